@@ -1,0 +1,230 @@
+#!/usr/bin/env bash
+#
+# demo.sh: a legacy shop at work, and a warehouse that follows it. What `make demo` runs.
+#
+# Two private servers, seventeen tables, an application that knows nothing of rowrelay and never stops; then triggers
+# under it, replicators, and what goes wrong in a life: one is killed, the warehouse restarts, somebody updates
+# everything. At the end every row of both sides is compared; exit 1 unless they are equal.
+#
+# KEEP=1 keeps both servers and says how to connect. ROWRELAY names another binary.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
+export LC_ALL=C PGCLIENTENCODING=UTF8
+
+rowrelay=${ROWRELAY:-../../build/rowrelay}
+clients=6 # of the application
+tps=300   # that they try to reach together
+app=(order@20 pay@18 ship@17 close@16 purge@10 edit@10 abandon@5 comment@10 customer@12 lead@5) # script@weight
+
+pg=../support/pg.sh
+bin=$($pg bin)
+dir=$(mktemp -d /tmp/rowrelay.XXXXXX)
+chmod 711 "$dir" # the servers may run as another user
+started=$EPOCHREALTIME
+declare -A process=() # name → pid of what runs in the background
+killed='' restarted=''
+
+now() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'; }
+say() { printf '%6s s  %s\n' "$(now)" "$*"; }
+thousands() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
+sql() { "$bin/psql" -XAtq -v ON_ERROR_STOP=1 "$@"; }
+
+fail() {
+  printf '\nFAILED after %s s: %s\n' "$(now)" "$*" >&2
+  for log in "$dir"/*.log; do
+    if [[ -s $log ]]; then
+      printf '\n--- the end of %s\n' "${log##*/}" >&2
+      tail -n 15 "$log" >&2
+    fi
+  done
+  exit 1
+}
+
+# Ends a process of ours and forgets it; its exit status becomes ours.
+end() {
+  local pid=${process[$1]} status=0
+  unset "process[$1]"
+  kill "-$2" "$pid" 2>/dev/null || true
+  wait "$pid" 2>/dev/null || status=$?
+  return $status
+}
+
+clean_up() {
+  local name
+  trap '' INT TERM
+  for name in "${!process[@]}"; do end "$name" KILL || true; done
+  if [[ -n ${KEEP:-} && -d $dir/target ]]; then
+    printf '\nThe servers are kept:\n  psql "%s"\n  psql "%s"\n  rowrelay -d "%s" status\nRemove them with:\n' \
+      "$source" "$target" "$source"
+    printf '  %s remove %s\n' "$(realpath $pg)" "$dir/source" "$(realpath $pg)" "$dir/target"
+    printf '  rm -r %s\n' "$dir"
+  else
+    $pg remove "$dir/source"
+    $pg remove "$dir/target"
+    rm -rf "$dir"
+  fi
+}
+trap clean_up EXIT
+trap 'fail "line $LINENO of demo.sh"' ERR
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+start_server() { $pg start "$dir/$1" track_commit_timestamp=on >/dev/null 2>"$dir/$1-start.log" || fail "no server"; }
+
+relay() { "$rowrelay" -d "$source" "$@" >"$dir/command.log" 2>&1 || fail "rowrelay $1: exit status $?"; }
+
+replicate() {
+  "$rowrelay" -d "$source" run --workers 2 >"$dir/replicator-$1.log" 2>&1 &
+  process[replicator-$1]=$!
+}
+
+start_application() {
+  local script scripts=()
+  for script in "${app[@]}"; do scripts+=(-f "app/${script%@*}.sql@${script#*@}"); done
+  "$bin/pgbench" -n -M simple -c "$clients" -T 600 --rate="$tps" -D month="$(sql -d "$source" -c "select to_char(now(), 'YYYYMM')")" "${scripts[@]}" \
+    "$application" >"$dir/application.log" 2>&1 &
+  process[application]=$!
+}
+
+# pgbench ends a client whose statement fails, so as many as were started must be there still.
+application_is_well() {
+  local here
+  here=$(sql -d "$source" -c "select count(*) from pg_stat_activity where usename = 'shop_app'")
+  [[ $here == "$clients" ]] || fail "the application noticed: $here of its $clients clients are left"
+}
+
+pending() { sql -d "$source" -c 'select count(*) from rowrelay.queue'; }
+
+wait_until_empty() {
+  local deadline=$((SECONDS + 30))
+  until [[ $(pending) == 0 ]]; do
+    ((SECONDS < deadline)) || fail "after 30 s $(pending) changes are still in the queue"
+    sleep 0.1
+  done
+}
+
+# The replicators that should run do.
+replicators_are_well() {
+  local name
+  for name in "${!process[@]}"; do
+    kill -0 "${process[$name]}" 2>/dev/null || fail "$name is gone"
+  done
+}
+
+[[ -x $rowrelay ]] || { echo "there is no $rowrelay; run make first" >&2; exit 1; }
+
+# The shop, as it has been for years ------------------------------------------------------------------------------
+
+source="host=$dir/source port=5432 dbname=shop user=shop_owner"
+application="host=$dir/source port=5432 dbname=shop user=shop_app"
+target="host=$dir/target port=5432 dbname=warehouse user=loader"
+
+start_server source & first=$!
+start_server target
+wait $first
+for statement in 'create role shop_owner login' 'create role shop_app login' 'create database shop owner shop_owner'; do
+  sql -d "host=$dir/source user=postgres" -c "$statement"
+done
+for statement in 'create role loader login' 'create database warehouse owner loader'; do
+  sql -d "host=$dir/target user=postgres" -c "$statement"
+done
+sql -1 -d "$source" -f shop.sql -f seed.sql >/dev/null
+say "two PostgreSQL servers; on one a shop with $(sql -d "$source" -c "
+  select count(*) from pg_class where relnamespace = 'shop'::regnamespace and relkind in ('r', 'p') and not relispartition
+  ") tables, the other is an empty warehouse"
+
+start_application
+sleep 1
+say "the shop's application is at work: $clients clients, about $tps transactions a second"
+
+# rowrelay comes ---------------------------------------------------------------------------------------------------
+
+relay init
+relay target add warehouse "postgresql://loader@/warehouse?host=$dir/target&port=5432"
+since=$EPOCHREALTIME
+relay capture 'shop.*' --to warehouse --create
+say "rowrelay capture 'shop.*' --to warehouse --create: triggers under the running application, in \
+$(awk -v a="$since" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }') s"
+replicate 1
+replicate 2
+say "two replicators run"
+sql -d "$source" -f jobs/touch.sql
+say "the rows from before were written once more as they are (backfill is for a later version)"
+wait_until_empty
+say "the warehouse has caught up"
+
+# A life -----------------------------------------------------------------------------------------------------------
+
+calm_from=$EPOCHREALTIME
+sleep 7
+application_is_well
+replicators_are_well
+calm_until=$EPOCHREALTIME
+
+sql -d "$source" -f jobs/mass_update.sql
+end replicator-1 KILL || true
+killed=$(now)
+say "somebody updated every customer in one statement; in the middle of that replicator 1 was killed (SIGKILL)"
+sleep 1.5
+replicate 3
+say "a new one was started"
+sleep 2
+
+sql -d "$source" -f jobs/nightly_feed.sql | sql -d "$application" -c 'copy shop.shipment_events from stdin'
+say "the nightly job copied 5,250 lines into a table without a key"
+$pg restart "$dir/target" immediate 2>/dev/null
+restarted=$(now)
+say "the warehouse's server crashed and came back (immediate restart)"
+sleep 2
+sql -d "$application" -f jobs/new_prices.sql
+say "the price list was truncated and made anew"
+sleep 4
+
+application_is_well
+replicators_are_well
+end application TERM || true
+say "the application has ended; $(thousands "$(pending)") changes are still on their way"
+wait_until_empty
+for name in replicator-2 replicator-3; do
+  end $name TERM || fail "$name ended with status $? on SIGTERM"
+done
+say "the queue is empty, the replicators were told to leave"
+
+# What came of it --------------------------------------------------------------------------------------------------
+
+status=0
+./compare.sh "$source" "$target" shop "$dir" >"$dir/compared" || status=1
+say "source and target were compared"
+
+# name=value pairs of the source's own account
+declare -A of=()
+for pair in $(sql -d "$source" -f jobs/report.sql); do of[${pair%%=*}]=${pair#*=}; done
+
+# "median 95th rows" of what was committed while nothing else happened, and the longest since then
+read -r median high rows < <(awk -F '\t' -v a="$calm_from" -v b="$calm_until" '$2 >= a && $2 < b { print $3 }' "$dir/latency" |
+  sort -n | awk '{ a[NR] = $1 } END { if (NR) print a[int((NR + 1) / 2)], a[int(NR * 0.95 + 0.5)], NR; else print "- - 0" }')
+longest=$(awk -F '\t' -v a="$calm_from" '$2 >= a && $3 > l { l = $3 } END { printf "%.1f", l / 1000 }' "$dir/latency")
+
+read -r tables all missing extra different < <(awk -F '\t' '
+  { rows += $2; missing += $3; extra += $4; different += $5 } END { print NR, rows, missing, extra, different }' "$dir/compared")
+
+cat <<REPORT
+
+captured    $(thousands "${of[captured]}") changes of $tables tables, in $(thousands "${of[transactions]}") transactions
+delivered   $(thousands "${of[delivered]}") in $(thousands "${of[batches]}") batches: \
+$(thousands "${of[average]}") a second on average, $(thousands "${of[best]}") in the best second
+latency     from commit to visible in the warehouse, $clients clients at work: median $median ms, 95th percentile $high ms
+            (last versions of $(thousands "$rows") rows); the longest of all that followed: $longest s
+disturbed   a replicator was killed at $killed s and replaced, the warehouse's server crashed at $restarted s
+compared    $tables tables, $(thousands "$all") rows: $missing missing, $extra extra, $different different
+REPORT
+
+awk -F '\t' '$3 + $4 + $5 > 0 { printf "            %s: %d rows, %d missing, %d extra, %d different\n", $1, $2, $3, $4, $5 }' "$dir/compared"
+[[ $status == 0 ]] || fail "the warehouse differs from the shop"
+[[ $tables == 17 ]] || fail "$tables tables were compared, not 17"
+[[ ${of[unsettled]} == 0 ]] || fail "${of[unsettled]} changes were neither delivered nor refused"
+[[ ${of[twice]} == 0 ]] || fail "${of[twice]} changes were settled twice"
+[[ ${of[refused]} == 0 ]] || fail "${of[refused]} changes were refused (rowrelay errors)"
+say "nothing is missing"
