@@ -1,0 +1,116 @@
+# make             builds build/rowrelay
+# make check       runs all tests; TEST=pattern or SUITE=name runs some of them
+# make demo        a legacy shop, copied while it is at work
+# make bench       measures, beside native logical replication
+# make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
+# make install     to PREFIX (/usr/local), below DESTDIR
+# make deps        installs what building and testing need, on Debian
+# make tidy        clang-tidy; make format: clang-format
+# V=1 shows the commands.
+
+PREFIX = /usr/local
+CC = gcc
+WERROR = -Werror
+CFLAGS = -O2 -g
+WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
+PACKAGES = libpq
+TEST_PACKAGES = criterion
+
+# Sanitized objects are kept apart from the others.
+comma = ,
+ifdef SANITIZE
+BUILD = build/sanitize-$(subst $(comma),-,$(SANITIZE))
+SANITIZER = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+BUILD = build
+endif
+
+Q = $(if $(V),,@)
+say = $(if $(V),,@echo '$(1) $@')
+
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread $(SANITIZER) -Ireplicator -I$(BUILD) -MMD -MP
+PACKAGE_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
+PACKAGE_LIBS = $(shell pkg-config --libs $(PACKAGES))
+TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
+TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
+
+SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
+QUERIES = $(sort $(wildcard replicator/sql/*.sql))
+SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
+EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files
+OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
+UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
+INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
+TESTS = $(if $(UNIT_OBJECTS),$(BUILD)/test-unit) $(if $(INTEGRATION_OBJECTS),$(BUILD)/test-integration)
+
+all: $(BUILD)/rowrelay
+
+$(BUILD)/rowrelay: $(OBJECTS)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+
+$(BUILD)/test-unit: $(UNIT_OBJECTS) $(filter-out %/main.o,$(OBJECTS))
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS) $(TEST_LIBS)
+
+$(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECTS))
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS) $(TEST_LIBS)
+
+# The embedded headers must be there before anything is compiled for the first time; later .d files tell.
+$(BUILD)/%.o: %.c Makefile | $(EMBEDDED:=.h)
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) -c -o $@ $<
+
+$(EMBEDDED:=.o): %.o: %.c
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) -c -o $@ $<
+
+# The directories are named too, because a file that is added or removed changes them.
+$(BUILD)/queries.c $(BUILD)/queries.h &: $(QUERIES) replicator/sql replicator/embed.sh
+	$(call say,EMBED)
+	$(Q)sh replicator/embed.sh queries $(BUILD)/queries $(QUERIES)
+
+$(BUILD)/schema_files.c $(BUILD)/schema_files.h &: schema/install.sql $(SCHEMA) replicator/embed.sh
+	$(call say,EMBED)
+	$(Q)sh replicator/embed.sh schema $(BUILD)/schema_files schema/install.sql
+
+# make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
+check: deps
+	+$(MAKE) --no-print-directory build-for-check
+	TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(BUILD)
+
+build-for-check: all $(TESTS)
+
+demo: deps
+	+$(MAKE) --no-print-directory all
+	tests/demo/demo.sh
+
+bench: deps
+	+$(MAKE) --no-print-directory all
+	tests/bench/bench.sh
+
+sanitize:
+	+$(MAKE) --no-print-directory check SANITIZE=$(or $(SANITIZE),address$(comma)undefined)
+
+deps:
+	@tests/deps.sh
+
+install: all
+	install -D -m 755 $(BUILD)/rowrelay $(DESTDIR)$(PREFIX)/bin/rowrelay
+	for file in $(SCHEMA); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/rowrelay/$$file || exit 1; done
+
+tidy: $(EMBEDDED:=.h)
+	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
+
+format:
+	clang-format -i $(SOURCES) $(wildcard replicator/*.h replicator/*/*.h tests/*/*.[ch])
+
+clean:
+	rm -rf build
+
+.PHONY: all check build-for-check demo bench sanitize deps install tidy format clean
+.DELETE_ON_ERROR:
+
+-include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))
