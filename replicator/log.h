@@ -1,0 +1,24 @@
+/*
+ * log: what a process that runs for long tells about itself: one line for each message on stderr, with the time in
+ * UTC. Any thread may call it; lines never mix.
+ */
+#ifndef ROWRELAY_LOG_H
+#define ROWRELAY_LOG_H
+
+#include "error.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+/* Messages above `level` are dropped. LOG_LEVEL_INFO unless set; set it before threads start. */
+void log_set_level(enum log_level level);
+
+/* Reads a level's name ("error", "warning", "info", "debug"). */
+MUST_CHECK bool log_level_parse(const char *name, enum log_level *level, struct error *error);
+
+void log_message(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same, followed by everything that `error` says: message, SQLSTATE, detail and hint. */
+void log_failure(enum log_level level, const struct error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
