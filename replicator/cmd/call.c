@@ -1,0 +1,72 @@
+#include "call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "table.h"
+
+/* Classes of SQLSTATE that say: ask for something else. */
+static bool blames_the_caller(const char *sqlstate) {
+  return strncmp(sqlstate, "22", 2) == 0    /* data exception: a value that cannot be read */
+         || strncmp(sqlstate, "42", 2) == 0 /* no such thing, or no right to it */
+         || strncmp(sqlstate, "3F", 2) == 0 /* no such schema */
+         || strcmp(sqlstate, "55000") == 0  /* not possible while something else is as it is */
+         || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
+}
+
+bool call_open(struct source **source, const struct options *given, struct error *error) {
+  if (!source_open(source, option_text(given, "dbname"), error))
+    return false;
+  if (source_check_schema(*source, error))
+    return true;
+  source_close(*source);
+  *source = NULL;
+  return false;
+}
+
+bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
+              struct error *error) {
+  if (source_run(source, query, values, result, error))
+    return true;
+  if (blames_the_caller(error->sqlstate))
+    error->kind = FAILURE_USAGE;
+  return false;
+}
+
+bool call_once(const struct options *given, const struct query *query, struct values values, struct error *error) {
+  struct source *source;
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok = call_run(source, query, values, NULL, error);
+  source_close(source);
+  return ok;
+}
+
+bool call_print_table(struct source *source, const struct query *query, struct values values, struct error *error) {
+  PGresult *result = NULL;
+  if (!call_run(source, query, values, &result, error))
+    return false;
+  bool ok = table_print(stdout, result, error);
+  PQclear(result);
+  return ok;
+}
+
+bool call_print_value(struct source *source, const struct query *query, struct values values, struct error *error) {
+  PGresult *result = NULL;
+  if (!call_run(source, query, values, &result, error))
+    return false;
+  puts(PQgetvalue(result, 0, 0));
+  PQclear(result);
+  return true;
+}
+
+bool call_print(const struct options *given, const struct query *table, const struct query *json, struct values values,
+                struct error *error) {
+  struct source *source;
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok = option_given(given, "json") ? call_print_value(source, json, values, error)
+                                        : call_print_table(source, table, values, error);
+  source_close(source);
+  return ok;
+}

@@ -1,0 +1,34 @@
+/*
+ * call: what nearly every command does: connect to the source and call one of rowrelay's SQL functions on behalf of a
+ * person. What the server refuses because of what was asked for is wrong use, not failure.
+ */
+#ifndef ROWRELAY_CMD_CALL_H
+#define ROWRELAY_CMD_CALL_H
+
+#include "error.h"
+#include "option.h"
+#include "source.h"
+
+/* Connects to what --dbname says; the schema must be the one this program knows. The caller owns *source. */
+MUST_CHECK bool call_open(struct source **source, const struct options *given, struct error *error);
+
+/* As source_run(). */
+MUST_CHECK bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
+                         struct error *error);
+
+/* Opens, runs one statement whose result is not wanted, and closes. */
+MUST_CHECK bool call_once(const struct options *given, const struct query *query, struct values values,
+                          struct error *error);
+
+/* Prints what the query returns as a table for people. */
+MUST_CHECK bool call_print_table(struct source *source, const struct query *query, struct values values,
+                                 struct error *error);
+/* Prints the single value that the query returns, such as JSON. */
+MUST_CHECK bool call_print_value(struct source *source, const struct query *query, struct values values,
+                                 struct error *error);
+
+/* Opens, prints `table`, or with option --json the value of `json`, and closes. Both take the same values. */
+MUST_CHECK bool call_print(const struct options *given, const struct query *table, const struct query *json,
+                           struct values values, struct error *error);
+
+#endif

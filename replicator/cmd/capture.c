@@ -1,0 +1,142 @@
+/* rowrelay capture: puts triggers on tables, and routes them to a target when one is named. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "buffer.h"
+#include "call.h"
+#include "list.h"
+#include "pattern.h"
+#include "queries.h"
+
+/* Lists of the command line as PostgreSQL reads them; a text is NULL where nothing was given. */
+struct lists {
+  struct buffer key, lane, columns, exclude, mask;
+};
+
+static void lists_init(struct lists *lists) {
+  buffer_init(&lists->key, LIST_LIMIT);
+  buffer_init(&lists->lane, LIST_LIMIT);
+  buffer_init(&lists->columns, LIST_LIMIT);
+  buffer_init(&lists->exclude, LIST_LIMIT);
+  buffer_init(&lists->mask, LIST_LIMIT);
+}
+
+static void lists_release(struct lists *lists) {
+  buffer_release(&lists->key);
+  buffer_release(&lists->lane);
+  buffer_release(&lists->columns);
+  buffer_release(&lists->exclude);
+  buffer_release(&lists->mask);
+}
+
+static bool read_names(const struct options *given, const char *option, struct buffer *array, struct error *error) {
+  const char *text = option_text(given, option);
+  return text == NULL || list_add_names(array, text, error);
+}
+
+static bool read_masks(const struct options *given, struct buffer *object, struct error *error) {
+  size_t count = option_count(given, "mask");
+  if (count == 0)
+    return true;
+  buffer_add_string(object, "{");
+  for (size_t i = 0; i < count; i++)
+    if (!list_add_masks(object, option_at(given, "mask", i), error))
+      return false;
+  buffer_add_string(object, "}");
+  return buffer_ok(object, "the list of masks", error);
+}
+
+static bool lists_read(struct lists *lists, const struct options *given, struct error *error) {
+  return read_names(given, "key", &lists->key, error) && read_names(given, "lane", &lists->lane, error) &&
+         read_names(given, "columns", &lists->columns, error) && read_names(given, "exclude", &lists->exclude, error) &&
+         read_masks(given, &lists->mask, error);
+}
+
+/* One table, in one transaction: it is captured and routed, or as it was. */
+static bool capture_table(struct source *source, const struct options *given, const struct lists *lists,
+                          const char *oid, const char *name, struct error *error) {
+  const char *target = option_text(given, "to");
+  struct values capture =
+      VALUES(oid, lists->key.data, lists->lane.data, lists->columns.data, lists->exclude.data, lists->mask.data,
+             option_text(given, "where"), option_given(given, "before") ? "full" : "none",
+             option_given(given, "capture-origin") ? "true" : "false", option_text(given, "lock-wait"));
+  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : "false");
+  if (!source_script(source, "begin isolation level read committed", error) ||
+      !call_run(source, &QUERY_cmd_capture, capture, NULL, error) ||
+      (target != NULL && !call_run(source, &QUERY_cmd_route, route, NULL, error)) ||
+      !source_script(source, "commit", error))
+    return false;
+  printf("%s: captured%s%s\n", name, target != NULL ? ", goes to " : "", target != NULL ? target : "");
+  return true;
+}
+
+static bool capture_tables(struct source *source, const struct options *given, const struct lists *lists,
+                           struct error *error) {
+  PGresult *tables = NULL;
+  const char *target = option_text(given, "to");
+  /* Whatever can be known to be wrong is found out before anything is changed. */
+  if (target != NULL && !call_run(source, &QUERY_cmd_target_id, VALUES(target), NULL, error))
+    return false;
+  if (!pattern_match(source, &QUERY_cmd_matching_tables, "table", given->argument_count, given->arguments, &tables,
+                     error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    ok = capture_table(source, given, lists, PQgetvalue(tables, row, PATTERN_OID),
+                       PQgetvalue(tables, row, PATTERN_TABLE), error);
+  PQclear(tables);
+  return ok;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  bool ok = false;
+  int64_t lock_wait;
+  struct source *source = NULL;
+  struct lists lists;
+  lists_init(&lists);
+  if (option_given(given, "create") && !option_given(given, "to")) {
+    error_set(error, FAILURE_USAGE, "option --create is about a target's tables, and no target is named");
+    error_hint(error, "add: --to TARGET");
+    goto done;
+  }
+  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) || !lists_read(&lists, given, error) ||
+      !call_open(&source, given, error))
+    goto done;
+  ok = capture_tables(source, given, &lists, error);
+done:
+  source_close(source);
+  lists_release(&lists);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "to", .value = "TARGET", .help = "send the changes to this target"},
+    {.name = "create", .help = "make the table in the target when it is missing"},
+    {.name = "key", .value = "COLS", .help = "what tells rows apart (default: the primary key, else a unique index)"},
+    {.name = "lane", .value = "COLS", .help = "what keeps changes in order (default: the key; \"\" for all in one)"},
+    {.name = "columns", .value = "COLS", .help = "capture only these columns"},
+    {.name = "exclude", .value = "COLS", .help = "leave these columns out"},
+    {.name = "mask",
+     .value = "COL=VALUE,...",
+     .repeatable = true,
+     .help = "capture VALUE in place of what the column holds; COL alone for null"},
+    {.name = "where", .value = "SQL", .help = "capture only rows for which this condition holds"},
+    {.name = "before", .help = "keep the row before an update too"},
+    {.name = "capture-origin", .help = "capture also what rowrelay itself writes to the table"},
+    {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get the table's lock"},
+    OPTION_END,
+};
+
+const struct command COMMAND_capture = {
+    .name = "capture",
+    .summary = "capture the changes of tables",
+    .arguments = "TABLE...",
+    .least = 1,
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes =
+        "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is done in a transaction of its own;\n"
+        "those that are captured already take on what is said here. COLS is a list such as id,line_no; names with\n"
+        "capitals stand in double quotes, as in SQL.\n",
+    .run = run,
+};

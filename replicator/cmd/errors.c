@@ -1,0 +1,27 @@
+/* rowrelay errors: changes that a target refused. */
+#include "../command.h"
+#include "call.h"
+#include "queries.h"
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t limit;
+  return option_integer(given, "limit", 1, INT64_MAX, &limit, error) &&
+         call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json,
+                    VALUES(option_text(given, "target"), option_text(given, "limit")), error);
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
+    {.name = "limit", .letter = 'n', .value = "N", .initial = "100", .help = "show at most the N oldest"},
+    {.name = "json", .help = "print JSON for programs, with the rows"},
+    OPTION_END,
+};
+
+const struct command COMMAND_errors = {
+    .name = "errors",
+    .summary = "list changes that a target refused",
+    .arguments = "",
+    .options = OPTIONS,
+    .notes = "\"rowrelay retry\" queues them again, \"rowrelay skip\" gives them up.\n",
+    .run = run,
+};

@@ -1,0 +1,68 @@
+/* rowrelay init: installs or upgrades schema rowrelay, with the files that schema/install.sql names for psql. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "call.h"
+#include "pgconn.h"
+#include "queries.h"
+#include "schema_files.h"
+
+/*
+ * Everybody who installs takes this lock first: 'rowrelay' in ASCII. Read committed, so that whoever waited for it then
+ * sees what the other one has installed.
+ */
+#define BEGIN                                                                                                          \
+  "begin isolation level read committed;"                                                                              \
+  "set local client_min_messages = warning;"                                                                           \
+  "select pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);"
+
+static bool run_files(struct source *source, int version, struct error *error) {
+  for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++) {
+    const struct schema_file *file = &SCHEMA_FILES[i];
+    if (file->migration != 0 && file->migration <= version)
+      continue;
+    if (!source_script(source, file->text, error)) {
+      if (error->detail[0] == '\0')
+        error_detail(error, "in schema/%s", file->path);
+      return false;
+    }
+  }
+  return source_run(source, &QUERY_cmd_maintain_partitions, NO_VALUES, NULL, error);
+}
+
+static bool install(struct source *source, struct error *error) {
+  int version;
+  if (!source_script(source, BEGIN, error) || !source_schema_version(source, &version, error))
+    return false;
+  if (version > SCHEMA_NEWEST)
+    return source_check_schema(source, error);
+  if (!run_files(source, version, error) || !source_script(source, "commit", error))
+    return false;
+  if (version == SCHEMA_NEWEST)
+    printf("schema rowrelay: version %d, already up to date\n", version);
+  else if (version == 0)
+    printf("schema rowrelay: version %d, installed\n", SCHEMA_NEWEST);
+  else
+    printf("schema rowrelay: version %d, upgraded from %d\n", SCHEMA_NEWEST, version);
+  return true;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  struct source *source;
+  if (!source_open(&source, option_text(given, "dbname"), error))
+    return false;
+  bool ok = install(source, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {OPTION_END};
+
+const struct command COMMAND_init = {
+    .name = "init",
+    .summary = "install or upgrade schema rowrelay",
+    .arguments = "",
+    .options = OPTIONS,
+    .notes = "Nothing is attached to any table. It can be repeated; \"rowrelay uninstall\" removes all of it.\n",
+    .run = run,
+};

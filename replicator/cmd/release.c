@@ -1,0 +1,51 @@
+/* rowrelay release: takes the triggers off tables again. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "call.h"
+#include "pattern.h"
+#include "queries.h"
+
+static bool release_tables(struct source *source, const struct options *given, struct error *error) {
+  PGresult *tables = NULL;
+  if (!pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count, given->arguments,
+                     &tables, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(tables); row++) {
+    ok = call_run(source, &QUERY_cmd_release,
+                  VALUES(PQgetvalue(tables, row, PATTERN_OID), option_text(given, "lock-wait")), NULL, error);
+    if (ok)
+      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_TABLE));
+  }
+  PQclear(tables);
+  return ok;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t lock_wait;
+  struct source *source;
+  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) || !call_open(&source, given, error))
+    return false;
+  bool ok = release_tables(source, given, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get a table's lock"},
+    OPTION_END,
+};
+
+const struct command COMMAND_release = {
+    .name = "release",
+    .summary = "take the triggers off tables again",
+    .arguments = "TABLE...",
+    .least = 1,
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes =
+        "TABLE is a name or a pattern as in psql; only tables that are captured are touched, each in a transaction of\n"
+        "its own. What was captured stays, and what is queued is still delivered.\n",
+    .run = run,
+};

@@ -1,0 +1,65 @@
+/* rowrelay route: sends the changes of captured tables to a target. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "call.h"
+#include "pattern.h"
+#include "queries.h"
+
+static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,
+                        struct error *error) {
+  const char *target = given->arguments[1];
+  bool remove = option_given(given, "remove");
+  const char *create = option_given(given, "create") ? "true" : "false";
+  if (!(remove
+            ? call_run(source, &QUERY_cmd_unroute, VALUES(oid, target), NULL, error)
+            : call_run(source, &QUERY_cmd_route, VALUES(oid, target, option_text(given, "into"), create), NULL, error)))
+    return false;
+  printf("%s: %s %s\n", name, remove ? "no longer goes to" : "goes to", target);
+  return true;
+}
+
+static bool route_tables(struct source *source, const struct options *given, struct error *error) {
+  PGresult *tables = NULL;
+  if (!call_run(source, &QUERY_cmd_target_id, VALUES(given->arguments[1]), NULL, error) ||
+      !pattern_match(source, &QUERY_cmd_matching_captures, "captured table", 1, given->arguments, &tables, error))
+    return false;
+  bool ok = true;
+  if (option_given(given, "into") && PQntuples(tables) > 1)
+    ok = error_set(error, FAILURE_USAGE, "\"%s\" matches %d tables, and option --into names one", given->arguments[0],
+                   PQntuples(tables));
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    ok =
+        route_table(source, given, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_TABLE), error);
+  PQclear(tables);
+  return ok;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  struct source *source;
+  if (option_given(given, "remove") && (option_given(given, "into") || option_given(given, "create")))
+    return error_set(error, FAILURE_USAGE, "option --remove goes with neither --into nor --create");
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok = route_tables(source, given, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "into", .value = "NAME", .help = "the table's name in the target (default: the same)"},
+    {.name = "create", .help = "make the table in the target when it is missing, and columns it lacks later"},
+    {.name = "remove", .help = "no longer send it there; what is queued is still delivered"},
+    OPTION_END,
+};
+
+const struct command COMMAND_route = {
+    .name = "route",
+    .summary = "send the changes of captured tables to a target",
+    .arguments = "TABLE TARGET",
+    .least = 2,
+    .most = 2,
+    .options = OPTIONS,
+    .notes = "TABLE is a name or a pattern as in psql, and must be captured.\n",
+    .run = run,
+};

@@ -1,0 +1,166 @@
+/* rowrelay target: the places where changes can go. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "buffer.h"
+#include "call.h"
+#include "list.h"
+#include "queries.h"
+
+/* Reads every --option into a JSON object. */
+static bool read_settings(const struct options *given, struct buffer *object, struct error *error) {
+  buffer_add_string(object, "{");
+  for (size_t i = 0; i < option_count(given, "option"); i++)
+    if (!list_add_setting(object, option_at(given, "option", i), error))
+      return false;
+  buffer_add_string(object, "}");
+  return buffer_ok(object, "the options", error);
+}
+
+/* Calls `query` with a name, a URL and the --option's. */
+static bool store(const struct options *given, const struct query *query, const char *url, struct error *error) {
+  struct buffer settings;
+  buffer_init(&settings, LIST_LIMIT);
+  bool ok = read_settings(given, &settings, error) &&
+            call_once(given, query, VALUES(given->arguments[0], url, settings.data), error);
+  buffer_release(&settings);
+  return ok;
+}
+
+static bool tell(bool ok, const struct options *given, const char *what) {
+  if (ok)
+    printf("target %s: %s\n", given->arguments[0], what);
+  return ok;
+}
+
+static bool add(const struct options *given, struct error *error) {
+  return tell(store(given, &QUERY_cmd_target_add, given->arguments[1], error), given, "added");
+}
+
+static bool set(const struct options *given, struct error *error) {
+  if (!option_given(given, "url") && !option_given(given, "option")) {
+    error_set(error, FAILURE_USAGE, "nothing to set");
+    return error_hint(error, "say what: --url URL or --option NAME=VALUE");
+  }
+  return tell(store(given, &QUERY_cmd_target_set, option_text(given, "url"), error), given, "set");
+}
+
+static bool pause_target(const struct options *given, struct error *error) {
+  return tell(call_once(given, &QUERY_cmd_target_pause, VALUES(given->arguments[0]), error), given, "paused");
+}
+
+static bool resume(const struct options *given, struct error *error) {
+  return tell(call_once(given, &QUERY_cmd_target_resume, VALUES(given->arguments[0]), error), given, "running");
+}
+
+static bool drop(const struct options *given, struct error *error) {
+  return tell(call_once(given, &QUERY_cmd_target_drop, VALUES(given->arguments[0]), error), given, "dropped");
+}
+
+static bool list(const struct options *given, struct error *error) {
+  return call_print(given, &QUERY_cmd_target_list, &QUERY_cmd_target_list_json, NO_VALUES, error);
+}
+
+static bool show(const struct options *given, struct error *error) {
+  /* The function knows best what to say when there is none of that name. */
+  struct values name = VALUES(given->arguments[0]);
+  return call_once(given, &QUERY_cmd_target_id, name, error) &&
+         call_print(given, &QUERY_cmd_target_show, &QUERY_cmd_target_show_json, name, error);
+}
+
+static const struct option ADD_OPTIONS[] = {
+    {.name = "option", .letter = 'o', .value = "NAME=VALUE", .repeatable = true, .help = "set an option"},
+    OPTION_END,
+};
+
+static const struct option SET_OPTIONS[] = {
+    {.name = "url", .value = "URL", .help = "where it is from now on"},
+    {.name = "option",
+     .letter = 'o',
+     .value = "NAME=VALUE",
+     .repeatable = true,
+     .help = "set an option; NAME= takes it back to its default"},
+    OPTION_END,
+};
+
+static const struct option PRINT_OPTIONS[] = {
+    {.name = "json", .help = "print JSON for programs"},
+    OPTION_END,
+};
+
+static const struct option NO_OPTIONS[] = {OPTION_END};
+
+const struct command COMMAND_target_add = {
+    .name = "target add",
+    .summary = "name a place where changes can go",
+    .arguments = "NAME URL",
+    .least = 2,
+    .most = 2,
+    .options = ADD_OPTIONS,
+    .notes = "URL is one of\n"
+             "  postgresql://HOST/DATABASE   another PostgreSQL database; postgresql: alone is the source itself\n"
+             "  file:PATH                    JSON lines, appended to a file\n"
+             "  stdout:                      JSON lines, to where \"rowrelay run\" writes\n"
+             "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is filled from the environment of\n"
+             "\"rowrelay run\". A wrong option is answered with the list of those there are.\n",
+    .run = add,
+};
+
+const struct command COMMAND_target_list = {
+    .name = "target list",
+    .summary = "list the targets",
+    .arguments = "",
+    .options = PRINT_OPTIONS,
+    .run = list,
+};
+
+const struct command COMMAND_target_show = {
+    .name = "target show",
+    .summary = "show one target, its options and its tables",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = PRINT_OPTIONS,
+    .run = show,
+};
+
+const struct command COMMAND_target_set = {
+    .name = "target set",
+    .summary = "change a target's URL or options",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = SET_OPTIONS,
+    .notes = "Running processes take it up with their next batch.\n",
+    .run = set,
+};
+
+const struct command COMMAND_target_pause = {
+    .name = "target pause",
+    .summary = "stop deliveries to a target; its changes wait",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = NO_OPTIONS,
+    .run = pause_target,
+};
+
+const struct command COMMAND_target_resume = {
+    .name = "target resume",
+    .summary = "let deliveries go on, after a pause or a halt",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = NO_OPTIONS,
+    .run = resume,
+};
+
+const struct command COMMAND_target_drop = {
+    .name = "target drop",
+    .summary = "forget a target and what is queued for it",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = NO_OPTIONS,
+    .run = drop,
+};

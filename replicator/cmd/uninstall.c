@@ -1,0 +1,86 @@
+/* rowrelay uninstall: leaves the database as it was before rowrelay init. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../command.h"
+#include "call.h"
+#include "pattern.h"
+#include "queries.h"
+#include "schema_files.h"
+
+/* What is lost is lost for good, so a person is asked; a script must say --force. */
+static bool confirm(struct source *source, struct error *error) {
+  char answer[16] = "";
+  if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
+    error_set(error, FAILURE_USAGE, "uninstall removes what was captured, and there is nobody to ask");
+    return error_hint(error, "add --force if that is what you want");
+  }
+  fprintf(stderr,
+          "This removes all triggers and schema rowrelay from database %s,\n"
+          "with all that was captured, delivered or not. Go on? (yes/no) ",
+          pgconn_describe(source_connection(source)));
+  if (fgets(answer, sizeof answer, stdin) != NULL && strcmp(answer, "yes\n") == 0)
+    return true;
+  return error_set(error, FAILURE_USAGE, "nothing was changed");
+}
+
+/* Each table in a transaction of its own, so that no lock is held for longer than that takes. */
+static bool release_tables(struct source *source, const char *lock_wait, struct error *error) {
+  PGresult *tables = NULL;
+  if (!call_run(source, &QUERY_cmd_captured_tables, NO_VALUES, &tables, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(tables); row++) {
+    ok = call_run(source, &QUERY_cmd_release, VALUES(PQgetvalue(tables, row, PATTERN_OID), lock_wait), NULL, error);
+    if (ok)
+      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_TABLE));
+  }
+  PQclear(tables);
+  return ok;
+}
+
+static bool uninstall(struct source *source, const struct options *given, struct error *error) {
+  int version;
+  if (!source_schema_version(source, &version, error))
+    return false;
+  /* An older schema can be removed as it is; what a newer one consists of is not known here. */
+  if ((version == 0 || version > SCHEMA_NEWEST) && !source_check_schema(source, error))
+    return false;
+  if (!option_given(given, "force") && !confirm(source, error))
+    return false;
+  if (!release_tables(source, option_text(given, "lock-wait"), error))
+    return false;
+  if (!source_script(source, QUERY_cmd_drop_schema.text, error)) {
+    if (error->hint[0] == '\0')
+      error_hint(error, "stop every \"rowrelay run\" and try again; the triggers are gone already");
+    return false;
+  }
+  puts("schema rowrelay: removed");
+  return true;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t lock_wait;
+  struct source *source;
+  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) ||
+      !source_open(&source, option_text(given, "dbname"), error))
+    return false;
+  bool ok = uninstall(source, given, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "force", .help = "do not ask"},
+    {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get a table's lock"},
+    OPTION_END,
+};
+
+const struct command COMMAND_uninstall = {
+    .name = "uninstall",
+    .summary = "remove all triggers and schema rowrelay, with all that was captured",
+    .arguments = "",
+    .options = OPTIONS,
+    .run = run,
+};

@@ -1,0 +1,89 @@
+/*
+ * rowrelay: finds the command, runs it, and is the one place that prints why it failed.
+ * Exit status: 0 done, 1 failed, 2 wrong use; 3 is kept for comparisons that find differences.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "error.h"
+#include "option.h"
+#include "version.h"
+
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG_USE = 2 };
+
+static int report(const struct error *error) {
+  fflush(stdout);
+  fprintf(stderr, "rowrelay: %s\n", error->message);
+  if (error->detail[0] != '\0')
+    fprintf(stderr, "detail: %s\n", error->detail);
+  if (error->hint[0] != '\0')
+    fprintf(stderr, "hint: %s\n", error->hint);
+  return error->kind == FAILURE_USAGE ? STATUS_WRONG_USE : STATUS_FAILED;
+}
+
+/* Adds where to look to an error about the command line. */
+static bool point_to_help(const struct command *command, struct error *error) {
+  if (error->kind == FAILURE_USAGE && error->hint[0] == '\0')
+    error_hint(error, "try: rowrelay %s%s--help", command != NULL ? command->name : "", command != NULL ? " " : "");
+  return false;
+}
+
+/* Does what the options before or instead of a command ask for, such as --help. */
+static bool answered(const struct options *given, const struct command *command) {
+  if (option_given(given, "help")) {
+    if (command != NULL)
+      command_print_help(stdout, command);
+    else
+      command_print_summary(stdout);
+    return true;
+  }
+  if (option_given(given, "version")) {
+    puts("rowrelay " ROWRELAY_VERSION);
+    return true;
+  }
+  return false;
+}
+
+static bool run(struct options *given, size_t count, const char *const *words, struct error *error) {
+  const struct command *command = NULL;
+  size_t used;
+  if (!option_parse_leading(given, count, words, &used, error))
+    return point_to_help(NULL, error);
+  words += used;
+  count -= used;
+  if (answered(given, NULL))
+    return true;
+  if (count == 0) {
+    error_set(error, FAILURE_USAGE, "no command given");
+    return point_to_help(NULL, error);
+  }
+  if (!command_find(count, words, &command, &used, error))
+    return false;
+  if (!option_parse(given, command->options, count - used, words + used, error))
+    return point_to_help(command, error);
+  if (answered(given, command))
+    return true;
+  if (!command_check_arguments(command, given, error))
+    return point_to_help(command, error);
+  return command->run(given, error);
+}
+
+int main(int argc, char **argv) {
+  struct error error;
+  struct options given;
+  error_clear(&error);
+  size_t count = argc > 0 ? (size_t)argc - 1 : 0;
+  if (count == 0) {
+    command_print_summary(stderr);
+    return STATUS_WRONG_USE;
+  }
+  if (!option_init(&given, SHARED_OPTIONS, count, &error))
+    return report(&error);
+  bool ok = run(&given, count, (const char *const *)argv + 1, &error);
+  option_release(&given);
+  if (ok && (fflush(stdout) != 0 || ferror(stdout)))
+    ok = error_set(&error, FAILURE_FATAL, "could not write the output: %s", strerror(errno));
+  return ok ? STATUS_DONE : report(&error);
+}

@@ -1,0 +1,76 @@
+#include "source.h"
+
+#include <stdlib.h>
+
+#include "queries.h"
+#include "schema_files.h"
+
+struct source {
+  struct pgconn *connection;
+};
+
+bool source_open(struct source **source, const char *conninfo, struct error *error) {
+  *source = NULL;
+  struct source *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  if (!pgconn_open(&opened->connection, conninfo != NULL ? conninfo : "", "rowrelay", NULL, error)) {
+    free(opened);
+    return false;
+  }
+  *source = opened;
+  return true;
+}
+
+void source_close(struct source *source) {
+  if (source == NULL)
+    return;
+  pgconn_close(source->connection);
+  free(source);
+}
+
+bool source_schema_version(struct source *source, int *version, struct error *error) {
+  PGresult *result = NULL;
+  if (!source_run(source, &QUERY_schema_is_installed, NO_VALUES, &result, error))
+    return false;
+  bool installed = PQgetvalue(result, 0, 0)[0] == 't';
+  PQclear(result);
+  *version = 0;
+  if (!installed)
+    return true;
+  if (!source_run(source, &QUERY_schema_version, NO_VALUES, &result, error))
+    return false;
+  *version = atoi(PQgetvalue(result, 0, 0));
+  PQclear(result);
+  return true;
+}
+
+bool source_check_schema(struct source *source, struct error *error) {
+  int version;
+  if (!source_schema_version(source, &version, error))
+    return false;
+  if (version == SCHEMA_NEWEST)
+    return true;
+  const char *where = pgconn_describe(source->connection);
+  if (version == 0)
+    error_set(error, FAILURE_USAGE, "schema rowrelay is not installed in database %s", where);
+  else
+    error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, and this program needs %d", where,
+              version, SCHEMA_NEWEST);
+  if (version < SCHEMA_NEWEST)
+    return error_hint(error, "run: rowrelay init");
+  return error_hint(error, "use a newer rowrelay");
+}
+
+bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,
+                struct error *error) {
+  return pgconn_run(source->connection, query, values, result, error);
+}
+
+bool source_script(struct source *source, const char *text, struct error *error) {
+  return pgconn_script(source->connection, text, error);
+}
+
+struct pgconn *source_connection(struct source *source) {
+  return source->connection;
+}

@@ -1,0 +1,34 @@
+/*
+ * source: the database that is copied from, in which schema rowrelay is installed. Everything that is said to it goes
+ * through here.
+ */
+#ifndef ROWRELAY_SOURCE_H
+#define ROWRELAY_SOURCE_H
+
+#include <libpq-fe.h>
+
+#include "error.h"
+#include "pgconn.h"
+
+struct source;
+
+/* Connects; `conninfo` as psql takes it, NULL for what PG* variables say. On success the caller owns *source. */
+MUST_CHECK bool source_open(struct source **source, const char *conninfo, struct error *error);
+/* NULL is allowed. */
+void source_close(struct source *source);
+
+/* The newest migration that has been applied there; 0: schema rowrelay is not installed. */
+MUST_CHECK bool source_schema_version(struct source *source, int *version, struct error *error);
+
+/* An error that says what to do, unless the schema there is the one that this program was built with. */
+MUST_CHECK bool source_check_schema(struct source *source, struct error *error);
+
+/* As pgconn_run() and pgconn_script(). */
+MUST_CHECK bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,
+                           struct error *error);
+MUST_CHECK bool source_script(struct source *source, const char *text, struct error *error);
+
+/* Borrowed, for what only a connection can do. */
+struct pgconn *source_connection(struct source *source);
+
+#endif

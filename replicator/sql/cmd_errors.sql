@@ -1,0 +1,7 @@
+-- Refused changes, for people, the oldest first: $1 of one target (null: all), $2 at most.
+select e.change_id, e.target, e.relation as "table", e.op, e.key, e.state, e.attempts, e.sqlstate,
+       e.message || coalesce('; ' || e.detail, '') as message
+  from rowrelay.errors e
+ where $1::text is null or e.target = $1
+ order by e.change_id, e.target
+ limit $2::bigint;

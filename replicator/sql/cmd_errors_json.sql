@@ -1,0 +1,7 @@
+-- Refused changes, for programs, the oldest first: $1 of one target (null: all), $2 at most.
+select coalesce(json_agg(t order by t.change_id, t.target), '[]')
+  from (select e.*
+          from rowrelay.errors e
+         where $1::text is null or e.target = $1
+         order by e.change_id, e.target
+         limit $2::bigint) t;
