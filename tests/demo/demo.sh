@@ -24,7 +24,7 @@ dir=$(mktemp -d /tmp/rowrelay.XXXXXX)
 chmod 711 "$dir" # the servers may run as another user
 started=$EPOCHREALTIME
 declare -A process=() # name → pid of what runs in the background
-killed='' restarted=''
+
 
 now() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'; }
 say() { printf '%6s s  %s\n' "$(now)" "$*"; }
@@ -97,6 +97,8 @@ application_is_well() {
 
 pending() { sql -d "$source" -c 'select count(*) from rowrelay.queue'; }
 
+on_the_way() { echo "with $(thousands "$(pending)") changes on their way"; }
+
 wait_until_empty() {
   local deadline=$((SECONDS + 30))
   until [[ $(pending) == 0 ]]; do
@@ -158,7 +160,7 @@ say "the warehouse has caught up"
 # A life -----------------------------------------------------------------------------------------------------------
 
 calm_from=$EPOCHREALTIME
-sleep 7
+sleep 10
 application_is_well
 replicators_are_well
 calm_until=$EPOCHREALTIME
@@ -166,26 +168,29 @@ calm_until=$EPOCHREALTIME
 sql -d "$source" -f jobs/mass_update.sql
 end replicator-1 KILL || true
 killed=$(now)
-say "somebody updated every customer in one statement; in the middle of that replicator 1 was killed (SIGKILL)"
-sleep 1.5
+say "somebody updated every customer in one statement; replicator 1 was killed (SIGKILL) $(on_the_way)"
+sleep 2
 replicate 3
 say "a new one was started"
-sleep 2
+sleep 3
 
 sql -d "$source" -f jobs/nightly_feed.sql | sql -d "$application" -c 'copy shop.shipment_events from stdin'
 say "the nightly job copied 5,250 lines into a table without a key"
-$pg restart "$dir/target" immediate 2>/dev/null
-restarted=$(now)
-say "the warehouse's server crashed and came back (immediate restart)"
+$pg stop "$dir/target" immediate
+crashed=$(now)
+say "the warehouse's server crashed (immediate shutdown) $(on_the_way)"
 sleep 2
+say "it comes back, $(on_the_way)"
+$pg restart "$dir/target"
+sleep 3
 sql -d "$application" -f jobs/new_prices.sql
 say "the price list was truncated and made anew"
-sleep 4
+sleep 5
 
 application_is_well
 replicators_are_well
 end application TERM || true
-say "the application has ended; $(thousands "$(pending)") changes are still on their way"
+say "the application has ended, $(on_the_way)"
 wait_until_empty
 for name in replicator-2 replicator-3; do
   end $name TERM || fail "$name ended with status $? on SIGTERM"
@@ -217,7 +222,7 @@ delivered   $(thousands "${of[delivered]}") in $(thousands "${of[batches]}") bat
 $(thousands "${of[average]}") a second on average, $(thousands "${of[best]}") in the best second
 latency     from commit to visible in the warehouse, $clients clients at work: median $median ms, 95th percentile $high ms
             (last versions of $(thousands "$rows") rows); the longest of all that followed: $longest s
-disturbed   a replicator was killed at $killed s and replaced, the warehouse's server crashed at $restarted s
+disturbed   a replicator was killed at $killed s and replaced, the warehouse's server crashed at $crashed s
 compared    $tables tables, $(thousands "$all") rows: $missing missing, $extra extra, $different different
 REPORT
 
