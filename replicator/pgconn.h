@@ -1,0 +1,85 @@
+/*
+ * pgconn: one libpq connection on which no wait is for ever. Every call ends by its deadline, or when the process is
+ * told to leave at once; the error then says which.
+ *
+ * Both sides use it: `source` for the database that is copied from, target/postgres for one that is copied to.
+ */
+#ifndef ROWRELAY_PGCONN_H
+#define ROWRELAY_PGCONN_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "error.h"
+
+struct pgconn;
+
+/* A statement. With a name it is prepared at its first use on a connection and stays so. */
+struct query {
+  const char *name; /* NULL: not prepared */
+  const char *text;
+};
+
+/* A parameter list: texts, NULL for null. */
+struct values {
+  int count;
+  const char *const *texts;
+};
+
+#define VALUES(...)                                                                                                    \
+  ((struct values){.count = (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)),                  \
+                   .texts = (const char *const[]){__VA_ARGS__}})
+#define NO_VALUES ((struct values){.count = 0, .texts = NULL})
+
+/*
+ * Connects as psql would: `conninfo` is a URI, key=value pairs or a database's name; PG* variables, service files and
+ * ~/.pgpass fill in the rest. `settings` are statements run once after connecting, NULL for none. `application_name` is
+ * what pg_stat_activity shows. On success the caller owns *connection.
+ */
+MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name,
+                            const char *settings, struct error *error);
+/* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
+void pgconn_close(struct pgconn *connection);
+
+/* From now on each call takes at most this long; 0 is for ever. Milliseconds. */
+void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
+
+/* Runs one statement. *result is the caller's to PQclear; `result` may be NULL when nothing is wanted of it. */
+MUST_CHECK bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values,
+                           PGresult **result, struct error *error);
+
+/* Runs a text that may hold several statements and takes no parameters. */
+MUST_CHECK bool pgconn_script(struct pgconn *connection, const char *text, struct error *error);
+
+/*
+ * Several statements in one round trip: begin, add each, then run. The statements run in order until one fails; the
+ * rest is then skipped, and the error is that statement's. results[i] is the caller's to PQclear and NULL where
+ * none came; `results` may be NULL. A transaction is not begun by itself: add BEGIN and COMMIT as statements.
+ */
+void pgconn_pipeline_begin(struct pgconn *connection);
+void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values);
+MUST_CHECK bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error);
+
+/* Ends whatever transaction is open. Never fails: a connection that cannot is broken, and says so at its next use. */
+void pgconn_rollback(struct pgconn *connection);
+
+/* Whether the server is still there, as far as this side has been told: costs no round trip. */
+bool pgconn_alive(struct pgconn *connection);
+
+/*
+ * Waits up to `milliseconds` for a notification on a channel that was LISTENed to. Returns true when one or more came;
+ * false when none did, or the connection is broken (see pgconn_alive). `wake_fd`, unless -1, ends the wait when it is
+ * readable.
+ */
+bool pgconn_wait_notify(struct pgconn *connection, int64_t milliseconds, int wake_fd);
+
+/* "host port database" for messages; no password is in it. Valid as long as the connection. */
+const char *pgconn_describe(const struct pgconn *connection);
+
+/* Server version as libpq gives it, such as 150004. */
+int pgconn_server_version(const struct pgconn *connection);
+
+/* Called between polls by all connections: true ends every wait with FAILURE_STOP. Set once, before threads start. */
+void pgconn_set_interrupt(bool (*interrupted)(void));
+
+#endif

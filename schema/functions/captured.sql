@@ -1,0 +1,20 @@
+-- Purpose:    the capture of a table that is captured now; the row is locked against others who change it
+-- Parameters: relation
+-- Result:     its row in rowrelay.capture
+-- Errors:     the table is not captured
+create or replace function rowrelay.captured(relation regclass) returns rowrelay.capture
+language plpgsql as $$
+declare
+  found_capture rowrelay.capture;
+begin
+  select c.* into found_capture from rowrelay.capture c
+   where c.relation = captured.relation and c.released_at is null
+     for update;
+  if not found then
+    raise exception 'table % is not captured', relation
+      using errcode = 'undefined_object',
+            hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+  end if;
+  return found_capture;
+end
+$$;

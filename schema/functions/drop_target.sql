@@ -1,0 +1,24 @@
+-- Purpose:    ends a target: its routes, its queue and its refused changes. The log and its receipts stay.
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.drop_target(name text) returns void
+language plpgsql as $$
+declare
+  target_id integer := rowrelay.target_id(name);
+  relation  regclass;
+begin
+  for relation in
+    select c.relation from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+     where r.target = target_id and r.until_id is null and c.released_at is null
+  loop
+    perform rowrelay.unroute(relation, name);
+  end loop;
+  update rowrelay.target t set dropped_at = now(), version = t.version + 1 where t.id = target_id;
+  delete from rowrelay.refusal f where f.target = target_id;
+  delete from rowrelay.trouble o where o.target = target_id;
+  delete from rowrelay.floor o where o.target = target_id;
+  -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.
+  delete from rowrelay.queue q
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.target = target_id for update skip locked));
+end
+$$;

@@ -1,0 +1,6 @@
+-- Purpose:    the last change id that was given out, whether its transaction has ended or not
+-- Result:     0 before the first
+create or replace function rowrelay.last_change_id() returns bigint
+language sql volatile as $$
+  select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
+$$;

@@ -1,0 +1,39 @@
+-- Purpose:    what has to be done now and then; running processes call it, one of them at a time
+-- Result:     what was done, one text each; none is nothing
+create or replace function rowrelay.maintain() returns setof text
+language plpgsql as $$
+declare
+  n       bigint;
+  capture rowrelay.capture;
+begin
+  if not rowrelay.take_job('maintain', '30 s') then
+    return;
+  end if;
+
+  begin
+    n := rowrelay.maintain_partitions();
+    if n > 0 then
+      return next format('made %s partitions of rowrelay.change', n);
+    end if;
+  exception when lock_not_available then
+    null; -- there are partitions for days ahead, and the next run is soon
+  end;
+
+  for capture in
+    select c.* from rowrelay.capture c
+     where c.released_at is null
+       and c.column_state is distinct from rowrelay.column_state(c)
+       and exists (select from pg_class r where r.oid = c.relation)
+       for update skip locked
+  loop
+    perform rowrelay.make_trigger_function(capture.id);
+    return next format('table %s was altered: its trigger function is made anew', capture.relation);
+  end loop;
+
+  delete from rowrelay.queue q
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                              where u.target in (select t.id from rowrelay.target t where t.dropped_at is not null)
+                              limit 10000 for update skip locked));
+  delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
+end
+$$;

@@ -1,0 +1,45 @@
+-- Purpose:    the tables that a pattern names, as psql's \d does: * and ? are wild, a dot parts schema and table, letters
+--             are folded to lower case outside double quotes, and without a schema what is in search_path is meant.
+-- Parameters: pattern
+-- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
+--             parent is meant when a wild pattern matches its partitions too.
+create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
+language plpgsql stable as $$
+declare
+  letter        text;
+  quoted        boolean := false;
+  regex         text := '';
+  schema_regex  text;
+  wild          boolean := false;
+begin
+  foreach letter in array string_to_array(pattern, null) loop
+    if letter = '"' then
+      quoted := not quoted;
+    elsif not quoted and letter = '*' then
+      regex := regex || '.*';
+      wild := true;
+    elsif not quoted and letter = '?' then
+      regex := regex || '.';
+      wild := true;
+    elsif not quoted and letter = '.' and schema_regex is null then
+      schema_regex := regex;
+      regex := '';
+    else
+      regex := regex || regexp_replace(case when quoted then letter else lower(letter) end,
+                                       '([][\\.*+?(){}|^$])', '\\\1');
+    end if;
+  end loop;
+  return query
+    select c.oid::regclass
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p')
+       and c.relpersistence <> 't'
+       and c.relname ~ ('^(' || regex || ')$')
+       and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
+       and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
+       and n.nspname !~ '^pg_toast'
+       and not (wild and c.relispartition)
+     order by n.nspname, c.relname;
+end
+$$;

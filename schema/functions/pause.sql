@@ -1,0 +1,13 @@
+-- Purpose:    stops delivery to a target until rowrelay.resume(); what is captured meanwhile waits in the queue
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.pause(target text) returns void
+language plpgsql as $$
+declare
+  paused_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.target t
+     set state = 'paused', reason = null, version = t.version + 1
+   where t.id = paused_id and t.state <> 'paused';
+end
+$$;

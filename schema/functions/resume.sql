@@ -1,0 +1,15 @@
+-- Purpose:    lets delivery to a target go on that was paused, or that a refused change halted. The refused change
+--             stays among rowrelay.errors: rowrelay.retry() or rowrelay.skip() it.
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.resume(target text) returns void
+language plpgsql as $$
+declare
+  resumed_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.target t
+     set state = 'running', reason = null, version = t.version + 1
+   where t.id = resumed_id and t.state <> 'running';
+  perform pg_notify('rowrelay_doorbell', '');
+end
+$$;

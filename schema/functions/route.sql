@@ -1,0 +1,24 @@
+-- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
+-- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
+--             it is missing, and add columns that it lacks later
+-- Errors:     table not captured; no such target
+create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
+                                          create_table boolean default false) returns void
+language plpgsql as $$
+declare
+  capture   rowrelay.capture := rowrelay.captured(relation);
+  target_id integer := rowrelay.target_id(target);
+begin
+  if into_table = '' then
+    raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
+      hint = 'Leave it out to use the name that the table has here.';
+  end if;
+  insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+  values (capture.id, target_id, route.into_table, route.create_table, rowrelay.last_change_id())
+  on conflict on constraint route_pkey do update
+    set into_table = excluded.into_table, create_table = excluded.create_table, until_id = null,
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+  update rowrelay.target t set version = t.version + 1 where t.id = target_id;
+  perform rowrelay.make_trigger_function(capture.id);
+end
+$$;

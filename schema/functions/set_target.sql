@@ -1,0 +1,27 @@
+-- Purpose:    changes a target's URL or options; running processes take it up with their next claim
+-- Parameters: name; url (null: as it is); options to set (a null value resets one; null: as they are)
+-- Errors:     no such target; a bad URL or option; lanes of a target that tables are routed to
+create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null) returns void
+language plpgsql as $$
+declare
+  target_id integer := rowrelay.target_id(name);
+  before    rowrelay.target;
+begin
+  select t.* into before from rowrelay.target t where t.id = target_id;
+  perform rowrelay.check_target(coalesce(set_target.url, before.url), coalesce(set_target.options, '{}'));
+  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key.
+  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
+     and exists (select from rowrelay.route r where r.target = target_id and r.until_id is null) then
+    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it', name
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Add another target with that number of lanes, and route the tables to it.';
+  end if;
+  update rowrelay.target t
+     set url = coalesce(set_target.url, t.url),
+         options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),
+         lanes = case when set_target.options ? 'lanes'
+                      then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
+         version = t.version + 1
+   where t.id = target_id;
+end
+$$;

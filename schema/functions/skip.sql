@@ -1,0 +1,41 @@
+-- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
+--             (on_error=block) goes on. The log keeps them.
+-- Parameters: target (null: all); change ids (null: all that were refused)
+-- Result:     how many changes were given up
+-- Errors:     no such target
+create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
+language plpgsql as $$
+declare
+  only_target integer := case when target is not null then rowrelay.target_id(target) end;
+  lane_of     record;
+  given_up    bigint;
+  waiting     bigint[];
+begin
+  -- A process that is working on the lane may just be finding out what is blocked.
+  for lane_of in
+    select distinct f.target, f.lane from rowrelay.refusal f
+     where (only_target is null or f.target = only_target) and (change_ids is null or f.change_id = any (change_ids))
+     order by 1, 2
+  loop
+    perform pg_advisory_xact_lock(1919907698, rowrelay.lane_lock_key(lane_of.target, lane_of.lane));
+  end loop;
+
+  with gone as (
+    delete from rowrelay.refusal f
+     where (only_target is null or f.target = only_target)
+       and f.state = 'error'
+       and (change_ids is null or f.change_id = any (change_ids))
+    returning f.target, f.capture, f.key
+  ), freed as (
+    select b.change_id from rowrelay.refusal b
+     where b.state = 'blocked'
+       and exists (select from gone g
+                    where g.target = b.target and g.capture = b.capture and g.key is not distinct from b.key)
+  )
+  select (select count(*) from gone), array(select f.change_id from freed f) into given_up, waiting;
+  if cardinality(waiting) > 0 then
+    perform rowrelay.retry(target, waiting);
+  end if;
+  return given_up;
+end
+$$;

@@ -1,0 +1,14 @@
+-- Purpose:    a timeout lock, for work that one process may do at a time: one conditional update by the server's clock.
+-- Parameters: name of the work; how long nobody else may begin it
+-- Result:     whether the caller is to do it
+create or replace function rowrelay.take_job(job_name text, hold_for interval) returns boolean
+language plpgsql as $$
+begin
+  insert into rowrelay.job as j (name, taken_at, held_until)
+  values (job_name, clock_timestamp(), clock_timestamp() + hold_for)
+  on conflict (name) do update
+    set taken_at = excluded.taken_at, held_until = excluded.held_until
+    where j.held_until <= clock_timestamp();
+  return found;
+end
+$$;

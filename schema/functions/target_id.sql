@@ -1,0 +1,21 @@
+-- Purpose:    finds a target by name; its row is locked against others who change it
+-- Parameters: name
+-- Result:     its id
+-- Errors:     there is none of that name
+create or replace function rowrelay.target_id(target_name text) returns integer
+language plpgsql as $$
+declare
+  found_id integer;
+begin
+  select t.id into found_id from rowrelay.target t where t.name = target_name and t.dropped_at is null for no key update;
+  if not found then
+    raise exception 'target "%" does not exist', target_name
+      using errcode = 'undefined_object',
+            hint = coalesce('Targets are: '
+                              || (select string_agg(format('"%s"', name), ', ' order by name)
+                                    from rowrelay.target where dropped_at is null),
+                            'Add one first: select rowrelay.add_target(name, url);');
+  end if;
+  return found_id;
+end
+$$;

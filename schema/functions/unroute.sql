@@ -1,0 +1,18 @@
+-- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered.
+-- Parameters: relation; target
+-- Errors:     table not captured; no such target; the table is not routed there
+create or replace function rowrelay.unroute(relation regclass, target text) returns void
+language plpgsql as $$
+declare
+  capture   rowrelay.capture := rowrelay.captured(relation);
+  target_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.capture = capture.id and r.target = target_id and r.until_id is null;
+  if not found then
+    raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
+      hint = 'View rowrelay.captures shows where each table goes.';
+  end if;
+  perform rowrelay.make_trigger_function(capture.id);
+end
+$$;

@@ -1,0 +1,72 @@
+-- Installs schema rowrelay, or upgrades it:  psql -f schema/install.sql
+-- `rowrelay init` runs the same files in the same order. It can be repeated, and run by two people at once.
+-- Nothing is attached to any table by it, and schema/uninstall.sql removes all of it.
+\set ON_ERROR_STOP on
+\set QUIET on
+begin;
+set local client_min_messages = warning;
+\ir prepare.sql
+
+select not exists (select from rowrelay.migration where version = 1) as rowrelay_needs_0001 \gset
+\if :rowrelay_needs_0001
+\ir migrations/0001_initial.sql
+\endif
+
+\ir functions/lane_lock_key.sql
+\ir functions/last_change_id.sql
+\ir functions/take_job.sql
+\ir functions/maintain_partitions.sql
+\ir functions/matching_tables.sql
+\ir functions/captured.sql
+\ir functions/target_id.sql
+\ir functions/check_target.sql
+\ir functions/add_target.sql
+\ir functions/set_target.sql
+\ir functions/drop_target.sql
+\ir functions/pause.sql
+\ir functions/resume.sql
+\ir functions/rewind.sql
+\ir functions/retry.sql
+\ir functions/skip.sql
+\ir functions/writers.sql
+\ir functions/maintain.sql
+\ir ../triggers/attribute_names.sql
+\ir ../triggers/attribute_numbers.sql
+\ir ../triggers/full_name.sql
+\ir ../triggers/base_type.sql
+\ir ../triggers/key_of.sql
+\ir ../triggers/key_is_exact.sql
+\ir ../triggers/key_expression.sql
+\ir ../triggers/hash_expression.sql
+\ir ../triggers/settings_to_pin.sql
+\ir ../triggers/awkward_columns.sql
+\ir ../triggers/trim_image.sql
+\ir ../triggers/exact_image.sql
+\ir ../triggers/enqueue.sql
+\ir ../triggers/add_change.sql
+\ir ../triggers/key_and_hash.sql
+\ir ../triggers/record_change.sql
+\ir ../triggers/column_state.sql
+\ir ../triggers/image_statements.sql
+\ir ../triggers/trigger_function.sql
+\ir ../triggers/make_trigger_function.sql
+\ir ../triggers/truncate_trigger.sql
+\ir ../triggers/captured_tables.sql
+\ir ../triggers/check_capturable.sql
+\ir ../triggers/mask_by_number.sql
+\ir ../triggers/lock_tables.sql
+\ir ../triggers/filter_expression.sql
+\ir ../triggers/wanted_triggers.sql
+\ir ../triggers/detach_triggers.sql
+\ir ../triggers/attach_triggers.sql
+\ir ../triggers/capture_table.sql
+\ir ../triggers/release_table.sql
+\ir functions/route.sql
+\ir functions/unroute.sql
+\ir views/captures.sql
+\ir views/targets.sql
+\ir views/errors.sql
+\ir views/history.sql
+\ir views/status.sql
+do $$ begin perform rowrelay.maintain_partitions(); end $$;
+commit;

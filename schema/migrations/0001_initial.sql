@@ -1,0 +1,259 @@
+insert into rowrelay.migration (version) values (1);
+
+-- The source itself ---------------------------------------------------------------------------------------------
+
+create table rowrelay.source (
+  only_row boolean primary key default true check (only_row),
+  id       uuid not null default gen_random_uuid()
+);
+comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
+comment on column rowrelay.source.only_row is 'keeps it at one row';
+comment on column rowrelay.source.id is 'what a target keeps fences and change ids under';
+insert into rowrelay.source default values;
+
+-- What is captured, and where it goes ---------------------------------------------------------------------------
+
+create table rowrelay.capture (
+  id              integer generated always as identity primary key,
+  relation        regclass not null,
+  relation_name   text not null,
+  key_columns     smallint[] not null,
+  key_is_exact    boolean not null,
+  lane_columns    smallint[],
+  only_columns    smallint[],
+  exclude_columns smallint[] not null,
+  mask            jsonb not null,
+  row_filter      text,
+  before          text not null constraint before_is_known check (before in ('none', 'full')),
+  capture_origin  boolean not null,
+  column_state    text,
+  created_at      timestamptz not null default now(),
+  released_at     timestamptz
+);
+create unique index capture_relation on rowrelay.capture (relation) where released_at is null;
+comment on table rowrelay.capture is 'tables whose changes are captured, now or once; see rowrelay.capture_table()';
+comment on column rowrelay.capture.id is 'what rowrelay.change refers to, and the number in the name of the trigger function';
+comment on column rowrelay.capture.relation is 'the table';
+comment on column rowrelay.capture.relation_name is 'its name when it was captured, for when it is gone';
+comment on column rowrelay.capture.key_columns is 'attribute numbers of the key; empty: no key, rows are told apart by all they hold';
+comment on column rowrelay.capture.key_is_exact is 'equal keys always have equal texts (not so for citext or float8), so a batch''s changes of a key may be collapsed';
+comment on column rowrelay.capture.lane_columns is 'attribute numbers of what keeps changes in order; null: the key; empty: the whole table';
+comment on column rowrelay.capture.only_columns is 'attribute numbers of the columns to capture; null: all';
+comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out';
+comment on column rowrelay.capture.mask is 'attribute number → JSON value that takes the place of what the column holds';
+comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
+comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
+comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
+comment on column rowrelay.capture.column_state is 'columns, types and options when the trigger function was made, to see that it is out of date';
+comment on column rowrelay.capture.created_at is 'since when';
+comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';
+
+create table rowrelay.target (
+  id         integer generated always as identity primary key constraint id_fits_lane_locks check (id < 524288),
+  name       text not null constraint name_is_given check (name <> ''),
+  url        text not null,
+  options    jsonb not null,
+  lanes      smallint not null constraint lanes_fit_lane_locks check (lanes between 1 and 1024),
+  state      text not null default 'running' constraint state_is_known check (state in ('running', 'paused', 'halted')),
+  reason     text,
+  version    integer not null default 1,
+  created_at timestamptz not null default now(),
+  dropped_at timestamptz
+);
+create unique index target_name on rowrelay.target (name) where dropped_at is null;
+comment on table rowrelay.target is 'where changes go; see rowrelay.add_target()';
+comment on column rowrelay.target.id is 'what queue and receipts refer to';
+comment on column rowrelay.target.name is 'how people call it';
+comment on column rowrelay.target.url is 'what and where it is; ${NAME} in it is filled from the environment of the process that pushes';
+comment on column rowrelay.target.options is 'what was set, without defaults';
+comment on column rowrelay.target.lanes is 'how many ordered streams; changes of one key are always in the same';
+comment on column rowrelay.target.state is 'paused: by a person; halted: by a refused change, as option on_error=halt asks';
+comment on column rowrelay.target.reason is 'why it is halted';
+comment on column rowrelay.target.version is 'goes up with every change that running processes must notice before their next claim';
+comment on column rowrelay.target.created_at is 'since when';
+comment on column rowrelay.target.dropped_at is 'until when; null: it is in use';
+
+create table rowrelay.route (
+  capture      integer not null references rowrelay.capture,
+  target       integer not null references rowrelay.target,
+  into_table   text,
+  create_table boolean not null,
+  from_id      bigint not null,
+  until_id     bigint,
+  primary key (capture, target)
+);
+comment on table rowrelay.route is 'which capture goes to which target; see rowrelay.route()';
+comment on column rowrelay.route.capture is 'what';
+comment on column rowrelay.route.target is 'where to';
+comment on column rowrelay.route.into_table is 'name of the table there; null: the same name as here';
+comment on column rowrelay.route.create_table is 'make that table, and columns it lacks, when they are missing';
+comment on column rowrelay.route.from_id is 'last change id when the route was made';
+comment on column rowrelay.route.until_id is 'last change id when it was ended; null: it is in use';
+
+-- The log and the queue -----------------------------------------------------------------------------------------
+
+-- cache 1: a change that saw another committed change has a larger id only if no session hoards numbers.
+create sequence rowrelay.change_id as bigint cache 1;
+comment on sequence rowrelay.change_id is 'order of all changes';
+
+create table rowrelay.change (
+  id           bigint not null default nextval('rowrelay.change_id'),
+  txid         xid8 not null,
+  captured_at  timestamptz not null,
+  day          date not null,
+  capture      integer not null,
+  op           "char" not null constraint op_is_known check (op in ('i', 'u', 'd', 't', 's')),
+  key          text,
+  actor        text,
+  old_row      json,
+  new_row      json,
+  text_columns text[],
+  problem      text,
+  primary key (id, day)
+) partition by range (day);
+comment on table rowrelay.change is 'the log: every captured change, never updated; people query rowrelay.history';
+comment on column rowrelay.change.id is 'order: of one row''s changes the later has the larger id';
+comment on column rowrelay.change.txid is 'transaction that made the change';
+comment on column rowrelay.change.captured_at is 'when the row was written, by the server''s clock';
+comment on column rowrelay.change.day is 'partition: the day (UTC) on which the transaction began, or the nearest for which there is a partition';
+comment on column rowrelay.change.capture is 'of which table';
+comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot';
+comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
+comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
+comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row at least the key';
+comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows';
+comment on column rowrelay.change.text_columns is 'json columns whose value is given as a string of JSON text, because it would not survive otherwise: JSON null, \u0000';
+comment on column rowrelay.change.problem is 'why the row could not be captured as it is; such a change is refused by every target';
+
+create table rowrelay.queue (
+  change_id bigint not null,
+  target    integer not null,
+  lane      smallint not null,
+  day       date not null,
+  bytes     integer not null,
+  primary key (target, lane, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+comment on table rowrelay.queue is 'one row for each (change, target) that is not settled yet';
+comment on column rowrelay.queue.change_id is 'what';
+comment on column rowrelay.queue.target is 'where to';
+comment on column rowrelay.queue.lane is 'ordered stream inside the target; -1: a barrier, pushed alone between all before and all after it';
+comment on column rowrelay.queue.day is 'partition of the change';
+comment on column rowrelay.queue.bytes is 'size of its row images';
+
+create table rowrelay.refusal (
+  target     integer not null,
+  change_id  bigint not null,
+  lane       smallint not null,
+  day        date not null,
+  bytes      integer not null,
+  capture    integer not null,
+  key        text,
+  state      text not null constraint state_is_known check (state in ('error', 'blocked')),
+  attempts   integer not null,
+  sqlstate   text,
+  message    text not null,
+  detail     text,
+  refused_at timestamptz not null default now(),
+  primary key (target, change_id)
+);
+create index refusal_key on rowrelay.refusal (target, capture, key);
+comment on table rowrelay.refusal is 'changes that a target refused, until they are retried or skipped; people query rowrelay.errors';
+comment on column rowrelay.refusal.target is 'who refused';
+comment on column rowrelay.refusal.change_id is 'what';
+comment on column rowrelay.refusal.lane is 'as it was queued';
+comment on column rowrelay.refusal.day is 'as it was queued';
+comment on column rowrelay.refusal.bytes is 'as it was queued';
+comment on column rowrelay.refusal.capture is 'of which table';
+comment on column rowrelay.refusal.key is 'of which row';
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block)';
+comment on column rowrelay.refusal.attempts is 'how often it was tried';
+comment on column rowrelay.refusal.sqlstate is 'the target''s code, if it is a PostgreSQL';
+comment on column rowrelay.refusal.message is 'the target''s words';
+comment on column rowrelay.refusal.detail is 'the target''s words, continued';
+comment on column rowrelay.refusal.refused_at is 'when';
+
+create sequence rowrelay.claim_token as bigint cache 1;
+comment on sequence rowrelay.claim_token is 'number of each claim: a later claim of a lane has a larger one';
+
+create table rowrelay.receipt (
+  token      bigint primary key,
+  target     integer not null,
+  instance   uuid not null,
+  claimed_at timestamptz not null,
+  settled_at timestamptz not null,
+  change_ids bigint[] not null,
+  refused    integer not null
+);
+create index receipt_settled on rowrelay.receipt (target, settled_at);
+comment on table rowrelay.receipt is 'one row for each pushed batch';
+comment on column rowrelay.receipt.token is 'of the claim; the target''s fence knows it too';
+comment on column rowrelay.receipt.target is 'where to';
+comment on column rowrelay.receipt.instance is 'which process';
+comment on column rowrelay.receipt.claimed_at is 'when the batch was taken';
+comment on column rowrelay.receipt.settled_at is 'when it was settled';
+comment on column rowrelay.receipt.change_ids is 'the changes that were delivered';
+comment on column rowrelay.receipt.refused is 'how many were refused';
+
+-- The processes -------------------------------------------------------------------------------------------------
+
+create table rowrelay.instance (
+  id           uuid primary key,
+  host         text not null,
+  pid          integer not null,
+  version      text not null,
+  workers      integer not null,
+  targets      integer[],
+  started_at   timestamptz not null default now(),
+  heartbeat_at timestamptz not null default now()
+) with (fillfactor = 50);
+comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute is gone';
+comment on column rowrelay.instance.id is 'made by the process when it starts';
+comment on column rowrelay.instance.host is 'where it runs';
+comment on column rowrelay.instance.pid is 'its process id there';
+comment on column rowrelay.instance.version is 'of the program';
+comment on column rowrelay.instance.workers is 'for each target';
+comment on column rowrelay.instance.targets is 'which it serves; null: all';
+comment on column rowrelay.instance.started_at is 'when it started';
+comment on column rowrelay.instance.heartbeat_at is 'when it last said that it is alive';
+
+create table rowrelay.trouble (
+  target     integer primary key,
+  since      timestamptz not null default now(),
+  last_at    timestamptz not null default now(),
+  attempts   bigint not null default 1,
+  message    text not null,
+  hint       text
+);
+comment on table rowrelay.trouble is 'targets that cannot be delivered to at present; a row goes when a push succeeds';
+comment on column rowrelay.trouble.target is 'which';
+comment on column rowrelay.trouble.since is 'when it began';
+comment on column rowrelay.trouble.last_at is 'when it was last tried';
+comment on column rowrelay.trouble.attempts is 'how often it was tried since';
+comment on column rowrelay.trouble.message is 'what went wrong';
+comment on column rowrelay.trouble.hint is 'what to do';
+
+create table rowrelay.floor (
+  target  integer primary key,
+  version integer not null,
+  floor   bigint not null
+) with (fillfactor = 50);
+comment on table rowrelay.floor is 'where a process that starts begins to look for queued rows; see replicator/floor.h';
+comment on column rowrelay.floor.target is 'of which target';
+comment on column rowrelay.floor.version is 'rowrelay.target.version for which it holds';
+comment on column rowrelay.floor.floor is 'every change up to this id is settled';
+
+create table rowrelay.job (
+  name       text primary key,
+  taken_at   timestamptz not null,
+  held_until timestamptz not null
+);
+comment on table rowrelay.job is 'timeout locks: work that one process may do at a time; see rowrelay.take_job()';
+comment on column rowrelay.job.name is 'which work';
+comment on column rowrelay.job.taken_at is 'when it was last begun';
+comment on column rowrelay.job.held_until is 'until when nobody else may begin it';
+
+-- An armed doorbell holds the last change id for which a writer rings. It is a sequence because that is the one thing
+-- in PostgreSQL that can be flipped a thousand times and read by every writer without ever needing vacuum, and whose
+-- new value everybody sees at once.
+create sequence rowrelay.doorbell as bigint minvalue 0 start 0 cache 1;
+comment on sequence rowrelay.doorbell is 'last change id for which a writer wakes the sleeping processes; 0: nobody sleeps';

@@ -1,0 +1,20 @@
+-- Comes before everything else, in the same transaction: one installation at a time, and a place to record versions.
+do $$
+begin
+  perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
+  -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
+  if pg_catalog.to_regnamespace('rowrelay') is null then
+    create schema rowrelay;
+    comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
+  end if;
+  if pg_catalog.to_regclass('rowrelay.migration') is null then
+    create table rowrelay.migration (
+      version    integer primary key,
+      applied_at timestamptz not null default pg_catalog.now()
+    );
+    comment on table rowrelay.migration is 'the migrations that have been applied to schema rowrelay';
+    comment on column rowrelay.migration.version is 'number of the file in schema/migrations';
+    comment on column rowrelay.migration.applied_at is 'when';
+  end if;
+end
+$$;

@@ -1,0 +1,34 @@
+-- What is captured now, and how; note says what has happened to the table since that needs attention.
+create or replace view rowrelay.captures as
+select c.relation,
+       c.relation_name,
+       rowrelay.attribute_names(c.relation, c.key_columns) as key,
+       rowrelay.attribute_names(c.relation, c.lane_columns) as lane,
+       rowrelay.attribute_names(c.relation, c.only_columns) as columns,
+       rowrelay.attribute_names(c.relation, c.exclude_columns) as exclude,
+       (select jsonb_object_agg(a.attname, m.value)
+          from jsonb_each(c.mask) as m
+          join pg_attribute a on a.attrelid = c.relation and a.attnum = m.key::smallint) as mask,
+       c.row_filter,
+       c.before,
+       c.capture_origin,
+       array(select t.name from rowrelay.route r join rowrelay.target t on t.id = r.target
+              where r.capture = c.id and r.until_id is null and t.dropped_at is null order by t.name) as targets,
+       case
+         when not exists (select from pg_class r where r.oid = c.relation) then
+           'the table is gone'
+         when exists (select from unnest(rowrelay.captured_tables(c)) as m
+                       where not exists (select from pg_trigger t where t.tgrelid = m and t.tgname like '!rowrelay%'
+                                            and t.tgname <> '!rowrelay_truncate' and t.tgenabled = 'A')) then
+           'triggers are missing or disabled: capture the table again'
+         when exists (select from unnest(rowrelay.captured_tables(c)) as m
+                       where not exists (select from pg_trigger t where t.tgrelid = m and t.tgname = '!rowrelay_truncate')) then
+           'a partition has no truncate trigger yet'
+         when array_position(rowrelay.attribute_names(c.relation, c.key_columns), null) is not null then
+           'a key column was dropped: capture the table again'
+         when c.column_state is distinct from rowrelay.column_state(c) then
+           'columns have changed: captured the slow way until the trigger function is made anew'
+       end as note
+  from rowrelay.capture c
+ where c.released_at is null;
+comment on view rowrelay.captures is 'the tables whose changes are captured, and how';

@@ -1,0 +1,41 @@
+-- One row for each target: how it is doing.
+create or replace view rowrelay.status as
+select t.name as target,
+       case
+         when t.state <> 'running' then t.state
+         when o.target is not null then 'failing'
+         when not exists (select from rowrelay.instance i
+                           where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets)))
+           then 'not running'
+         else 'running'
+       end as state,
+       backlog.n as backlog,
+       case when first_pending.id is not null then
+         clock_timestamp() - (select h.captured_at from rowrelay.change h
+                               where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
+       coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
+                  where p.target = t.id and p.settled_at > now() - interval '1 min'), 0) as rate,
+       refused.errors,
+       refused.blocked,
+       concat_ws('; ',
+         t.reason,
+         case when o.target is not null then
+           format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
+                  concat_ws(' — ', o.message, o.hint)) end,
+         (select string_agg(format('%s: %s', c.relation_name, c.note), '; ')
+            from rowrelay.captures c where c.note is not null and t.name = any (c.targets))) as note
+  from rowrelay.target t
+  left join rowrelay.trouble o on o.target = t.id
+  -- counted up to a million: status is asked often, and then it does not matter how many more there are
+  cross join lateral (select count(*) as n from (select from rowrelay.queue q where q.target = t.id limit 1000000) as q) as backlog
+  left join lateral (
+    select q.change_id as id, q.day
+      from generate_series(-1, t.lanes - 1) as lane
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q where q.target = t.id and q.lane = lane
+                           order by q.change_id limit 1) as q
+     order by q.change_id limit 1) as first_pending on true
+  cross join lateral (select count(*) filter (where f.state = 'error') as errors,
+                             count(*) filter (where f.state = 'blocked') as blocked
+                        from rowrelay.refusal f where f.target = t.id) as refused
+ where t.dropped_at is null;
+comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';

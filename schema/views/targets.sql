@@ -1,0 +1,6 @@
+-- Where changes can go.
+create or replace view rowrelay.targets as
+select t.name, t.url, t.state, t.reason, t.lanes, t.options, t.created_at
+  from rowrelay.target t
+ where t.dropped_at is null;
+comment on view rowrelay.targets is 'where changes can go';

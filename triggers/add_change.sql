@@ -1,0 +1,20 @@
+-- Purpose:    one change, logged and queued; the generated triggers do the same in line
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier
+-- Result:     its id
+create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
+                                               new_row json, problem text default null) returns bigint
+language plpgsql as $$
+declare
+  new_id  bigint;
+  new_day date;
+begin
+  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, old_row, new_row, problem)
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
+          coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), add_change.old_row,
+          add_change.new_row, add_change.problem)
+  returning c.id, c.day into new_id, new_day;
+  perform rowrelay.enqueue(new_id, new_day, capture_id, lane_hash,
+                           coalesce(pg_column_size(add_change.old_row), 0) + coalesce(pg_column_size(add_change.new_row), 0));
+  return new_id;
+end
+$$;

@@ -1,0 +1,29 @@
+-- Purpose:    the numbers of columns that a person names
+-- Parameters: relation; names; what they are for, for the message
+-- Result:     numbers in the order of the names; null for null
+-- Errors:     a column does not exist
+create or replace function rowrelay.attribute_numbers(relation regclass, names text[], purpose text) returns smallint[]
+language plpgsql stable as $$
+declare
+  name    text;
+  number  smallint;
+  numbers smallint[];
+begin
+  if names is null then
+    return null;
+  end if;
+  numbers := '{}';
+  foreach name in array names loop
+    select a.attnum into number from pg_attribute a
+     where a.attrelid = relation and a.attname = name and a.attnum > 0 and not a.attisdropped;
+    if not found then
+      raise exception 'column "%" of table % does not exist (%)', name, relation, purpose
+        using errcode = 'undefined_column',
+              hint = 'Its columns are: ' || (select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a
+                                              where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) || '.';
+    end if;
+    numbers := numbers || number;
+  end loop;
+  return numbers;
+end
+$$;

@@ -1,0 +1,66 @@
+-- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
+--             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
+-- Parameters: relation
+--             key: columns that identify a row (default: primary key, else a unique index on columns not null, else none)
+--             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
+--             columns / exclude: what to capture (default: everything) / what to leave out
+--             mask: {"column": value to show instead}
+--             row_filter: condition on a row; an update that makes it hold is captured as insert, the other way as delete
+--             before: none, or full to keep an update's row before it too
+--             capture_origin: capture also what rowrelay itself writes into this table
+--             lock_wait: how long to try for the lock
+-- Result:     id of the capture
+-- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
+create or replace function rowrelay.capture_table(
+  relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
+  capture_origin boolean default false, lock_wait interval default '1 min') returns integer
+language plpgsql as $$
+declare
+  key_numbers smallint[];
+  was         rowrelay.capture;
+  capture     rowrelay.capture;
+begin
+  perform rowrelay.check_capturable(relation);
+  key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
+  if before not in ('none', 'full') then
+    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+  end if;
+
+  select c.* into was from rowrelay.capture c
+   where c.relation = capture_table.relation and c.released_at is null for update;
+  if was.id is null then
+    insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
+                                       exclude_columns, mask, row_filter, before, capture_origin)
+    values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
+    returning c.* into capture;
+  else
+    capture := was;
+  end if;
+
+  update rowrelay.capture c
+     set relation_name = rowrelay.full_name(capture_table.relation),
+         key_columns = key_numbers,
+         key_is_exact = rowrelay.key_is_exact(capture_table.relation, key_numbers),
+         lane_columns = rowrelay.attribute_numbers(capture_table.relation, lane, 'lane'),
+         only_columns = rowrelay.attribute_numbers(capture_table.relation, columns, 'columns'),
+         exclude_columns = coalesce(rowrelay.attribute_numbers(capture_table.relation, exclude, 'exclude'), '{}'),
+         mask = rowrelay.mask_by_number(capture_table.relation, coalesce(capture_table.mask, '{}')),
+         row_filter = capture_table.row_filter,
+         before = capture_table.before,
+         capture_origin = capture_table.capture_origin
+   where c.id = capture.id
+  returning c.* into capture;
+  if capture.key_columns && (capture.exclude_columns || array(select m::smallint from jsonb_object_keys(capture.mask) as m))
+     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
+    raise exception 'the key of table % cannot be left out or masked', relation
+      using errcode = 'invalid_parameter_value',
+            hint = 'Choose other columns, or another key (parameter key).';
+  end if;
+
+  perform rowrelay.make_trigger_function(capture.id);
+  perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
+                                   lock_wait);
+  return capture.id;
+end
+$$;

@@ -1,0 +1,46 @@
+-- Purpose:    refuses relations that have no changes of their own to capture, or that are not ours
+-- Parameters: relation
+-- Errors:     says why not, and what to do
+create or replace function rowrelay.check_capturable(relation regclass) returns void
+language plpgsql stable as $$
+declare
+  kind   "char";
+  schema name;
+  owner  oid;
+  temporary boolean;
+  root   regclass;
+begin
+  select c.relkind, n.nspname, c.relowner, c.relpersistence = 't' into strict kind, schema, owner, temporary
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
+  if kind not in ('r', 'p') then
+    raise exception '% is not a table', relation using errcode = 'wrong_object_type',
+      hint = case kind when 'v' then 'Capture the tables that the view reads.'
+                       when 'm' then 'Capture the tables that the materialized view reads.'
+                       when 'f' then 'Capture the table in the database where it lives.'
+                       else 'Only tables have rows that change.' end;
+  end if;
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like 'pg\_toast%' then
+    raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
+      detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
+  end if;
+  if not pg_has_role(owner, 'usage') then
+    raise exception 'only the owner of table % can have it captured', relation using errcode = 'insufficient_privilege',
+      hint = format('Run this as %s, or as a role that is a member of it.', pg_get_userbyid(owner));
+  end if;
+  if not pg_has_role((select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage') then
+    raise exception 'only the owner of schema rowrelay can capture tables' using errcode = 'insufficient_privilege',
+      hint = format('Run this as %s, or as a role that is a member of it.',
+                    (select pg_get_userbyid(n.nspowner) from pg_namespace n where n.nspname = 'rowrelay'));
+  end if;
+  -- Two captures of one row would be two orders of one key.
+  select c.relation into root from rowrelay.capture c
+   where c.released_at is null and c.relation <> check_capturable.relation
+     and (check_capturable.relation = any (rowrelay.captured_tables(c))
+          or c.relation = any (select i.inhrelid::regclass from pg_inherits i where i.inhparent = check_capturable.relation))
+   limit 1;
+  if found then
+    raise exception 'table % is captured already together with %', relation, root using errcode = 'duplicate_object',
+      hint = format('Release that first: select rowrelay.release_table(%L);', root);
+  end if;
+end
+$$;

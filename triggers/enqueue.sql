@@ -1,0 +1,12 @@
+-- Purpose:    queues a change for every target that its table is routed to; what the generated triggers do in line
+-- Parameters: the change; its capture; hash that chooses the lane, null for a barrier; bytes of its images
+create or replace function rowrelay.enqueue(change_id bigint, change_day date, capture_id integer, lane_hash integer,
+                                            bytes integer) returns void
+language sql as $$
+  insert into rowrelay.queue (change_id, target, lane, day, bytes)
+  select enqueue.change_id, t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1), change_day, enqueue.bytes
+    from rowrelay.route r
+    join rowrelay.target t on t.id = r.target
+   where r.capture = capture_id and r.until_id is null and t.dropped_at is null;
+  select pg_notify('rowrelay_doorbell', '') where change_id <= (select d.last_value from rowrelay.doorbell d);
+$$;

@@ -1,0 +1,25 @@
+-- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
+--             the condition and writes it out again: it is put into a view, and the view's text is taken.
+-- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
+-- Result:     the condition, with names resolved
+-- Errors:     what PostgreSQL says of a condition that is not one
+create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
+language plpgsql as $$
+declare
+  definition text;
+begin
+  begin
+    -- the second table makes PostgreSQL write names in full
+    execute format('create view rowrelay.filter_probe as select (%s)::boolean as rowrelay_filter from %s as rowrelay_row, (values (1)) as other (n)',
+                   row_filter, relation);
+  exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
+    raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
+      using errcode = 'invalid_parameter_value', detail = sqlerrm,
+            hint = 'Write what could stand behind WHERE, such as  status = ''open''.';
+  end;
+  definition := pg_get_viewdef('rowrelay.filter_probe'::regclass);
+  drop view rowrelay.filter_probe;
+  definition := substring(definition from '^\s*SELECT\s+(.*)\s+AS rowrelay_filter\s+FROM');
+  return regexp_replace(definition, '\mrowrelay_row\.', row_name || '.', 'g');
+end
+$$;

@@ -1,0 +1,91 @@
+-- Purpose:    the statements of a trigger function that make the row images. For most tables that is row_to_json and no
+--             more; columns that are left out or masked, and values that JSON would not bring back, take some care.
+-- Parameters: capture; whether the row before is to be kept
+-- Result:     PL/pgSQL statements
+create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean) returns text
+language plpgsql stable as $$
+declare
+  relation   regclass := capture.relation;
+  keep       text[] := rowrelay.attribute_names(relation, capture.only_columns);
+  leave_out  text[] := array_remove(rowrelay.attribute_names(relation, capture.exclude_columns), null);
+  masks      json;
+  plain      text := '    new_row := pg_catalog.row_to_json(new);';
+  touches    text;
+  awkward    record;
+  condition  text;
+  conditions text;
+  new_texts  text;
+  old_texts  text;
+  quoting    text;
+begin
+  -- An inheritance child has columns of its own, which are not the parent's.
+  if capture.only_columns is null
+     and exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
+                  where i.inhparent = relation and c.relkind = 'r') then
+    keep := array(select attname from pg_attribute where attrelid = relation and attnum > 0 and not attisdropped);
+  end if;
+  if keeps_before then
+    plain := plain || E'\n    old_row := pg_catalog.row_to_json(old);';
+  end if;
+
+  select coalesce(json_object_agg(a.attname, m.value), '{}') into masks
+    from jsonb_each(capture.mask) as m
+    join pg_attribute a on a.attrelid = relation and a.attnum = m.key::smallint and not a.attisdropped;
+  -- Were a column renamed that is left out, it would slip through under its new name: naming it here makes the guard
+  -- notice.
+  select string_agg(format('    moves := new.%I is null;', name), E'\n') into touches
+    from unnest(leave_out || array(select json_object_keys(masks))) as name;
+
+  for awkward in
+    select a.name, a.condition, a.is_json from rowrelay.awkward_columns(relation) a
+     where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
+  loop
+    -- Both images take the same form, because text_columns speaks of both.
+    condition := format(awkward.condition, format('new.%I', awkward.name));
+    if keeps_before then
+      condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
+    end if;
+    conditions := concat_ws(E'\n       or ', conditions, condition);
+    new_texts := concat_ws(E',\n          ', new_texts,
+      format('%L, case when %s then new.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+    old_texts := concat_ws(E',\n          ', old_texts,
+      format('%L, case when %s then old.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+    if awkward.is_json then
+      -- \u0000 must not get into what exact_image() has to read
+      quoting := concat_ws(E'\n', quoting, format('      if %s then', condition),
+        format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
+        format('        new.%I := null;', awkward.name),
+        case when keeps_before then format('        old.%I := null;', awkward.name) end,
+        '      end if;');
+    end if;
+  end loop;
+
+  return concat_ws(E'\n',
+    touches,
+    case when conditions is null then plain else concat_ws(E'\n',
+      format('    if %s then', conditions),
+      format(E'      new_texts := pg_catalog.json_build_object(\n          %s);', new_texts),
+      case when keeps_before then
+      format(E'      old_texts := pg_catalog.json_build_object(\n          %s);', old_texts) end,
+      quoting,
+             '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
+      case when keeps_before then
+             '      old_row := rowrelay.exact_image(pg_catalog.row_to_json(old), old_texts);' end,
+             '    else',
+      plain,
+             '    end if;') end,
+    case when keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then concat_ws(E'\n',
+      format('    new_row := rowrelay.trim_image(new_row, %L, %L, %L);', keep, leave_out, masks),
+      case when keeps_before then
+      format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
+    -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
+    case when capture.row_filter is not null or quoting is not null then concat_ws(E'\n',
+             '    if op operator(pg_catalog.=) ''d'' then',
+             '      new_row := null;',
+             '    end if;',
+      case when keeps_before then concat_ws(E'\n',
+             '    if op operator(pg_catalog.=) ''i'' then',
+             '      old_row := null;',
+             '    end if;') end) end);
+end
+$$;

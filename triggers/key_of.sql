@@ -1,0 +1,19 @@
+-- Purpose:    the columns that identify a row: the primary key, else the smallest unique index on columns that are not
+--             null. A deferrable one does not count: while it is deferred two rows may hold one key.
+-- Parameters: relation
+-- Result:     attribute numbers in the index's order; empty when there is no such index
+create or replace function rowrelay.key_of(relation regclass) returns smallint[]
+language sql stable as $$
+  select coalesce(
+    (select array(select k::smallint from unnest(i.indkey::smallint[]) with ordinality as u(k, position)
+                   where position <= i.indnkeyatts order by position)
+       from pg_index i
+      where i.indrelid = relation and i.indisunique and i.indisvalid and i.indimmediate
+        and i.indpred is null and i.indexprs is null
+        and not exists (select from unnest(i.indkey::smallint[]) with ordinality as u(k, position)
+                         join pg_attribute a on a.attrelid = relation and a.attnum = u.k
+                        where position <= i.indnkeyatts and not a.attnotnull)
+      order by i.indisprimary desc, i.indnkeyatts, i.indexrelid
+      limit 1),
+    '{}')
+$$;

@@ -1,0 +1,44 @@
+-- Purpose:    locks tables without ever making others wait for long behind us: whoever asks for a strong lock holds up
+--             everybody who comes later, for as long as one old transaction lasts. So we ask for a tenth of a second,
+--             give up, let the others pass, and ask again.
+-- Parameters: tables; lock mode, as in LOCK TABLE; how long to go on trying
+-- Errors:     lock_not_available, naming who holds the table
+create or replace function rowrelay.lock_tables(relations regclass[], mode text, patience interval) returns void
+language plpgsql as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + patience;
+  before     constant text := current_setting('lock_timeout');
+  relation   regclass;
+  waited_for regclass;
+  ask_until  timestamptz;
+  holders    text;
+begin
+  loop
+    begin
+      ask_until := clock_timestamp() + interval '100 ms';
+      foreach relation in array relations loop
+        waited_for := relation;
+        -- the bound is for all of them together
+        perform set_config('lock_timeout',
+                           greatest(1, extract(epoch from ask_until - clock_timestamp()) * 1000)::integer::text, true);
+        execute format('lock table only %s in %s mode', relation, mode);
+      end loop;
+      perform set_config('lock_timeout', before, true);
+      return;
+    exception when lock_not_available or deadlock_detected then
+      -- what was locked is free again: the block was a subtransaction
+      perform set_config('lock_timeout', before, true);
+    end;
+    if clock_timestamp() > give_up_at then
+      select string_agg(format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)), ', ') into holders
+        from pg_locks l join pg_stat_activity a on a.pid = l.pid
+       where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid <> pg_backend_pid();
+      raise exception 'table % is in use: no lock within %', waited_for, patience
+        using errcode = 'lock_not_available',
+              detail = coalesce('It is held by ' || holders || '.', 'It is held by short transactions that follow close on each other.'),
+              hint = 'Nothing was changed. Try again when that transaction has ended, or wait for longer (lock_wait).';
+    end if;
+    perform pg_sleep(0.05 + random() * 0.2);
+  end loop;
+end
+$$;

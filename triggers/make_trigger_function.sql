@@ -1,0 +1,19 @@
+-- Purpose:    makes a capture's trigger function as the table, the capture's options and its routes are now. Writers
+--             are not held up: no lock on the table is taken, and running transactions go on with what they have.
+-- Parameters: capture id
+create or replace function rowrelay.make_trigger_function(capture_id integer) returns void
+language plpgsql as $$
+declare
+  capture rowrelay.capture;
+  owner   name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
+  execute rowrelay.trigger_function(capture);
+  execute format('revoke all on function rowrelay.%I() from public', 'capture_' || capture_id);
+  -- It runs with its owner's rights, and only the schema's owner is sure to have them.
+  if owner <> current_user then
+    execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
+  end if;
+  update rowrelay.capture c set column_state = rowrelay.column_state(capture) where c.id = capture_id;
+end
+$$;

@@ -1,0 +1,61 @@
+-- Purpose:    captures a change the slow way, by what the catalogs say at this moment. The generated triggers fall back
+--             to it when a column they name has been renamed, dropped or retyped since, or when a row is too large for
+--             an image. It must not fail where the writer would not, so what it cannot do it records as a problem.
+-- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); what went wrong before
+create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
+                                                  after_image json, problem text default null) returns void
+language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC' as $$
+declare
+  capture     rowrelay.capture;
+  key_names   text[];
+  old_key     text;
+  new_key     text;
+  old_hash    integer;
+  new_hash    integer;
+  keep        text[];
+  leave_out   text[];
+  masks       json;
+  new_row     json;
+  old_row     json;
+  old_key_row json;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  begin
+    key_names := rowrelay.attribute_names(capture.relation, capture.key_columns);
+    keep := rowrelay.attribute_names(capture.relation, capture.only_columns);
+    leave_out := array_remove(rowrelay.attribute_names(capture.relation, capture.exclude_columns), null);
+    select coalesce(json_object_agg(a.attname, m.value), '{}') into masks
+      from jsonb_each(capture.mask) as m
+      join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped;
+    select k.key, k.hash into old_key, old_hash from rowrelay.key_and_hash(capture, before_image) as k;
+    select k.key, k.hash into new_key, new_hash from rowrelay.key_and_hash(capture, after_image) as k;
+    new_row := rowrelay.trim_image(after_image, keep, leave_out, masks);
+    old_row := rowrelay.trim_image(before_image, keep, leave_out, masks);
+    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;
+    if new_row is not null or old_row is not null then
+      problem := null; -- what went wrong before is made good
+    end if;
+  exception when others then
+    problem := sqlerrm;
+    new_row := null;
+    old_row := null;
+    old_key_row := null;
+  end;
+
+  if operation = 'UPDATE' and old_key is distinct from new_key and cardinality(key_names) > 0 then
+    perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                case capture.before when 'full' then old_row else old_key_row end, null, problem);
+    perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);
+  elsif operation = 'DELETE' then
+    perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                case when capture.before = 'full' then old_row else coalesce(old_key_row, old_row) end,
+                                null, problem);
+  elsif operation = 'UPDATE' then
+    perform rowrelay.add_change(capture_id, 'u', new_key, new_hash,
+                                case when capture.before = 'full' or cardinality(key_names) = 0 then old_row end,
+                                new_row, problem);
+  else
+    perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);
+  end if;
+end
+$$;

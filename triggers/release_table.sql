@@ -1,0 +1,18 @@
+-- Purpose:    takes the triggers off a table again; it is then as it was. What was captured stays, and what is queued is
+--             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, without letting
+--             anybody queue behind it for longer than a tenth of a second.
+-- Parameters: relation; lock_wait: how long to try for the lock
+-- Errors:     the table is not captured; no lock within lock_wait
+create or replace function rowrelay.release_table(relation regclass, lock_wait interval default '1 min') returns void
+language plpgsql as $$
+declare
+  capture rowrelay.capture := rowrelay.captured(relation);
+begin
+  perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'access exclusive', lock_wait);
+  perform rowrelay.detach_triggers(capture);
+  execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.capture = capture.id and r.until_id is null;
+  update rowrelay.capture c set released_at = now() where c.id = capture.id;
+end
+$$;

@@ -1,0 +1,138 @@
+-- Purpose:    the text of the function that a captured table's row triggers run. It is generated for the table, so that
+--             its SQL is static and its plans are cached; everything in it is named with its schema, operators too, so
+--             that nothing in the application's session can change what is captured.
+--
+--             What it does with a row:
+--               1. nothing, when this transaction asked to be skipped, or is rowrelay's own work;
+--               2. makes key, lane hash and images. This is the one part that could fail where the application's
+--                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
+--                  captured the slow way by rowrelay.record_change();
+--               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target. The id is taken
+--                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
+--               4. rings the doorbell if somebody sleeps.
+--             A changed key is two changes: the old key deleted, the new one inserted. A row that moves to another lane
+--             while its key stays is a barrier, because lanes have no order among each other.
+-- Parameters: capture
+-- Result:     a CREATE OR REPLACE FUNCTION statement
+create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  relation     regclass := capture.relation;
+  lane_columns smallint[] := coalesce(capture.lane_columns, capture.key_columns);
+  has_key      boolean := cardinality(capture.key_columns) > 0;
+  keeps_before boolean := capture.before = 'full' or not has_key;
+  -- only chosen lane columns can change while the key stays
+  can_move     boolean := has_key and cardinality(capture.lane_columns) > 0;
+  -- a filter's triggers say what a change means: an update may bring a row in, or take it out
+  operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
+  key_row      text;
+  queue_rows   text;
+begin
+  select format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')) into key_row
+    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name;
+
+  select string_agg(
+           format('(new_id, %s, %s, new_day, size)', t.id,
+                  format(case when can_move then 'case when moves then -1 else %s end' else '%s' end,
+                         format('pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s)', t.lanes))),
+           E',\n         ' order by t.id)
+    into queue_rows
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
+
+  return concat_ws(E'\n',
+    format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
+    format('language plpgsql security definer %s as $rowrelay$',
+           rowrelay.settings_to_pin(relation, capture.key_columns || lane_columns)),
+    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, '\s', ' ', 'g')),
+    'declare',
+    '  op           pg_catalog."char";',
+    '  key          pg_catalog.text;',
+    '  old_key      pg_catalog.text;',
+    '  hash         pg_catalog.int4;',
+    '  rekeyed      pg_catalog.bool;',
+    '  moves        pg_catalog.bool;',
+    '  new_row      pg_catalog.json;',
+    '  old_row      pg_catalog.json;',
+    '  new_texts    pg_catalog.json;',
+    '  old_texts    pg_catalog.json;',
+    '  text_columns pg_catalog.text[];',
+    '  problem      pg_catalog.text;',
+    '  size         pg_catalog.int4;',
+    '  new_id       pg_catalog.int8;',
+    '  new_day      pg_catalog.date;',
+    'begin',
+    '  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on''',
+    case when not capture.capture_origin then
+    '     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end,
+    '  then',
+    '    return null;',
+    '  end if;',
+    '',
+    '  begin',
+    format('    if %s operator(pg_catalog.=) ''DELETE'' then', operation),
+           '      op := ''d'';',
+    format('      key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'old')),
+    format('      hash := %s;', rowrelay.hash_expression(capture.id, relation, lane_columns, 'old')),
+           '    else',
+           '      op := ''i'';',
+    format('      key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'new')),
+    format('      hash := %s;', rowrelay.hash_expression(capture.id, relation, lane_columns, 'new')),
+    format('      if %s operator(pg_catalog.=) ''UPDATE'' then', operation),
+           '        op := ''u'';',
+    case when has_key then concat_ws(E'\n',
+      format('        old_key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'old')),
+             '        rekeyed := old_key operator(pg_catalog.<>) key;') end,
+    case when can_move then
+      format('        moves := not rekeyed and hash operator(pg_catalog.<>) %s;',
+             rowrelay.hash_expression(capture.id, relation, lane_columns, 'old')) end,
+           '      end if;',
+           '    end if;',
+    rowrelay.image_statements(capture, keeps_before),
+    case when not keeps_before then concat_ws(E'\n',
+             '    if rekeyed or op operator(pg_catalog.=) ''d'' then',
+      format('      old_row := %s;', key_row),
+             '    end if;') end,
+    '  exception when others then',
+    '    problem := sqlerrm;',
+    '  end;',
+    '  if problem is not null then',
+    '    begin',
+    '      old_row := pg_catalog.row_to_json(old);',
+    '      new_row := pg_catalog.row_to_json(new);',
+    '    exception when others then',
+    '      old_row := null;',
+    '      new_row := null;',
+    '    end;',
+    format('    perform rowrelay.record_change(%s, %s, old_row, new_row, problem);', capture.id, operation),
+    '    return null;',
+    '  end if;',
+    '',
+    case when has_key then concat_ws(E'\n',
+             '  if rekeyed then',
+      format('    perform rowrelay.add_change(%s, ''d'', old_key, %s, old_row, null);', capture.id,
+             rowrelay.hash_expression(capture.id, relation, lane_columns, 'old')),
+             '    op := ''i'';',
+             '    old_row := null;',
+             '  end if;') end,
+    '  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, old_row, new_row, text_columns)',
+    '  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), rowrelay.partition_day(),',
+    format('          %s, op, key,', capture.id),
+    '          case when pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
+    '               then pg_catalog.current_setting(''rowrelay.actor'', true) else session_user end,',
+    '          old_row, new_row, text_columns)',
+    '  returning id, day into new_id, new_day;',
+    case when queue_rows is not null then concat_ws(E'\n',
+             '  size := coalesce(pg_catalog.pg_column_size(new_row), 0);',
+      case when keeps_before then
+             '  size := pg_catalog.int4pl(size, coalesce(pg_catalog.pg_column_size(old_row), 0));' end,
+             '  insert into rowrelay.queue (change_id, target, lane, day, bytes)',
+      format('  values %s;', queue_rows),
+             '  if new_id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
+             '    perform pg_catalog.pg_notify(''rowrelay_doorbell'', '''');',
+             '  end if;') end,
+    '  return null;',
+    'end',
+    '$rowrelay$');
+end
+$$;

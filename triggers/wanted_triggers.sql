@@ -1,0 +1,48 @@
+-- Purpose:    the triggers that a capture needs: on the table, on the inheritance children whose rows are the table's
+--             too, and for TRUNCATE on every partition, because PostgreSQL does not hand that one down.
+--             Their names begin with ! so that they run before the table's own triggers, which may change the row again:
+--             what is written first must be captured first.
+-- Parameters: capture
+-- Result:     table, trigger name, CREATE TRIGGER statement
+create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
+                                                    out statement text) returns setof record
+language plpgsql as $$
+declare
+  old_passes text;
+  new_passes text;
+  has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
+begin
+  if capture.row_filter is not null then
+    old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
+    new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
+  end if;
+  return query
+    with recursive member(relation) as (
+      select capture.relation::oid
+      union
+      select i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
+    ), row_trigger(name, event, condition, argument) as (
+      select '!rowrelay', 'insert or update or delete', null, null where capture.row_filter is null
+      union all
+      select v.* from (values
+        ('!rowrelay_insert', 'insert', format('(%s)', new_passes), 'INSERT'),
+        ('!rowrelay_delete', 'delete', format('(%s)', old_passes), 'DELETE'),
+        ('!rowrelay_update', 'update', format('((%s) and (%s))', old_passes, new_passes), 'UPDATE'),
+        ('!rowrelay_update_in', 'update', format('((%s) and (%s) is not true)', new_passes, old_passes), 'INSERT'),
+        ('!rowrelay_update_out', 'update', format('((%s) and (%s) is not true)', old_passes, new_passes), 'DELETE')
+      ) as v where capture.row_filter is not null
+    )
+    select m.relation::regclass, t.name,
+           format('create trigger %I after %s on %s for each row %s execute function rowrelay.%I(%s)',
+                  t.name, t.event, m.relation::regclass, 'when ' || t.condition, 'capture_' || capture.id,
+                  quote_literal(t.argument))
+      from member m cross join row_trigger t
+     where m.relation = capture.relation or not has_parts
+    union all
+    select m.relation::regclass, '!rowrelay_truncate',
+           format('create trigger "!rowrelay_truncate" before truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
+                  m.relation::regclass, capture.id)
+      from member m
+      join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p');
+end
+$$;
