@@ -32,6 +32,8 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread $(SANITIZER) 
 PACKAGE_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(shell pkg-config --libs $(PACKAGES))
 TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
+# cr_assert(a > b) puts an int into a bit-field.
+ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Wno-conversion
 TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
@@ -61,7 +63,7 @@ $(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECT
 $(BUILD)/%.o: %.c Makefile | $(EMBEDDED:=.h)
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(TEST_CFLAGS)) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(ALL_TEST_CFLAGS)) -c -o $@ $<
 
 $(EMBEDDED:=.o): %.o: %.c
 	$(call say,CC)

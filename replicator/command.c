@@ -6,13 +6,13 @@
 #define FARTHEST_SUGGESTION 3
 #define LONGEST_NAME 63
 
-static const struct command *const COMMANDS[] = {
+const struct command *const COMMANDS[] = {
     &COMMAND_init,        &COMMAND_capture,    &COMMAND_release,      &COMMAND_target_add,    &COMMAND_target_list,
     &COMMAND_target_show, &COMMAND_target_set, &COMMAND_target_pause, &COMMAND_target_resume, &COMMAND_target_drop,
     &COMMAND_route,       &COMMAND_run,        &COMMAND_status,       &COMMAND_errors,        &COMMAND_retry,
     &COMMAND_skip,        &COMMAND_log,        &COMMAND_uninstall,    &COMMAND_help,
 };
-#define COMMAND_COUNT (sizeof COMMANDS / sizeof COMMANDS[0])
+const size_t COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0];
 
 const struct option SHARED_OPTIONS[] = {
     {.name = "dbname",

@@ -24,6 +24,10 @@ struct command {
   bool (*run)(const struct options *given, struct error *error);
 };
 
+/* All commands, in the order of the help. */
+extern const struct command *const COMMANDS[];
+extern const size_t COMMAND_COUNT;
+
 /* Options that every command has. */
 extern const struct option SHARED_OPTIONS[];
 

@@ -45,7 +45,8 @@ static int add_cell(struct buffer *cell, const char *text) {
     } else if (byte < 0x20 || byte == 0x7f) {
       buffer_add_format(cell, "\\x%02x", byte);
     } else {
-      int columns = PQdsplen(text, utf8);
+      /* A letter that is cut off at the end must not be read as a whole one. */
+      int columns = (int)bytes == PQmblen(text, utf8) ? PQdsplen(text, utf8) : 1;
       buffer_add(cell, text, bytes);
       width += columns > 0 ? columns : 0;
       before = cell->length;

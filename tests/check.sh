@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Runs the tests that `make check` has built in BUILD, and ends with one line: "N passed, N failed", and ", N skipped"
+# if any were. Exit status 1 when a test failed, crashed or took too long, or when none ran.
+#
+#   tests/check.sh BUILD      TEST=pattern (of a test's name, or suite/name) or SUITE=name runs only those
+#
+# Unit tests need nothing. Integration tests get a source and a target server of their own, and find them by
+# ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfo of a superuser; ROWRELAY_TEST_SOURCE_DIR and …_TARGET_DIR are
+# what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+build=$(realpath "$1")
+pg=$PWD/tests/support/pg.sh
+dir=$(mktemp -d /tmp/rowrelay-check-XXXXXX) # a socket's path must be short
+chmod 755 "$dir"                            # the servers run as another user when we are root
+servers=()
+running=
+passed=0 failed=0 skipped=0
+
+cleanup() {
+  local server
+  [[ -z $running ]] || kill -KILL -- "-$running" 2>/dev/null
+  for server in "${servers[@]}"; do "$pg" remove "$server"; done
+  rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+filter=()
+if [[ -n ${TEST:-} ]]; then
+  if [[ $TEST == */* ]]; then filter=(--filter "$TEST"); else filter=(--filter "*/$TEST"); fi
+elif [[ -n ${SUITE:-} ]]; then
+  filter=(--filter "$SUITE/*")
+fi
+
+if [[ -n ${SANITIZE:-} ]]; then
+  # A leak does not change a test's exit status; a report in a file cannot be overlooked.
+  mkdir "$dir/reports"
+  chmod 777 "$dir/reports"
+  log=log_path=$dir/reports/report
+  export ASAN_OPTIONS=$log:detect_leaks=1:${ASAN_OPTIONS:-}
+  export UBSAN_OPTIONS=$log:print_stacktrace=1:${UBSAN_OPTIONS:-}
+  export TSAN_OPTIONS=$log:${TSAN_OPTIONS:-}
+fi
+
+# The number that stands behind a word in Criterion's last line; nothing where that line is missing.
+count() { sed -n "s/.*Synthesis:.* $1: \([0-9]*\).*/\1/p" "$log_file"; }
+
+# Criterion calls "disabled" what the filter leaves out.
+without_filtered() { grep -a --line-buffered -v ': Test is disabled$'; }
+
+# run BINARY SECONDS SECONDS_EACH
+run() {
+  local name status
+  name=$(basename "$1")
+  log_file=$dir/$name.log
+  : >"$log_file"
+  # timeout leads a process group of its own, so whatever a test leaves running is ended by that.
+  timeout --kill-after=10 "$2" "$1" --verbose --jobs "${JOBS:-2}" --timeout "$3" --color=never "${filter[@]}" \
+    >"$log_file" 2>&1 &
+  running=$!
+  tail -s 0.1 --pid="$running" -n +1 -f "$log_file" | without_filtered
+  wait "$running"
+  status=$?
+  kill -KILL -- "-$running" 2>/dev/null
+  running=
+  passed=$((passed + $(count Passing) + 0))
+  failed=$((failed + $(count Failing) + 0))
+  skipped=$((skipped + $(without_filtered <"$log_file" | grep -c '^\[SKIP\]')))
+  if [[ $status == 124 || $status == 137 ]]; then
+    echo "$name: did not end within $2 seconds"
+    failed=$((failed + 1))
+  elif [[ -z $(count Tested) || $status != 0 && $(count Failing) == 0 ]]; then
+    echo "$name: exit status $status"
+    failed=$((failed + 1))
+  fi
+}
+
+start_server() { # VARIABLE DIR
+  servers+=("$2")
+  local conninfo
+  conninfo=$("$pg" start "$2") || { echo "cannot start a server"; exit 1; }
+  export "$1=$conninfo" "$1_DIR=$2"
+}
+
+if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
+if [[ -x $build/test-integration ]]; then
+  start_server ROWRELAY_TEST_SOURCE "$dir/source"
+  start_server ROWRELAY_TEST_TARGET "$dir/target"
+  export ROWRELAY_BIN=$build/rowrelay
+  run "$build/test-integration" 780 300
+fi
+
+for report in "$dir"/reports/*; do
+  [[ -e $report ]] || continue
+  echo "sanitizer report:"
+  cat "$report"
+  failed=$((failed + 1))
+done
+
+if [[ $((passed + failed + skipped)) == 0 ]]; then
+  echo "no test matches${TEST:+ TEST=$TEST}${SUITE:+ SUITE=$SUITE}"
+  failed=1
+fi
+summary="$passed passed, $failed failed"
+[[ $skipped == 0 ]] || summary+=", $skipped skipped"
+echo "$summary"
+[[ $failed == 0 ]]
