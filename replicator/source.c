@@ -1,6 +1,7 @@
 #include "source.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "queries.h"
 #include "schema_files.h"
@@ -9,12 +10,33 @@ struct source {
   struct pgconn *connection;
 };
 
+/* What is written wrong is told from what cannot be reached: trying again does not help. */
+static bool check_conninfo(const char *conninfo, struct error *error) {
+  bool is_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+  if (is_name)
+    return true;
+  char *message = NULL;
+  PQconninfoOption *options = PQconninfoParse(conninfo, &message);
+  if (message != NULL)
+    message[strcspn(message, "\n")] = '\0';
+  bool ok = options != NULL;
+  if (!ok)
+    error_set(error, FAILURE_USAGE, "%s", message != NULL ? message : "out of memory");
+  PQconninfoFree(options);
+  PQfreemem(message);
+  return ok;
+}
+
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
   *source = NULL;
+  if (conninfo == NULL)
+    conninfo = "";
+  if (!check_conninfo(conninfo, error))
+    return false;
   struct source *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  if (!pgconn_open(&opened->connection, conninfo != NULL ? conninfo : "", "rowrelay", NULL, error)) {
+  if (!pgconn_open(&opened->connection, conninfo, "rowrelay", NULL, error)) {
     free(opened);
     return false;
   }

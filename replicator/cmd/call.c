@@ -8,6 +8,7 @@
 /* Classes of SQLSTATE that say: ask for something else. */
 static bool blames_the_caller(const char *sqlstate) {
   return strncmp(sqlstate, "22", 2) == 0    /* data exception: a value that cannot be read */
+         || strncmp(sqlstate, "23", 2) == 0 /* against a constraint, such as an empty name */
          || strncmp(sqlstate, "42", 2) == 0 /* no such thing, or no right to it */
          || strncmp(sqlstate, "3F", 2) == 0 /* no such schema */
          || strcmp(sqlstate, "55000") == 0  /* not possible while something else is as it is */
@@ -26,7 +27,9 @@ bool call_open(struct source **source, const struct options *given, struct error
 
 bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
               struct error *error) {
-  if (source_run(source, query, values, result, error))
+  /* A command runs each statement once or a few times: not worth preparing, and a pooling proxy may not like it. */
+  const struct query unprepared = {.text = query->text};
+  if (source_run(source, &unprepared, values, result, error))
     return true;
   if (blames_the_caller(error->sqlstate))
     error->kind = FAILURE_USAGE;

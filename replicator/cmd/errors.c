@@ -5,7 +5,7 @@
 
 static bool run(const struct options *given, struct error *error) {
   int64_t limit;
-  return option_integer(given, "limit", 1, INT64_MAX, &limit, error) &&
+  return option_integer(given, "limit", 1, INT32_MAX, &limit, error) &&
          call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json,
                     VALUES(option_text(given, "target"), option_text(given, "limit")), error);
 }

@@ -6,7 +6,7 @@
 static bool run(const struct options *given, struct error *error) {
   int64_t limit;
   const char *key = given->argument_count > 1 ? given->arguments[1] : NULL;
-  return option_integer(given, "limit", 1, INT64_MAX, &limit, error) &&
+  return option_integer(given, "limit", 1, INT32_MAX, &limit, error) &&
          call_print(given, &QUERY_cmd_log, &QUERY_cmd_log_json,
                     VALUES(given->arguments[0], key, option_text(given, "since"), option_text(given, "limit")), error);
 }
@@ -25,6 +25,6 @@ const struct command COMMAND_log = {
     .least = 1,
     .most = 2,
     .options = OPTIONS,
-    .notes = "KEY is the row's key as text; a JSON array of texts when it has several columns.\n",
+    .notes = "KEY is the row's key as this command shows it, such as 42 or '[1, \"x\"]'.\n",
     .run = run,
 };

@@ -44,9 +44,13 @@ static bool uninstall(struct source *source, const struct options *given, struct
   int version;
   if (!source_schema_version(source, &version, error))
     return false;
+  if (version == 0) {
+    puts("schema rowrelay: not installed");
+    return true;
+  }
   /* An older schema can be removed as it is; what a newer one consists of is not known here. */
-  if ((version == 0 || version > SCHEMA_NEWEST) && !source_check_schema(source, error))
-    return false;
+  if (version > SCHEMA_NEWEST)
+    return source_check_schema(source, error);
   if (!option_given(given, "force") && !confirm(source, error))
     return false;
   if (!release_tables(source, option_text(given, "lock-wait"), error))
