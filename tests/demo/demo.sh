@@ -8,23 +8,23 @@
 #
 # KEEP=1 keeps both servers and says how to connect. ROWRELAY names another binary.
 set -euo pipefail
+rowrelay=$(realpath -m "${ROWRELAY:-$(dirname "$0")/../../build/rowrelay}")
 cd "$(dirname "$0")"
 
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
-rowrelay=${ROWRELAY:-../../build/rowrelay}
 clients=6 # of the application
 tps=300   # that they try to reach together
 app=(order@20 pay@18 ship@17 close@16 purge@10 edit@10 abandon@5 comment@10 customer@12 lead@5) # script@weight
 
+[[ -x $rowrelay ]] || { echo "there is no $rowrelay; run make first" >&2; exit 1; }
 pg=../support/pg.sh
 bin=$($pg bin)
 dir=$(mktemp -d /tmp/rowrelay.XXXXXX)
 chmod 711 "$dir" # the servers may run as another user
 started=$EPOCHREALTIME
 declare -A process=() # name → pid of what runs in the background
-
 
 now() { awk -v a="$started" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'; }
 say() { printf '%6s s  %s\n' "$(now)" "$*"; }
@@ -33,6 +33,10 @@ sql() { "$bin/psql" -XAtq -v ON_ERROR_STOP=1 "$@"; }
 
 fail() {
   printf '\nFAILED after %s s: %s\n' "$(now)" "$*" >&2
+  if [[ -n ${source:-} ]]; then
+    timeout 5 "$rowrelay" -d "$source" status >"$dir/status.log" 2>&1 || true
+    timeout 5 "$rowrelay" -d "$source" errors >"$dir/errors.log" 2>&1 || true
+  fi
   for log in "$dir"/*.log; do
     if [[ -s $log ]]; then
       printf '\n--- the end of %s\n' "${log##*/}" >&2
@@ -81,10 +85,11 @@ replicate() {
 }
 
 start_application() {
-  local script scripts=()
+  local month script scripts=()
+  month=$(sql -d "$source" -c "select to_char(now(), 'YYYYMM')")
   for script in "${app[@]}"; do scripts+=(-f "app/${script%@*}.sql@${script#*@}"); done
-  "$bin/pgbench" -n -M simple -c "$clients" -T 600 --rate="$tps" -D month="$(sql -d "$source" -c "select to_char(now(), 'YYYYMM')")" "${scripts[@]}" \
-    "$application" >"$dir/application.log" 2>&1 &
+  "$bin/pgbench" -n -M simple -c "$clients" -T 600 --rate="$tps" -D month="$month" "${scripts[@]}" "$application" \
+    >"$dir/application.log" 2>&1 &
   process[application]=$!
 }
 
@@ -97,25 +102,24 @@ application_is_well() {
 
 pending() { sql -d "$source" -c 'select count(*) from rowrelay.queue'; }
 
-on_the_way() { echo "with $(thousands "$(pending)") changes on their way"; }
-
-wait_until_empty() {
-  local deadline=$((SECONDS + 30))
-  until [[ $(pending) == 0 ]]; do
-    ((SECONDS < deadline)) || fail "after 30 s $(pending) changes are still in the queue"
-    sleep 0.1
-  done
-}
-
-# The replicators that should run do.
-replicators_are_well() {
+# What should run does.
+all_run() {
   local name
   for name in "${!process[@]}"; do
     kill -0 "${process[$name]}" 2>/dev/null || fail "$name is gone"
   done
 }
 
-[[ -x $rowrelay ]] || { echo "there is no $rowrelay; run make first" >&2; exit 1; }
+on_the_way() { echo "with $(thousands "$(pending)") changes on their way"; }
+
+wait_until_empty() {
+  local deadline=$((SECONDS + 30))
+  until [[ $(pending) == 0 ]]; do
+    ((SECONDS < deadline)) || fail "after 30 s $(pending) changes are still in the queue"
+    all_run
+    sleep 0.1
+  done
+}
 
 # The shop, as it has been for years ------------------------------------------------------------------------------
 
@@ -162,7 +166,7 @@ say "the warehouse has caught up"
 calm_from=$EPOCHREALTIME
 sleep 10
 application_is_well
-replicators_are_well
+all_run
 calm_until=$EPOCHREALTIME
 
 sql -d "$source" -f jobs/mass_update.sql
@@ -188,7 +192,7 @@ say "the price list was truncated and made anew"
 sleep 5
 
 application_is_well
-replicators_are_well
+all_run
 end application TERM || true
 say "the application has ended, $(on_the_way)"
 wait_until_empty
