@@ -80,21 +80,21 @@ $(BUILD)/schema_files.c $(BUILD)/schema_files.h &: schema/install.sql $(SCHEMA) 
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
 check: deps
-	+$(MAKE) --no-print-directory build-for-check
-	TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(BUILD)
+	@+$(MAKE) --no-print-directory build-for-check
+	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(BUILD)
 
 build-for-check: all $(TESTS)
 
 demo: deps
-	+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory all
 	tests/demo/demo.sh
 
 bench: deps
-	+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory all
 	tests/bench/bench.sh
 
 sanitize:
-	+$(MAKE) --no-print-directory check SANITIZE=$(or $(SANITIZE),address$(comma)undefined)
+	@+$(MAKE) --no-print-directory check SANITIZE=$(or $(SANITIZE),address$(comma)undefined)
 
 deps:
 	@tests/deps.sh

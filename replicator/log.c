@@ -33,7 +33,8 @@ struct line {
   size_t length;
 };
 
-static void line_add_va(struct line *line, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void line_add_va(struct line *line, const char *format,
+                                                              va_list arguments) {
   size_t room = sizeof line->text - line->length;
   int length = vsnprintf(line->text + line->length, room, format, arguments);
   if (length > 0)

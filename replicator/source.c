@@ -62,7 +62,7 @@ bool source_schema_version(struct source *source, int *version, struct error *er
     return true;
   if (!source_run(source, &QUERY_schema_version, NO_VALUES, &result, error))
     return false;
-  *version = atoi(PQgetvalue(result, 0, 0));
+  *version = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
   PQclear(result);
   return true;
 }

@@ -8,8 +8,8 @@ static const char *skip_blanks(const char *text) {
 }
 
 static void add_separator(struct buffer *list) {
-  char last = list->length > 0 ? list->data[list->length - 1] : '{';
-  if (last != '{')
+  bool is_first = list->length == 0 || list->data[list->length - 1] == '{';
+  if (!is_first)
     buffer_add_string(list, ",");
 }
 

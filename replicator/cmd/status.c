@@ -7,6 +7,7 @@
 #include "call.h"
 #include "queries.h"
 
+#define SECONDS_OF_A_DAY 86400
 #define CLEAR_SCREEN "\033[H\033[2J"
 
 static bool print(struct source *source, const struct options *given, struct error *error) {
@@ -35,7 +36,8 @@ static bool run(const struct options *given, struct error *error) {
   int64_t seconds = 0;
   struct source *source;
   bool again = option_given(given, "watch");
-  if ((again && !option_integer(given, "watch", 1, 24 * 60 * 60, &seconds, error)) || !call_open(&source, given, error))
+  if ((again && !option_integer(given, "watch", 1, SECONDS_OF_A_DAY, &seconds, error)) ||
+      !call_open(&source, given, error))
     return false;
   bool ok = again ? watch(source, given, seconds, error) : print(source, given, error);
   source_close(source);

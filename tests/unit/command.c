@@ -41,7 +41,7 @@ Test(command, the_first_of_two_words_lists_the_second) {
 }
 
 Test(command, nothing_near_suggests_nothing) {
-  cr_assert_not(find("zzzzzzzzzzzz", NULL));
+  cr_assert_not(find("stabcdef", NULL));
   cr_assert_str_eq(error.hint, "try: rowrelay --help");
 }
 

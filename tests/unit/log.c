@@ -61,7 +61,11 @@ Test(log, what_is_above_the_level_is_dropped) {
 }
 
 Test(log, an_endless_message_is_cut_and_still_a_line) {
-  log_message(LOG_LEVEL_ERROR, "%9999d", 1);
+  struct error error;
+  error_set(&error, FAILURE_FATAL, "%1000d", 1);
+  error_detail(&error, "%1000d", 1);
+  error_hint(&error, "%1000d", 1);
+  log_failure(LOG_LEVEL_ERROR, &error, "%3000d", 1);
   read_log();
   cr_assert_lt(strlen(text), 5000);
   cr_assert_eq(text[strlen(text) - 1], '\n');

@@ -148,6 +148,12 @@ Test(option, reading_stops_before_the_command) {
   cr_assert_str_eq(option_text(&given, "to"), "x");
 }
 
+Test(option, nothing_is_no_number) {
+  int64_t value;
+  cr_assert(parse(WORDS("--limit=")));
+  cr_assert_not(option_integer(&given, "limit", 0, 100, &value, &error));
+}
+
 Test(option, a_number_is_read) {
   int64_t value;
   cr_assert(parse(WORDS("--limit", "12")));
