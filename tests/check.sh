@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the tests that `make check` has built in BUILD, and ends with one line: "N passed, N failed", and ", N skipped"
-# if any were. Exit status 1 when a test failed, crashed or took too long, or when none ran.
+# Runs the tests that `make check` has built in BUILD, on PROGRAM, and ends with one line: "N passed, N failed", and
+# ", N skipped" if any were. Exit status 1 when a test failed, crashed or took too long, or when none ran.
 #
-#   tests/check.sh BUILD      TEST=pattern (of a test's name, or suite/name) or SUITE=name runs only those
+#   tests/check.sh BUILD PROGRAM    TEST=pattern (of a test's name, or suite/name) or SUITE=name runs only those
 #
 # Unit tests need nothing. Integration tests get a source and a target server of their own, and find them by
 # ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfo of a superuser; ROWRELAY_TEST_SOURCE_DIR and …_TARGET_DIR are
@@ -11,6 +11,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
 build=$(realpath "$1")
+export ROWRELAY_BIN
+ROWRELAY_BIN=$(realpath "$2")
 pg=$PWD/tests/support/pg.sh
 dir=$(mktemp -d /tmp/rowrelay-check-XXXXXX) # a socket's path must be short
 chmod 755 "$dir"                            # the servers run as another user when we are root
@@ -88,7 +90,6 @@ if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
 if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source"
   start_server ROWRELAY_TEST_TARGET "$dir/target"
-  export ROWRELAY_BIN=$build/rowrelay
   run "$build/test-integration" 780 300
 fi
 

@@ -32,8 +32,8 @@ say_what_to_do() {
 has apt-get || say_what_to_do "there is no apt-get"
 if [ "$(id -u)" = 0 ]; then
   as_root=
-elif has sudo && sudo -n true 2>/dev/null; then
-  as_root='sudo -n'
+elif has sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then # with a terminal it may ask for the password
+  as_root=sudo
 else
   say_what_to_do "neither root nor sudo without a password"
 fi
