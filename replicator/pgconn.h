@@ -41,20 +41,25 @@ MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, co
 /* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
 void pgconn_close(struct pgconn *connection);
 
-/* From now on each call takes at most this long; 0 is for ever. Milliseconds. */
+/* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 
 /* Runs one statement. *result is the caller's to PQclear; `result` may be NULL when nothing is wanted of it. */
 MUST_CHECK bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values,
                            PGresult **result, struct error *error);
 
+/*
+ * What a failed statement means is told by `kind`: FAILURE_RETRY for a lost connection, a deadlock, a timeout and their
+ * like, FAILURE_REFUSED where the data is at fault, FAILURE_FATAL for all else, such as a table that is not there.
+ */
+
 /* Runs a text that may hold several statements and takes no parameters. */
 MUST_CHECK bool pgconn_script(struct pgconn *connection, const char *text, struct error *error);
 
 /*
- * Several statements in one round trip: begin, add each, then run. The statements run in order until one fails; the
- * rest is then skipped, and the error is that statement's. results[i] is the caller's to PQclear and NULL where
- * none came; `results` may be NULL. A transaction is not begun by itself: add BEGIN and COMMIT as statements.
+ * Several statements in one round trip: begin, add each, then run. They run in order until one fails; the rest is then
+ * skipped, and the error is that statement's. results[i] is of the i-th one added, the caller's to PQclear, and NULL
+ * where none came; `results` may be NULL. No transaction is begun by itself: add BEGIN and COMMIT as statements.
  */
 void pgconn_pipeline_begin(struct pgconn *connection);
 void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values);

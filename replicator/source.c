@@ -27,7 +27,23 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
   return ok;
 }
 
-bool source_open(struct source **source, const char *conninfo, struct error *error) {
+/*
+ * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither. All
+ * our statements go through an index, row by row, so other plans are ruled out.
+ * A settled batch that a crash of the source forgets is only delivered again, so commits need not wait for the disk.
+ */
+static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
+                                    "set datestyle to 'ISO, MDY'; set timezone to 'UTC';"
+                                    "set synchronous_commit to off;"
+                                    "set jit to off; set plan_cache_mode to force_generic_plan;"
+                                    "set enable_seqscan to off; set enable_bitmapscan to off;"
+                                    "set enable_hashjoin to off; set enable_mergejoin to off;"
+                                    "set statement_timeout to 0; set lock_timeout to '30s';"
+                                    "set idle_in_transaction_session_timeout to '10min';"
+                                    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
+                                    "set tcp_keepalives_count to 3;";
+
+static bool open_with(struct source **source, const char *conninfo, const char *settings, struct error *error) {
   *source = NULL;
   if (conninfo == NULL)
     conninfo = "";
@@ -36,12 +52,20 @@ bool source_open(struct source **source, const char *conninfo, struct error *err
   struct source *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  if (!pgconn_open(&opened->connection, conninfo, "rowrelay", NULL, error)) {
+  if (!pgconn_open(&opened->connection, conninfo, "rowrelay", settings, error)) {
     free(opened);
     return false;
   }
   *source = opened;
   return true;
+}
+
+bool source_open(struct source **source, const char *conninfo, struct error *error) {
+  return open_with(source, conninfo, NULL, error);
+}
+
+bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
+  return open_with(source, conninfo, WORK_SETTINGS, error);
 }
 
 void source_close(struct source *source) {

@@ -14,6 +14,11 @@ struct source;
 
 /* Connects; `conninfo` as psql takes it, NULL for what PG* variables say. On success the caller owns *source. */
 MUST_CHECK bool source_open(struct source **source, const char *conninfo, struct error *error);
+/*
+ * The same, for a process that stays: with settings under which every statement's plan is the same however full the
+ * queue is, and dead connections are found out by both sides.
+ */
+MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, struct error *error);
 /* NULL is allowed. */
 void source_close(struct source *source);
 

@@ -12,7 +12,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir migrations/0001_initial.sql
 \endif
 
-\ir functions/lane_lock_key.sql
+\ir functions/lane_number.sql
 \ir functions/last_change_id.sql
 \ir functions/take_job.sql
 \ir functions/maintain_partitions.sql
@@ -38,7 +38,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/key_is_exact.sql
 \ir ../triggers/key_expression.sql
 \ir ../triggers/hash_expression.sql
-\ir ../triggers/settings_to_pin.sql
+\ir ../triggers/pin_statements.sql
 \ir ../triggers/awkward_columns.sql
 \ir ../triggers/trim_image.sql
 \ir ../triggers/exact_image.sql
@@ -61,6 +61,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/capture_table.sql
 \ir ../triggers/release_table.sql
+\ir functions/type_definitions.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
 \ir views/captures.sql

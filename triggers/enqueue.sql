@@ -3,8 +3,9 @@
 create or replace function rowrelay.enqueue(change_id bigint, change_day date, capture_id integer, lane_hash integer,
                                             bytes integer) returns void
 language sql as $$
-  insert into rowrelay.queue (change_id, target, lane, day, bytes)
-  select enqueue.change_id, t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1), change_day, enqueue.bytes
+  insert into rowrelay.queue (change_id, lane, day, bytes)
+  select enqueue.change_id, rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)), change_day,
+         enqueue.bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
    where r.capture = capture_id and r.until_id is null and t.dropped_at is null;

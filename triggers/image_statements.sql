@@ -71,6 +71,8 @@ begin
              '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
       case when keeps_before then
              '      old_row := rowrelay.exact_image(pg_catalog.row_to_json(old), old_texts);' end,
+      case when quoting is not null then
+             '      caveat := pg_catalog.json_build_object(''text_columns'', text_columns);' end,
              '    else',
       plain,
              '    end if;') end,

@@ -32,7 +32,7 @@ begin
 
   delete from rowrelay.queue q
    where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                              where u.target in (select t.id from rowrelay.target t where t.dropped_at is not null)
+                              where u.lane >> 12 in (select t.id from rowrelay.target t where t.dropped_at is not null)
                               limit 10000 for update skip locked));
   delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
 end

@@ -17,21 +17,21 @@ begin
      where (only_target is null or f.target = only_target) and (change_ids is null or f.change_id = any (change_ids))
      order by 1, 2
   loop
-    perform pg_advisory_xact_lock(1919907698, rowrelay.lane_lock_key(lane_of.target, lane_of.lane));
+    perform pg_advisory_xact_lock(1919907698, lane_of.lane);
     with chosen as (
       select f.change_id, f.capture, f.key from rowrelay.refusal f
-       where f.target = lane_of.target and f.lane = lane_of.lane
+       where f.lane = lane_of.lane
          and (change_ids is null or f.change_id = any (change_ids))
     ), moving as (
       delete from rowrelay.refusal f
-       where f.target = lane_of.target and f.lane = lane_of.lane
+       where f.lane = lane_of.lane
          and (f.change_id in (select c.change_id from chosen c)
               or f.state = 'blocked'
                  and exists (select from chosen c where c.capture = f.capture and c.key is not distinct from f.key))
       returning f.*
     ), queued as (
-      insert into rowrelay.queue (change_id, target, lane, day, bytes)
-      select m.change_id, m.target, m.lane, m.day, m.bytes from moving m
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select m.change_id, m.lane, m.day, m.bytes from moving m
       returning change_id
     )
     select min(q.change_id), count(*) into first_id, moved from queued q;

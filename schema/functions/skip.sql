@@ -7,17 +7,17 @@ create or replace function rowrelay.skip(target text default null, change_ids bi
 language plpgsql as $$
 declare
   only_target integer := case when target is not null then rowrelay.target_id(target) end;
-  lane_of     record;
+  lane        integer;
   given_up    bigint;
   waiting     bigint[];
 begin
   -- A process that is working on the lane may just be finding out what is blocked.
-  for lane_of in
-    select distinct f.target, f.lane from rowrelay.refusal f
+  for lane in
+    select distinct f.lane from rowrelay.refusal f
      where (only_target is null or f.target = only_target) and (change_ids is null or f.change_id = any (change_ids))
-     order by 1, 2
+     order by 1
   loop
-    perform pg_advisory_xact_lock(1919907698, rowrelay.lane_lock_key(lane_of.target, lane_of.lane));
+    perform pg_advisory_xact_lock(1919907698, lane);
   end loop;
 
   with gone as (

@@ -107,8 +107,7 @@ create table rowrelay.change (
   actor        text,
   old_row      json,
   new_row      json,
-  text_columns text[],
-  problem      text,
+  caveat       json,
   primary key (id, day)
 ) partition by range (day);
 comment on table rowrelay.change is 'the log: every captured change, never updated; people query rowrelay.history';
@@ -122,28 +121,25 @@ comment on column rowrelay.change.key is 'the key as text; a JSON array of sever
 comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row at least the key';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows';
-comment on column rowrelay.change.text_columns is 'json columns whose value is given as a string of JSON text, because it would not survive otherwise: JSON null, \u0000';
-comment on column rowrelay.change.problem is 'why the row could not be captured as it is; such a change is refused by every target';
+comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it';
 
 create table rowrelay.queue (
   change_id bigint not null,
-  target    integer not null,
-  lane      smallint not null,
+  lane      integer not null,
   day       date not null,
   bytes     integer not null,
-  primary key (target, lane, change_id)
+  primary key (lane, change_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
 comment on table rowrelay.queue is 'one row for each (change, target) that is not settled yet';
 comment on column rowrelay.queue.change_id is 'what';
-comment on column rowrelay.queue.target is 'where to';
-comment on column rowrelay.queue.lane is 'ordered stream inside the target; -1: a barrier, pushed alone between all before and all after it';
+comment on column rowrelay.queue.lane is 'where to: number of an ordered stream of a target, see rowrelay.lane_number()';
 comment on column rowrelay.queue.day is 'partition of the change';
 comment on column rowrelay.queue.bytes is 'size of its row images';
 
 create table rowrelay.refusal (
   target     integer not null,
   change_id  bigint not null,
-  lane       smallint not null,
+  lane       integer not null,
   day        date not null,
   bytes      integer not null,
   capture    integer not null,

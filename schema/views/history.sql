@@ -13,18 +13,19 @@ select h.id as change_id,
        (select jsonb_object_agg(t.name,
                  case
                    when exists (select from rowrelay.refusal f where f.target = r.target and f.change_id = h.id) then 'error'
-                   when not exists (select from rowrelay.queue q where q.target = r.target and q.change_id = h.id
-                                       and q.lane between -1 and t.lanes) then 'complete'
-                   when exists (select from rowrelay.queue q
-                                  join pg_locks l on l.locktype = 'advisory' and l.classid = 1919907698
-                                   and l.objid = rowrelay.lane_lock_key(q.target, q.lane) and l.granted
-                                 where q.target = r.target and q.change_id = h.id) then 'in-progress'
+                   when queued.lane is null then 'complete'
+                   when exists (select from pg_locks l
+                                 where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued.lane::oid
+                                   and l.granted) then 'in-progress'
                    else 'new'
                  end)
           from rowrelay.route r
           join rowrelay.target t on t.id = r.target
+          left join lateral (select q.lane from generate_series(-1, t.lanes - 1) as n
+                               join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) and q.change_id = h.id
+                              limit 1) as queued on true
          where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)) as status,
-       h.problem
+       h.caveat ->> 'problem' as problem
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture;
 comment on view rowrelay.history is 'every captured change: what, when, who, and its status for each target';

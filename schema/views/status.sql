@@ -27,11 +27,11 @@ select t.name as target,
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
   -- counted up to a million: status is asked often, and then it does not matter how many more there are
-  cross join lateral (select count(*) as n from (select from rowrelay.queue q where q.target = t.id limit 1000000) as q) as backlog
+  cross join lateral (select count(*) as n from (select from rowrelay.queue q where q.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1) limit 1000000) as q) as backlog
   left join lateral (
     select q.change_id as id, q.day
       from generate_series(-1, t.lanes - 1) as lane
-      cross join lateral (select q.change_id, q.day from rowrelay.queue q where q.target = t.id and q.lane = lane
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q where q.lane = rowrelay.lane_number(t.id, lane)
                            order by q.change_id limit 1) as q
      order by q.change_id limit 1) as first_pending on true
   cross join lateral (select count(*) filter (where f.state = 'error') as errors,

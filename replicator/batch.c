@@ -1,0 +1,89 @@
+#include "batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of claim_changes.sql */
+enum {
+  COLUMN_ID,
+  COLUMN_LANE,
+  COLUMN_DAY,
+  COLUMN_BYTES,
+  COLUMN_CAPTURE,
+  COLUMN_OPERATION,
+  COLUMN_KEY,
+  COLUMN_OLD_ROW,
+  COLUMN_NEW_ROW,
+  COLUMN_TEXT_COLUMNS,
+  COLUMN_PROBLEM,
+  COLUMN_CAPTURED_AT,
+  COLUMN_TXID,
+  COLUMN_ACTOR
+};
+
+void batch_init(struct batch *batch) {
+  *batch = (struct batch){.count = 0};
+}
+
+void batch_clear(struct batch *batch) {
+  PQclear(batch->reply);
+  batch->reply = NULL;
+  batch->count = 0;
+  batch->lane_count = 0;
+}
+
+void batch_release(struct batch *batch) {
+  batch_clear(batch);
+  free(batch->changes);
+  free(batch->lanes);
+  batch_init(batch);
+}
+
+static const char *text_or_null(const PGresult *reply, int row, int column) {
+  return PQgetisnull(reply, row, column) ? NULL : PQgetvalue(reply, row, column);
+}
+
+bool batch_read(struct batch *batch, PGresult *reply, const struct routes *routes, struct error *error) {
+  batch->reply = reply;
+  size_t count = (size_t)PQntuples(reply);
+  if (count > batch->capacity) {
+    struct change *grown = realloc(batch->changes, count * sizeof *grown);
+    if (grown == NULL)
+      return error_set(error, FAILURE_RETRY, "out of memory");
+    batch->changes = grown;
+    batch->capacity = count;
+  }
+  for (int row = 0; row < (int)count; row++) {
+    struct change *change = &batch->changes[row];
+    *change = (struct change){
+        .id = strtoll(PQgetvalue(reply, row, COLUMN_ID), NULL, 10),
+        .lane = atoi(PQgetvalue(reply, row, COLUMN_LANE)),
+        .day = PQgetvalue(reply, row, COLUMN_DAY),
+        .bytes = strtoll(PQgetvalue(reply, row, COLUMN_BYTES), NULL, 10),
+        .capture = atoi(PQgetvalue(reply, row, COLUMN_CAPTURE)),
+        .operation = (enum operation)PQgetvalue(reply, row, COLUMN_OPERATION)[0],
+        .key = text_or_null(reply, row, COLUMN_KEY),
+        .old_row = text_or_null(reply, row, COLUMN_OLD_ROW),
+        .new_row = text_or_null(reply, row, COLUMN_NEW_ROW),
+        .text_columns = text_or_null(reply, row, COLUMN_TEXT_COLUMNS),
+        .problem = text_or_null(reply, row, COLUMN_PROBLEM),
+        .captured_at = text_or_null(reply, row, COLUMN_CAPTURED_AT),
+        .txid = text_or_null(reply, row, COLUMN_TXID),
+        .actor = text_or_null(reply, row, COLUMN_ACTOR),
+    };
+    change->route = routes_find(routes, change->capture);
+    if (change->route == NULL)
+      return error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+                       (long long)change->id);
+  }
+  batch->count = count;
+  return true;
+}
+
+bool change_same_row(const struct change *a, const struct change *b) {
+  if (a->capture != b->capture)
+    return false;
+  if (a->key == NULL || b->key == NULL)
+    return a->key == b->key;
+  return strcmp(a->key, b->key) == 0;
+}

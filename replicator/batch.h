@@ -1,0 +1,70 @@
+/*
+ * batch: the changes of one claim, in order of their ids, as the source's reply holds them.
+ */
+#ifndef ROWRELAY_BATCH_H
+#define ROWRELAY_BATCH_H
+
+#include <libpq-fe.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "route.h"
+
+/* Of rowrelay.change.op */
+enum operation {
+  OPERATION_INSERT = 'i',
+  OPERATION_UPDATE = 'u',
+  OPERATION_DELETE = 'd',
+  OPERATION_TRUNCATE = 't',
+  OPERATION_SNAPSHOT = 's'
+};
+
+/* One captured change. All texts are borrowed from the batch; NULL where the source has null. */
+struct change {
+  int64_t id;
+  int lane;
+  const char *day;
+  int64_t bytes;
+  int capture;
+  enum operation operation;
+  const char *key;
+  const char *old_row; /* JSON objects */
+  const char *new_row;
+  const char *text_columns; /* JSON array of names */
+  const char *problem;
+  const char *captured_at; /* these three only if the claim asked for them */
+  const char *txid;
+  const char *actor;
+  const struct route *route;
+};
+
+/* What the source says of the claim itself; see replicator/sql/claim_token.sql. */
+struct claim_receipt {
+  int64_t token;
+  char claimed_at[40];
+  bool has_refusals; /* the target has refused changes that are neither retried nor skipped */
+};
+
+struct batch {
+  struct change *changes;
+  size_t count;
+  size_t capacity;
+  int *lanes; /* which it was claimed from, ascending */
+  size_t lane_count;
+  struct claim_receipt receipt;
+  PGresult *reply; /* what the changes' texts are in */
+};
+
+void batch_init(struct batch *batch);
+void batch_release(struct batch *batch);
+/* Forgets the changes, keeps the memory. */
+void batch_clear(struct batch *batch);
+
+/* Reads the reply to claim_changes.sql, which the batch then owns. The routes are the caller's. */
+MUST_CHECK bool batch_read(struct batch *batch, PGresult *reply, const struct routes *routes, struct error *error);
+
+/* Whether both are changes of the same row (of the same table, if it has no key). */
+bool change_same_row(const struct change *a, const struct change *b);
+
+#endif

@@ -1,0 +1,58 @@
+#include "change_json.h"
+
+const char *operation_word(enum operation operation) {
+  switch (operation) {
+  case OPERATION_INSERT:
+    return "insert";
+  case OPERATION_UPDATE:
+    return "update";
+  case OPERATION_DELETE:
+    return "delete";
+  case OPERATION_TRUNCATE:
+    return "truncate";
+  case OPERATION_SNAPSHOT:
+    return "snapshot";
+  }
+  return "";
+}
+
+/* A row image comes as JSON. Only json columns keep line breaks as they were written, and there they mean nothing. */
+static void add_image(struct buffer *buffer, const char *image) {
+  if (image == NULL) {
+    buffer_add_string(buffer, "null");
+    return;
+  }
+  for (const char *c = image;;) {
+    const char *end = c;
+    while (*end != '\0' && *end != '\n' && *end != '\r')
+      end++;
+    buffer_add(buffer, c, (size_t)(end - c));
+    if (*end == '\0')
+      return;
+    buffer_add(buffer, " ", 1);
+    c = end + 1;
+  }
+}
+
+static void add_text(struct buffer *buffer, const char *name, const char *text) {
+  buffer_add_format(buffer, ",\"%s\":", name);
+  buffer_add_json_string(buffer, text);
+}
+
+void change_add_json(struct buffer *buffer, const struct change *change, const char *source_id) {
+  buffer_add_format(buffer, "{\"change_id\":%lld", (long long)change->id);
+  if (source_id != NULL) {
+    add_text(buffer, "source", source_id);
+    add_text(buffer, "relation", change->route->relation);
+  }
+  add_text(buffer, "op", operation_word(change->operation));
+  add_text(buffer, "key", change->key);
+  add_text(buffer, "captured_at", change->captured_at);
+  add_text(buffer, "txid", change->txid);
+  add_text(buffer, "actor", change->actor);
+  buffer_add_string(buffer, ",\"old_row\":");
+  add_image(buffer, change->old_row);
+  buffer_add_string(buffer, ",\"new_row\":");
+  add_image(buffer, change->new_row);
+  buffer_add_string(buffer, "}");
+}

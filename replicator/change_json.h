@@ -1,0 +1,17 @@
+/* change_json: a change as a JSON object, for targets that keep every change. */
+#ifndef ROWRELAY_CHANGE_JSON_H
+#define ROWRELAY_CHANGE_JSON_H
+
+#include "batch.h"
+#include "buffer.h"
+
+/*
+ * Appends {"source", "change_id", "relation", "op", "key", "captured_at", "txid", "actor", "old_row", "new_row"} on one
+ * line; source and relation are left out when `source_id` is NULL.
+ */
+void change_add_json(struct buffer *buffer, const struct change *change, const char *source_id);
+
+/* insert, update, delete, truncate or snapshot */
+const char *operation_word(enum operation operation);
+
+#endif

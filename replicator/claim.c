@@ -1,0 +1,121 @@
+#include "claim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "number.h"
+#include "queries.h"
+
+/* Room for 1024 lanes and their floors as array literals. */
+#define ARRAY_LIMIT (32 * 1024)
+
+static const struct query BEGIN = {.name = NULL, .text = "begin"};
+
+/* How many lanes one worker takes, so that all who serve the target find some. */
+static int fair_share(const struct settings *settings) {
+  int workers = settings->workers > 0 ? settings->workers : 1;
+  return (settings->lanes.count - 1 + workers - 1) / workers;
+}
+
+/*
+ * Reads the reply to claim_lanes.sql: the floors rise, and the batch gets the lanes that were locked. *waiting is how
+ * many lanes have work.
+ */
+static bool read_lanes(const struct claim *claim, const PGresult *reply, struct batch *batch, int *waiting,
+                       struct error *error) {
+  *waiting = PQntuples(reply);
+  free(batch->lanes);
+  batch->lane_count = 0;
+  batch->lanes = calloc((size_t)*waiting + 1, sizeof *batch->lanes);
+  if (batch->lanes == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  int row = 0;
+  for (int i = 0; i < claim->settings->lanes.count; i++) {
+    int lane = claim->settings->lanes.first + i;
+    int64_t settled = claim->horizon;
+    if (row < *waiting && atoi(PQgetvalue(reply, row, 0)) == lane) {
+      int64_t first_id = strtoll(PQgetvalue(reply, row, 1), NULL, 10);
+      if (first_id <= settled)
+        settled = first_id - 1;
+      if (PQgetvalue(reply, row, 2)[0] == 't')
+        batch->lanes[batch->lane_count++] = lane;
+      row++;
+    }
+    floor_raise(claim->floor, claim->settings->version, lane, settled);
+  }
+  return true;
+}
+
+static bool lock_lanes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
+                       enum claimed *claimed, struct error *error) {
+  const struct settings *settings = claim->settings;
+  struct pgconn *connection = source_connection(claim->source);
+  if (!floor_write(claim->floor, settings->version, NULL, 0, lanes, floors)) {
+    *claimed = CLAIMED_OUTDATED;
+    return true;
+  }
+  PGresult *replies[3];
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+  pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
+  pgconn_pipeline_add(connection, &QUERY_claim_lanes,
+                      VALUES(lanes->data, floors->data, number(fair_share(settings)).text));
+  bool ok = pgconn_pipeline_run(connection, replies, 3, error);
+  if (ok && (PQntuples(replies[1]) == 0 || atoi(PQgetvalue(replies[1], 0, 0)) != settings->version)) {
+    *claimed = CLAIMED_OUTDATED;
+  } else if (ok) {
+    int waiting;
+    ok = read_lanes(claim, replies[2], batch, &waiting, error);
+    *claimed = batch->lane_count > 0 ? CLAIMED_SOME : waiting > 0 ? CLAIMED_BUSY : CLAIMED_NONE;
+  }
+  for (size_t i = 0; i < 3; i++)
+    PQclear(replies[i]);
+  return ok;
+}
+
+static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
+                         enum claimed *claimed, struct error *error) {
+  const struct settings *settings = claim->settings;
+  struct pgconn *connection = source_connection(claim->source);
+  if (!floor_write(claim->floor, settings->version, batch->lanes, batch->lane_count, lanes, floors)) {
+    *claimed = CLAIMED_OUTDATED;
+    return true;
+  }
+  bool barrier = lane_is_of_barriers(batch->lanes[0]);
+  int rows = barrier ? 1 : settings->batch_rows / (int)batch->lane_count;
+  PGresult *replies[2];
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
+  pgconn_pipeline_add(connection, &QUERY_claim_changes,
+                      VALUES(number(settings->target).text, lanes->data, floors->data, number(rows > 0 ? rows : 1).text,
+                             number(settings->batch_bytes).text, number(settings->version).text,
+                             claim->with_details ? "true" : "false"));
+  bool ok = pgconn_pipeline_run(connection, replies, 2, error);
+  if (ok) {
+    batch->receipt.token = strtoll(PQgetvalue(replies[0], 0, 0), NULL, 10);
+    snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(replies[0], 0, 1));
+    batch->receipt.has_refusals = PQgetvalue(replies[0], 0, 2)[0] == 't';
+    ok = batch_read(batch, replies[1], claim->routes, error);
+    /* Somebody may have emptied the lanes between our two statements. */
+    *claimed = batch->count > 0 ? CLAIMED_SOME : CLAIMED_NONE;
+  } else {
+    PQclear(replies[1]);
+  }
+  PQclear(replies[0]);
+  return ok;
+}
+
+bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {
+  struct buffer lanes;
+  struct buffer floors;
+  buffer_init(&lanes, ARRAY_LIMIT);
+  buffer_init(&floors, ARRAY_LIMIT);
+  bool ok = lock_lanes(claim, batch, &lanes, &floors, claimed, error);
+  if (ok && *claimed == CLAIMED_SOME)
+    ok = take_changes(claim, batch, &lanes, &floors, claimed, error);
+  if (!ok || *claimed != CLAIMED_SOME)
+    pgconn_rollback(source_connection(claim->source));
+  buffer_release(&lanes);
+  buffer_release(&floors);
+  return ok;
+}

@@ -1,0 +1,38 @@
+/*
+ * claim: takes a batch of queued changes for one target out of the source, inside a transaction that stays open until
+ * settle.h ends it.
+ *
+ * Who can do this at the same time: any number of workers, here and on other machines. A claim first takes the advisory
+ * locks of some lanes; only their holder takes rows from them, so two changes of one key are never in two hands. The
+ * rows are read by a second statement, because the snapshot of the first may be older than what the lane's last holder
+ * committed just before it let go. Locks, deleted rows and all vanish with the connection: a process that dies leaves
+ * nothing behind.
+ */
+#ifndef ROWRELAY_CLAIM_H
+#define ROWRELAY_CLAIM_H
+
+#include "batch.h"
+#include "floor.h"
+#include "settings.h"
+#include "source.h"
+
+struct claim {
+  struct source *source; /* borrowed, with no transaction open */
+  const struct settings *settings;
+  const struct routes *routes;
+  struct floor *floor;
+  int64_t horizon;   /* see horizon.h; read before claim_take() is called */
+  bool with_details; /* the target wants captured_at, txid and actor too */
+};
+
+enum claimed {
+  CLAIMED_SOME,   /* the batch has changes, and the transaction is open */
+  CLAIMED_NONE,   /* there is nothing to do */
+  CLAIMED_BUSY,   /* there is, but others are at it */
+  CLAIMED_OUTDATED /* the settings are no longer what the source says: read them anew */
+};
+
+/* Fills an empty batch. On an error, and on anything but CLAIMED_SOME, no transaction is left open. */
+MUST_CHECK bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error);
+
+#endif

@@ -1,0 +1,10 @@
+/* clock: this machine's monotonic time. Times that several processes compare are the source server's, never these. */
+#ifndef ROWRELAY_CLOCK_H
+#define ROWRELAY_CLOCK_H
+
+#include <stdint.h>
+
+/* Milliseconds since some moment before this process began. */
+int64_t clock_now(void);
+
+#endif

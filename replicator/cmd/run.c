@@ -1,0 +1,47 @@
+/* rowrelay run: delivers what is queued, until told to stop. */
+#include "../command.h"
+#include "../supervisor.h"
+
+#include <stdlib.h>
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t workers;
+  if (!option_integer(given, "workers", 1, 64, &workers, error))
+    return false;
+  size_t count = option_count(given, "target");
+  const char **targets = calloc(count + 1, sizeof *targets);
+  if (targets == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  for (size_t i = 0; i < count; i++)
+    targets[i] = option_at(given, "target", i);
+  struct supervisor_options options = {.conninfo = option_text(given, "dbname"),
+                                       .workers = (int)workers,
+                                       .targets = targets,
+                                       .target_count = count,
+                                       .until_empty = option_given(given, "until-empty")};
+  bool ok = supervisor_run(&options, error);
+  free(targets);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "workers",
+     .letter = 'w',
+     .value = "N",
+     .initial = "1",
+     .help = "push N batches at a time for each target"},
+    {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
+    {.name = "until-empty", .help = "end when nothing is pending"},
+    OPTION_END,
+};
+
+const struct command COMMAND_run = {
+    .name = "run",
+    .summary = "deliver what is queued, until told to stop",
+    .arguments = "",
+    .options = OPTIONS,
+    .notes =
+        "Any number of processes may run, here and elsewhere. The first SIGTERM or Ctrl-C lets the batch in flight\n"
+        "finish; the second one leaves at once.\n",
+    .run = run,
+};

@@ -1,0 +1,61 @@
+/*
+ * delivery: brings a batch to its target, and finds out what becomes of each change.
+ *
+ * Most of the time that is one push. When the target refuses something, the batch is halved until the change is alone;
+ * its neighbours go on. A refused change is tried again after them (the row that it collided with may have moved), up to
+ * `retries` times with a growing pause, and all the while later changes of its row wait, so that order holds.
+ */
+#ifndef ROWRELAY_DELIVERY_H
+#define ROWRELAY_DELIVERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "batch.h"
+#include "error.h"
+#include "settings.h"
+
+enum outcome {
+  OUTCOME_RETURNED, /* not tried, or not for good: it goes back to the queue */
+  OUTCOME_DELIVERED,
+  OUTCOME_REFUSED,
+  OUTCOME_BLOCKED /* waits behind a refused change of its row */
+};
+
+/* What became of the change with the same index in the batch. */
+struct fate {
+  enum outcome outcome;
+  int attempts;
+  bool waits;         /* only during the delivery: refused, or behind one that was, and to be tried again */
+  struct error *why;  /* the target's words, on the heap; NULL unless it was refused */
+};
+
+struct delivery {
+  const struct batch *batch;
+  enum on_error on_error;
+  int retries;
+  /* Pushes some of the batch's changes, in their order: all of them are delivered, or none. */
+  bool (*push)(void *context, const struct change *const *changes, size_t count, struct error *error);
+  /* Waits before a retry; false when there is no time for more. */
+  bool (*pause)(void *context, int64_t milliseconds);
+  void *context;
+  struct fate *fates; /* owned, one for each change of the batch */
+};
+
+/* Prepares; the other members are for the caller to fill in first. All fates are OUTCOME_RETURNED then. */
+MUST_CHECK bool delivery_begin(struct delivery *delivery, struct error *error);
+void delivery_release(struct delivery *delivery);
+
+/* Settles the fate of change `index` without a push. `why` is copied; NULL is allowed. */
+void delivery_decide(struct delivery *delivery, size_t index, enum outcome outcome, const struct error *why);
+
+/*
+ * Pushes everything whose fate is OUTCOME_RETURNED. False when a push failed for another reason than the data; what had
+ * been delivered by then is told by the fates all the same.
+ */
+MUST_CHECK bool delivery_run(struct delivery *delivery, struct error *error);
+
+/* How many changes have that outcome. */
+size_t delivery_count(const struct delivery *delivery, enum outcome outcome);
+
+#endif

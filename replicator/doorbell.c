@@ -1,0 +1,96 @@
+#include "doorbell.h"
+
+#include <stdlib.h>
+
+#include "clock.h"
+#include "horizon.h"
+#include "number.h"
+#include "queries.h"
+
+/* Milliseconds. */
+#define ARM_INTERVAL 20  /* between being woken and arming again; */
+#define AWAKE_STEP 3     /* until then idle workers look this often */
+#define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
+#define LONGEST_STEP 250
+/* Arm again when there are fewer changes than this left for which it rings. */
+#define SPARE_CHANGES 2000
+
+void doorbell_init(struct doorbell *doorbell) {
+  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE};
+}
+
+void doorbell_release(struct doorbell *doorbell) {
+  free(doorbell->writers);
+  doorbell_init(doorbell);
+}
+
+bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct error *error) {
+  doorbell->state = DOORBELL_AWAKE;
+  doorbell->may_arm = 0;
+  return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
+}
+
+bool doorbell_rang(struct doorbell *doorbell, struct source *source, struct error *error) {
+  bool armed = doorbell->state != DOORBELL_AWAKE;
+  doorbell->state = DOORBELL_AWAKE;
+  doorbell->next_step = 0;
+  doorbell->may_arm = clock_now() + ARM_INTERVAL;
+  return !armed || source_run(source, &QUERY_doorbell_disarm, VALUES(number(doorbell->value).text), NULL, error);
+}
+
+static bool arm(struct doorbell *doorbell, struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_arm, NO_VALUES, &reply, error))
+    return false;
+  doorbell->value = strtoll(PQgetvalue(reply, 0, 0), NULL, 10);
+  PQclear(reply);
+  free(doorbell->writers);
+  doorbell->writers = NULL;
+  if (!horizon_mark(source, &doorbell->writers, error))
+    return false;
+  doorbell->state = DOORBELL_ARMED;
+  doorbell->step = FIRST_STEP;
+  return true;
+}
+
+static void lower(int64_t *wait, int64_t until, int64_t now) {
+  int64_t left = until > now ? until - now : 0;
+  if (left < *wait)
+    *wait = left;
+}
+
+bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, int64_t last_id, bool *look,
+                   int64_t *wait, struct error *error) {
+  int64_t now = clock_now();
+  *look = false;
+  if (!idle)
+    return true;
+  if (doorbell->state == DOORBELL_ASLEEP) {
+    if (last_id < doorbell->value - SPARE_CHANGES)
+      return true;
+    doorbell->state = DOORBELL_AWAKE;
+    doorbell->next_step = 0;
+  }
+  if (now < doorbell->next_step) {
+    lower(wait, doorbell->next_step, now);
+    return true;
+  }
+  *look = true;
+  if (doorbell->state == DOORBELL_AWAKE) {
+    doorbell->next_step = now + AWAKE_STEP;
+    if (now >= doorbell->may_arm && !arm(doorbell, source, error))
+      return false;
+  } else {
+    bool passed;
+    if (!horizon_passed(source, doorbell->writers, &passed, error))
+      return false;
+    if (passed) {
+      doorbell->state = DOORBELL_ASLEEP;
+      return true;
+    }
+    doorbell->step = doorbell->step * 3 / 2 < LONGEST_STEP ? doorbell->step * 3 / 2 + 1 : LONGEST_STEP;
+    doorbell->next_step = now + doorbell->step;
+  }
+  lower(wait, doorbell->next_step, now);
+  return true;
+}

@@ -1,0 +1,68 @@
+/*
+ * duty: what the workers of one target in this process share: whether there may be work, whether the target is well, and
+ * the settings and floors that go with it.
+ *
+ * A worker that finds nothing waits here. It is woken by the doorbell, by a fellow worker that sees more work than it
+ * can do alone, or by its own slow look. A worker that finds the target failing makes all others wait with it: one of
+ * them tries again after a pause that grows with each failure.
+ */
+#ifndef ROWRELAY_DUTY_H
+#define ROWRELAY_DUTY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "floor.h"
+
+struct duty {
+  int target;
+  char name[128];
+  struct floor floor;
+
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int wakes;           /* how many waiting workers are to look */
+  int workers;         /* how many there are */
+  int waiting;         /* how many of them wait for work */
+  int64_t looked_at;   /* when the last look that found nothing began; clock_now() */
+  int failures;        /* pushes that failed since one succeeded */
+  int64_t retry_at;    /* when the target is tried again; clock_now() */
+  bool probing;        /* one worker tries whether it works again */
+  int64_t reported_at; /* when the source was last told of the failure */
+  bool leaving;
+};
+
+void duty_init(struct duty *duty, int target, const char *name);
+void duty_release(struct duty *duty);
+
+/* Lets `count` waiting workers look for work; what nobody waits for is kept for who comes next. */
+void duty_wake(struct duty *duty, int count);
+/* Tells all workers to leave. */
+void duty_leave(struct duty *duty);
+
+/*
+ * Waits until there may be work, or `milliseconds` are over. `looked_at` is when the look began that found nothing.
+ * False when it is time to leave.
+ */
+MUST_CHECK bool duty_wait(struct duty *duty, int64_t looked_at, int64_t milliseconds);
+
+/* Sleeps; false when it is time to leave. */
+MUST_CHECK bool duty_pause(struct duty *duty, int64_t milliseconds);
+
+/* Whether all workers wait, and the last look that found nothing began after `since`. */
+bool duty_is_idle(struct duty *duty, int64_t since);
+
+/* Waits while the target is failing, unless this worker is the one to try it. False when it is time to leave. */
+MUST_CHECK bool duty_enter(struct duty *duty);
+/* A push succeeded; *was_failing tells whether that is news. */
+void duty_succeeded(struct duty *duty, bool *was_failing);
+/*
+ * A push failed for the target's fault. *report tells whether the source is to be told: at most once a second for all
+ * workers together.
+ */
+void duty_failed(struct duty *duty, bool *report);
+
+#endif

@@ -1,0 +1,459 @@
+#include "pgconn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+
+/* A connection that cannot be made in this time is tried again rather than waited for. */
+#define CONNECT_TIMEOUT 15000
+/* How often a wait looks whether the process is told to leave. */
+#define INTERRUPT_INTERVAL 100
+
+struct pgconn {
+  PGconn *pg;
+  int64_t deadline; /* clock_now() at which calls fail; 0: never */
+  bool broken;      /* a reply was not waited for, so nothing more can be asked */
+  char **prepared;  /* names of the statements that this connection has */
+  size_t prepared_count;
+  size_t prepared_capacity;
+  /* one entry for each reply that a pipeline waits for */
+  struct {
+    const struct query *query;
+    bool prepares;
+  } *expected;
+  size_t expected_count;
+  size_t expected_capacity;
+  bool pipeline_failed; /* something could not even be sent; */
+  struct error pipeline_error; /* why */
+  char description[256];
+};
+
+static bool (*process_interrupted)(void) = NULL;
+
+void pgconn_set_interrupt(bool (*interrupted)(void)) {
+  process_interrupted = interrupted;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------------------------- */
+
+/* The connection is of no use after this: what was asked may still be answered, and nobody would know to what. */
+static bool give_up(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
+  connection->broken = true;
+  return error_set(error, kind, "%s: %s", connection->description, message);
+}
+
+/* Waits until the socket can be read (or written, if asked for). */
+static bool wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
+  for (;;) {
+    if (process_interrupted != NULL && process_interrupted())
+      return give_up(connection, FAILURE_STOP, error, "told to leave");
+    int timeout = INTERRUPT_INTERVAL;
+    if (deadline != 0) {
+      int64_t left = deadline - clock_now();
+      if (left <= 0)
+        return give_up(connection, FAILURE_RETRY, error, "no answer in time");
+      if (left < timeout)
+        timeout = (int)left;
+    }
+    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = events};
+    int ready = poll(&polled, 1, timeout);
+    if (ready > 0)
+      return true;
+    if (ready < 0 && errno != EINTR)
+      return give_up(connection, FAILURE_RETRY, error, strerror(errno));
+  }
+}
+
+/* Sends what is buffered, and waits until PQgetResult would not block. */
+static bool wait_reply(struct pgconn *connection, struct error *error) {
+  for (;;) {
+    int unsent = PQflush(connection->pg);
+    if (unsent < 0)
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    if (unsent == 0 && !PQisBusy(connection->pg))
+      return true;
+    if (!wait_socket(connection, (short)(POLLIN | (unsent ? POLLOUT : 0)), connection->deadline, error))
+      return false;
+    if (!PQconsumeInput(connection->pg))
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+/* ---- errors ---------------------------------------------------------------------------------------------------- */
+
+static bool has_class(const char *sqlstate, const char *const classes[]) {
+  for (; *classes != NULL; classes++)
+    if (strncmp(sqlstate, *classes, strlen(*classes)) == 0)
+      return true;
+  return false;
+}
+
+/* https://www.postgresql.org/docs/current/errcodes-appendix.html */
+static enum failure classify(const char *sqlstate) {
+  static const char *const transient[] = {
+      "08",    /* connection exception */
+      "25006", /* read-only transaction: a standby that is about to be promoted, or just was not */
+      "40",    /* transaction rollback: deadlock, serialization failure */
+      "53",    /* insufficient resources */
+      "55006", /* object in use */
+      "55P03", /* lock not available */
+      "57",    /* operator intervention: shutdown, crash, cancelled, starting up */
+      "58",    /* system error */
+      NULL};
+  static const char *const data[] = {"21", /* cardinality violation */
+                                     "22", /* data exception */
+                                     "23", /* integrity constraint violation */
+                                     "44", /* WITH CHECK OPTION violation */
+                                     "54", /* program limit exceeded, such as an index row that is too large */
+                                     "P0", /* raised by a trigger */
+                                     NULL};
+  if (has_class(sqlstate, transient))
+    return FAILURE_RETRY;
+  return has_class(sqlstate, data) ? FAILURE_REFUSED : FAILURE_FATAL;
+}
+
+static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
+  const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  if (sqlstate == NULL) {
+    connection->broken = PQstatus(connection->pg) == CONNECTION_BAD;
+    return error_set(error, FAILURE_RETRY, "%s: %s", connection->description, PQerrorMessage(connection->pg));
+  }
+  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  error_set(error, classify(sqlstate), "%s", message != NULL ? message : "unknown error");
+  const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+  if (detail != NULL)
+    error_detail(error, "%s", detail);
+  const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+  if (hint != NULL)
+    error_hint(error, "%s", hint);
+  if (error != NULL)
+    snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
+  return false;
+}
+
+static bool result_succeeded(const PGresult *result) {
+  switch (PQresultStatus(result)) {
+  case PGRES_COMMAND_OK:
+  case PGRES_TUPLES_OK:
+  case PGRES_EMPTY_QUERY:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* ---- opening and closing --------------------------------------------------------------------------------------- */
+
+/* Nobody reads notices: what is worth telling comes as an error or as a result. */
+static void ignore_notice(void *unused, const PGresult *result) {
+  (void)unused;
+  (void)result;
+}
+
+static void trim_newline(char *text) {
+  size_t length = strlen(text);
+  while (length > 0 && text[length - 1] == '\n')
+    text[--length] = '\0';
+}
+
+static bool connect_failed(struct pgconn *connection, struct error *error) {
+  char reason[sizeof error->message];
+  snprintf(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
+  trim_newline(reason);
+  error_set(error, FAILURE_RETRY, "%s", reason[0] != '\0' ? reason : "cannot connect");
+  return false;
+}
+
+static bool connect_within(struct pgconn *connection, int64_t deadline, struct error *error) {
+  PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+  while (next != PGRES_POLLING_OK) {
+    if (next == PGRES_POLLING_FAILED || PQstatus(connection->pg) == CONNECTION_BAD)
+      return connect_failed(connection, error);
+    if (!wait_socket(connection, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, error))
+      return false;
+    next = PQconnectPoll(connection->pg);
+  }
+  return true;
+}
+
+static void describe(struct pgconn *connection) {
+  const char *host = PQhost(connection->pg);
+  const char *port = PQport(connection->pg);
+  const char *database = PQdb(connection->pg);
+  snprintf(connection->description, sizeof connection->description, "%s:%s/%s",
+           host != NULL && host[0] != '\0' ? host : "local", port != NULL ? port : "",
+           database != NULL ? database : "");
+}
+
+bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, const char *settings,
+                 struct error *error) {
+  const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
+  const char *const values[] = {conninfo, application_name, "UTF8", NULL};
+  struct pgconn *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  snprintf(opened->description, sizeof opened->description, "database");
+  opened->pg = PQconnectStartParams(keywords, values, 1);
+  if (opened->pg == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto failed;
+  }
+  describe(opened);
+  if (!connect_within(opened, clock_now() + CONNECT_TIMEOUT, error))
+    goto failed;
+  describe(opened);
+  PQsetNoticeReceiver(opened->pg, ignore_notice, NULL);
+  if (PQsetnonblocking(opened->pg, 1) != 0) {
+    connect_failed(opened, error);
+    goto failed;
+  }
+  if (settings != NULL) {
+    pgconn_set_deadline(opened, CONNECT_TIMEOUT);
+    if (!pgconn_script(opened, settings, error))
+      goto failed;
+    pgconn_set_deadline(opened, 0);
+  }
+  *connection = opened;
+  return true;
+
+failed:
+  pgconn_close(opened);
+  return false;
+}
+
+void pgconn_close(struct pgconn *connection) {
+  if (connection == NULL)
+    return;
+  PQfinish(connection->pg);
+  for (size_t i = 0; i < connection->prepared_count; i++)
+    free(connection->prepared[i]);
+  free(connection->prepared);
+  free(connection->expected);
+  free(connection);
+}
+
+void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {
+  connection->deadline = milliseconds == 0 ? 0 : clock_now() + milliseconds;
+}
+
+bool pgconn_alive(struct pgconn *connection) {
+  if (connection->broken || PQstatus(connection->pg) != CONNECTION_OK)
+    return false;
+  /* A server that has gone has closed its end: then this read finds out. */
+  return PQconsumeInput(connection->pg) == 1 && PQstatus(connection->pg) == CONNECTION_OK;
+}
+
+const char *pgconn_describe(const struct pgconn *connection) {
+  return connection->description;
+}
+
+int pgconn_server_version(const struct pgconn *connection) {
+  return PQserverVersion(connection->pg);
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------ */
+
+static bool is_prepared(const struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->prepared_count; i++)
+    if (strcmp(connection->prepared[i], name) == 0)
+      return true;
+  return false;
+}
+
+/* Without memory for it, it is only prepared again, and that is refused: the caller will hear of it. */
+static void remember_prepared(struct pgconn *connection, const char *name) {
+  if (connection->prepared_count == connection->prepared_capacity) {
+    size_t capacity = connection->prepared_capacity == 0 ? 32 : 2 * connection->prepared_capacity;
+    char **grown = realloc(connection->prepared, capacity * sizeof *grown);
+    if (grown == NULL)
+      return;
+    connection->prepared = grown;
+    connection->prepared_capacity = capacity;
+  }
+  char *copy = strdup(name);
+  if (copy != NULL)
+    connection->prepared[connection->prepared_count++] = copy;
+}
+
+static bool expect(struct pgconn *connection, const struct query *query, bool prepares) {
+  if (connection->expected_count == connection->expected_capacity) {
+    size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
+    void *grown = realloc(connection->expected, capacity * sizeof *connection->expected);
+    if (grown == NULL)
+      return false;
+    connection->expected = grown;
+    connection->expected_capacity = capacity;
+  }
+  connection->expected[connection->expected_count].query = query;
+  connection->expected[connection->expected_count++].prepares = prepares;
+  return true;
+}
+
+void pgconn_pipeline_begin(struct pgconn *connection) {
+  connection->expected_count = 0;
+  connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
+  if (connection->pipeline_failed)
+    give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+}
+
+/* Sends what is buffered, so that libpq's buffer does not grow with the pipeline. */
+static bool flush(struct pgconn *connection, struct error *error) {
+  for (;;) {
+    int unsent = PQflush(connection->pg);
+    if (unsent == 0)
+      return true;
+    if (unsent < 0)
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    if (!wait_socket(connection, POLLIN | POLLOUT, connection->deadline, error))
+      return false;
+    /* The server may be waiting for us to read. */
+    if (!PQconsumeInput(connection->pg))
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+/* Whether this pipeline prepares the statement already. */
+static bool prepares_now(const struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->expected_count; i++)
+    if (connection->expected[i].prepares && strcmp(connection->expected[i].query->name, name) == 0)
+      return true;
+  return false;
+}
+
+void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values) {
+  if (connection->pipeline_failed)
+    return;
+  bool sent = true;
+  if (query->name != NULL) {
+    if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name))
+      sent = PQsendPrepare(connection->pg, query->name, query->text, values.count, NULL) == 1 &&
+             expect(connection, query, true);
+    sent = sent && PQsendQueryPrepared(connection->pg, query->name, values.count, values.texts, NULL, NULL, 0) == 1;
+  } else {
+    sent = PQsendQueryParams(connection->pg, query->text, values.count, NULL, values.texts, NULL, NULL, 0) == 1;
+  }
+  if (!sent || !expect(connection, query, false)) {
+    give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+    connection->pipeline_failed = true;
+  } else if (!flush(connection, &connection->pipeline_error)) {
+    connection->pipeline_failed = true;
+  }
+}
+
+/* Takes the reply to one statement, with the NULL that ends it. */
+static bool take_reply(struct pgconn *connection, PGresult **reply, struct error *error) {
+  if (!wait_reply(connection, error))
+    return false;
+  *reply = PQgetResult(connection->pg);
+  if (*reply == NULL) {
+    give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return false;
+  }
+  if (PQresultStatus(*reply) == PGRES_PIPELINE_SYNC)
+    return true;
+  if (!wait_reply(connection, error)) {
+    PQclear(*reply);
+    *reply = NULL;
+    return false;
+  }
+  PQclear(PQgetResult(connection->pg));
+  return true;
+}
+
+bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error) {
+  for (size_t i = 0; results != NULL && i < count; i++)
+    results[i] = NULL;
+  if (connection->pipeline_failed) {
+    if (error != NULL)
+      *error = connection->pipeline_error;
+    return false;
+  }
+  if (PQpipelineSync(connection->pg) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+
+  bool succeeded = true;
+  size_t next_result = 0;
+  for (size_t i = 0; i < connection->expected_count; i++) {
+    PGresult *reply;
+    if (!take_reply(connection, &reply, error))
+      return false;
+    /* The first failure is the one to tell of; what follows it was only skipped. */
+    if (succeeded && !result_succeeded(reply)) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    if (connection->expected[i].prepares) {
+      if (result_succeeded(reply))
+        remember_prepared(connection, connection->expected[i].query->name);
+    } else if (results != NULL && next_result < count && result_succeeded(reply)) {
+      results[next_result++] = reply;
+      reply = NULL;
+    } else {
+      next_result++;
+    }
+    PQclear(reply);
+  }
+  PGresult *sync;
+  if (!take_reply(connection, &sync, succeeded ? error : NULL))
+    return false;
+  PQclear(sync);
+  if (PQexitPipelineMode(connection->pg) != 1)
+    return give_up(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
+  return succeeded;
+}
+
+bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values, PGresult **result,
+                struct error *error) {
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, query, values);
+  return pgconn_pipeline_run(connection, result, 1, error);
+}
+
+bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
+  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  bool succeeded = true;
+  for (;;) {
+    if (!wait_reply(connection, succeeded ? error : NULL))
+      return false;
+    PGresult *reply = PQgetResult(connection->pg);
+    if (reply == NULL)
+      return succeeded;
+    if (succeeded && !result_succeeded(reply)) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    PQclear(reply);
+  }
+}
+
+void pgconn_rollback(struct pgconn *connection) {
+  if (connection->broken || PQtransactionStatus(connection->pg) == PQTRANS_IDLE)
+    return;
+  if (!pgconn_script(connection, "rollback", NULL))
+    connection->broken = true;
+}
+
+bool pgconn_wait_notify(struct pgconn *connection, int64_t milliseconds, int wake_fd) {
+  int64_t until = clock_now() + milliseconds;
+  for (;;) {
+    if (!pgconn_alive(connection))
+      return false;
+    PGnotify *notification = PQnotifies(connection->pg);
+    if (notification != NULL) {
+      for (; notification != NULL; notification = PQnotifies(connection->pg))
+        PQfreemem(notification);
+      return true;
+    }
+    int64_t left = until - clock_now();
+    if (left <= 0)
+      return false;
+    struct pollfd polled[2] = {{.fd = PQsocket(connection->pg), .events = POLLIN}, {.fd = wake_fd, .events = POLLIN}};
+    if (poll(polled, 2, (int)left) > 0 && polled[1].revents != 0)
+      return false;
+  }
+}

@@ -1,0 +1,60 @@
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns of target_settings.sql */
+enum {
+  COLUMN_TARGET,
+  COLUMN_VERSION,
+  COLUMN_NAME,
+  COLUMN_URL,
+  COLUMN_STATE,
+  COLUMN_LANES,
+  COLUMN_FIRST_LANE,
+  COLUMN_APPEND,
+  COLUMN_ON_ERROR,
+  COLUMN_BATCH_ROWS,
+  COLUMN_BATCH_BYTES,
+  COLUMN_RETRIES,
+  COLUMN_PUSH_TIMEOUT,
+  COLUMN_FLOOR,
+  COLUMN_SOURCE_ID,
+  COLUMN_WORKERS,
+  COLUMN_REASON
+};
+
+static enum on_error read_on_error(const char *text) {
+  if (strcmp(text, "block") == 0)
+    return ON_ERROR_BLOCK;
+  return strcmp(text, "halt") == 0 ? ON_ERROR_HALT : ON_ERROR_PARK;
+}
+
+static bool copy_text(char *into, size_t size, const char *text, const char *what, struct error *error) {
+  int length = snprintf(into, size, "%s", text);
+  return (size_t)length < size || error_set(error, FAILURE_USAGE, "%s is longer than %zu bytes", what, size - 1);
+}
+
+bool settings_read(struct settings *settings, const PGresult *reply, int row, struct error *error) {
+  *settings = (struct settings){
+      .target = atoi(PQgetvalue(reply, row, COLUMN_TARGET)),
+      .version = atoi(PQgetvalue(reply, row, COLUMN_VERSION)),
+      .running = strcmp(PQgetvalue(reply, row, COLUMN_STATE), "running") == 0,
+      .lanes = {.first = atoi(PQgetvalue(reply, row, COLUMN_FIRST_LANE)),
+                .count = 1 + atoi(PQgetvalue(reply, row, COLUMN_LANES))},
+      .append = PQgetvalue(reply, row, COLUMN_APPEND)[0] == 't',
+      .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
+      .batch_rows = atoi(PQgetvalue(reply, row, COLUMN_BATCH_ROWS)),
+      .batch_bytes = strtoll(PQgetvalue(reply, row, COLUMN_BATCH_BYTES), NULL, 10),
+      .retries = atoi(PQgetvalue(reply, row, COLUMN_RETRIES)),
+      .push_timeout = 1000 * strtoll(PQgetvalue(reply, row, COLUMN_PUSH_TIMEOUT), NULL, 10),
+      .floor = strtoll(PQgetvalue(reply, row, COLUMN_FLOOR), NULL, 10),
+      .workers = atoi(PQgetvalue(reply, row, COLUMN_WORKERS)),
+  };
+  snprintf(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
+  return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name", error) &&
+         copy_text(settings->url, sizeof settings->url, PQgetvalue(reply, row, COLUMN_URL), "a target's URL", error) &&
+         copy_text(settings->source_id, sizeof settings->source_id, PQgetvalue(reply, row, COLUMN_SOURCE_ID),
+                   "the source's id", error);
+}

@@ -1,0 +1,42 @@
+/*
+ * settings: what the source says of one target: where it is, and how it is to be treated.
+ */
+#ifndef ROWRELAY_SETTINGS_H
+#define ROWRELAY_SETTINGS_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "lanes.h"
+
+/* What becomes of later changes of a row of which one was refused. */
+enum on_error {
+  ON_ERROR_PARK,  /* they go on */
+  ON_ERROR_BLOCK, /* they wait until it is retried or skipped */
+  ON_ERROR_HALT   /* the target stops */
+};
+
+struct settings {
+  int target;
+  int version; /* grows with every change of what stands here */
+  char name[128];
+  char url[2048]; /* with ${NAME} as it was written */
+  bool running;   /* neither paused nor halted */
+  struct lanes lanes;
+  bool append; /* keeps every change, rather than rows as they are now */
+  enum on_error on_error;
+  int batch_rows;
+  int64_t batch_bytes;
+  int retries;          /* tries after the first before a change counts as refused */
+  int64_t push_timeout; /* milliseconds */
+  int64_t floor;        /* where to begin to look; see floor.h */
+  char source_id[40];
+  int workers; /* of all living processes together that serve it */
+  char reason[512];
+};
+
+/* Reads row `row` of the reply to target_settings.sql. */
+MUST_CHECK bool settings_read(struct settings *settings, const PGresult *reply, int row, struct error *error);
+
+#endif

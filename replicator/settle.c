@@ -1,0 +1,229 @@
+#include "settle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "queries.h"
+
+/* A list of all changes of a batch with their errors is far smaller. */
+#define LIST_LIMIT (512u * 1024 * 1024)
+
+static const struct query COMMIT = {.name = NULL, .text = "commit"};
+
+/* ---- lists of changes as JSON ---------------------------------------------------------------------------------- */
+
+static void list_open(struct buffer *list) {
+  buffer_init(list, LIST_LIMIT);
+  buffer_add_string(list, "[");
+}
+
+static void list_close(struct buffer *list) {
+  buffer_add_string(list, "]");
+}
+
+static bool list_is_empty(const struct buffer *list) {
+  return list->length <= 2;
+}
+
+static void add_member(struct buffer *list, const char *name, const char *text) {
+  buffer_add_format(list, ",\"%s\":", name);
+  buffer_add_json_string(list, text);
+}
+
+static void add_identity(struct buffer *list, const struct change *change) {
+  buffer_add_format(list, "%s{\"id\":%lld,\"capture\":%d", list->length > 1 ? "," : "", (long long)change->id,
+                    change->capture);
+  add_member(list, "key", change->key);
+}
+
+static void add_queued(struct buffer *list, const struct change *change) {
+  add_identity(list, change);
+  buffer_add_format(list, ",\"lane\":%d,\"day\":\"%s\",\"bytes\":%lld", change->lane, change->day,
+                    (long long)change->bytes);
+}
+
+static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
+  static const struct error behind = {.message = "an older change of this row was refused"};
+  const struct error *why = fate->outcome == OUTCOME_BLOCKED || fate->why == NULL ? &behind : fate->why;
+  add_queued(list, change);
+  add_member(list, "state", fate->outcome == OUTCOME_BLOCKED ? "blocked" : "error");
+  buffer_add_format(list, ",\"attempts\":%d", fate->attempts);
+  add_member(list, "sqlstate", why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
+  add_member(list, "message", why->message);
+  add_member(list, "detail", why->detail[0] != '\0' ? why->detail : NULL);
+  buffer_add_string(list, "}");
+}
+
+/* ---- before and after the delivery ----------------------------------------------------------------------------- */
+
+static bool block_waiting(const struct claim *claim, struct delivery *delivery, struct error *error) {
+  const struct batch *batch = delivery->batch;
+  struct buffer list;
+  list_open(&list);
+  for (size_t i = 0; i < batch->count; i++) {
+    add_identity(&list, &batch->changes[i]);
+    buffer_add_string(&list, "}");
+  }
+  list_close(&list);
+  PGresult *reply = NULL;
+  bool ok = buffer_ok(&list, "a list of changes", error) &&
+            source_run(claim->source, &QUERY_blocked_keys, VALUES(number(claim->settings->target).text, list.data),
+                       &reply, error);
+  for (int row = 0; ok && row < PQntuples(reply); row++) {
+    int64_t id = strtoll(PQgetvalue(reply, row, 0), NULL, 10);
+    for (size_t i = 0; i < batch->count; i++)
+      if (batch->changes[i].id == id)
+        delivery_decide(delivery, i, OUTCOME_BLOCKED, NULL);
+  }
+  PQclear(reply);
+  buffer_release(&list);
+  return ok;
+}
+
+bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error) {
+  if (delivery->batch->receipt.has_refusals && delivery->on_error == ON_ERROR_BLOCK &&
+      !block_waiting(claim, delivery, error))
+    return false;
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (change->problem == NULL || delivery->fates[i].outcome != OUTCOME_RETURNED)
+      continue;
+    struct error why;
+    error_set(&why, FAILURE_REFUSED, "the row could not be captured: %s", change->problem);
+    delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+  }
+  return true;
+}
+
+static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, struct error *error) {
+  struct buffer lanes;
+  struct buffer floors;
+  buffer_init(&lanes, LIST_LIMIT);
+  buffer_init(&floors, LIST_LIMIT);
+  bool ok = true;
+  *has = true;
+  if (floor_write(claim->floor, claim->settings->version, NULL, 0, &lanes, &floors)) {
+    PGresult *reply = NULL;
+    ok = source_run(claim->source, &QUERY_older_pending,
+                    VALUES(number(id).text, lanes.data, floors.data), &reply,
+                    error);
+    *has = ok && PQgetvalue(reply, 0, 0)[0] == 't';
+    PQclear(reply);
+  }
+  buffer_release(&lanes);
+  buffer_release(&floors);
+  return ok;
+}
+
+bool settle_crossings(const struct claim *claim, struct delivery *delivery, struct error *error) {
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    struct fate *fate = &delivery->fates[i];
+    if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL ||
+        (strcmp(fate->why->sqlstate, "23505") != 0 && strcmp(fate->why->sqlstate, "23503") != 0))
+      continue;
+    bool older;
+    if (!has_older_pending(claim, delivery->batch->changes[i].id, &older, error))
+      return false;
+    if (!older)
+      continue;
+    fate->outcome = OUTCOME_RETURNED;
+    /* What came later of the row must not overtake it; what has been delivered of it stays, and is overwritten. */
+    for (size_t later = i + 1; later < delivery->batch->count; later++)
+      if (delivery->fates[later].outcome != OUTCOME_DELIVERED &&
+          change_same_row(&delivery->batch->changes[i], &delivery->batch->changes[later]))
+        delivery->fates[later].outcome = OUTCOME_RETURNED;
+  }
+  return true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------------------------- */
+
+static void add_halt(const struct settlement *settlement, struct pgconn *connection) {
+  const struct delivery *delivery = settlement->delivery;
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (delivery->fates[i].outcome != OUTCOME_REFUSED)
+      continue;
+    char reason[256];
+    snprintf(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
+             (long long)change->id, change->route->relation);
+    pgconn_pipeline_add(connection, &QUERY_target_halt,
+                        VALUES(number(settlement->claim->settings->target).text, reason));
+    return;
+  }
+}
+
+bool settle(const struct settlement *settlement, struct error *error) {
+  const struct delivery *delivery = settlement->delivery;
+  const struct batch *batch = delivery->batch;
+  struct pgconn *connection = source_connection(settlement->claim->source);
+  struct number target = number(settlement->claim->settings->target);
+  struct buffer ids; /* an array literal */
+  struct buffer delivered;
+  struct buffer refused;
+  struct buffer returned;
+  buffer_init(&ids, LIST_LIMIT);
+  buffer_add_string(&ids, "{");
+  list_open(&delivered);
+  list_open(&refused);
+  list_open(&returned);
+  bool heals = settlement->keeps_state && batch->receipt.has_refusals;
+  size_t refused_count = 0;
+
+  for (size_t i = 0; i < batch->count; i++) {
+    const struct change *change = &batch->changes[i];
+    switch (delivery->fates[i].outcome) {
+    case OUTCOME_DELIVERED:
+      buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
+      if (heals && change->key != NULL) {
+        add_identity(&delivered, change);
+        buffer_add_string(&delivered, "}");
+      }
+      break;
+    case OUTCOME_REFUSED:
+      refused_count++;
+      add_refused(&refused, change, &delivery->fates[i]);
+      break;
+    case OUTCOME_BLOCKED:
+      add_refused(&refused, change, &delivery->fates[i]);
+      break;
+    case OUTCOME_RETURNED:
+      add_queued(&returned, change);
+      buffer_add_string(&returned, "}");
+      break;
+    }
+  }
+  buffer_add_string(&ids, "}");
+  list_close(&delivered);
+  list_close(&refused);
+  list_close(&returned);
+
+  bool ok = buffer_ok(&ids, "a receipt", error) && buffer_ok(&delivered, "a list of changes", error) &&
+            buffer_ok(&refused, "a list of changes", error) && buffer_ok(&returned, "a list of changes", error);
+  if (ok) {
+    pgconn_pipeline_begin(connection);
+    if (ids.length > 2 || refused_count > 0)
+      pgconn_pipeline_add(connection, &QUERY_settle_receipt,
+                          VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
+                                 batch->receipt.claimed_at, ids.data, number((int64_t)refused_count).text));
+    if (!list_is_empty(&refused))
+      pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, refused.data));
+    if (!list_is_empty(&returned))
+      pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(returned.data));
+    if (!list_is_empty(&delivered))
+      pgconn_pipeline_add(connection, &QUERY_settle_superseded, VALUES(target.text, delivered.data));
+    if (refused_count > 0 && delivery->on_error == ON_ERROR_HALT)
+      add_halt(settlement, connection);
+    pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
+    ok = pgconn_pipeline_run(connection, NULL, 0, error);
+  }
+  if (!ok)
+    pgconn_rollback(connection);
+  buffer_release(&ids);
+  buffer_release(&delivered);
+  buffer_release(&refused);
+  buffer_release(&returned);
+  return ok;
+}

@@ -1,0 +1,21 @@
+-- Where a target remembers who delivered last, for each lane of each source: see replicator/target/fence.h.
+do $$
+begin
+  perform pg_advisory_xact_lock(1919907698, -1);
+  if to_regnamespace('rowrelay_target') is null then
+    create schema rowrelay_target;
+  end if;
+  if to_regclass('rowrelay_target.fence') is null then
+    create table rowrelay_target.fence (
+      source  uuid not null,
+      lane    integer not null,
+      token   bigint not null,
+      applied bigint[] not null default '{}',
+      primary key (source, lane)
+    ) with (fillfactor = 50);
+    comment on table rowrelay_target.fence is 'for each lane of a source that rowrelay delivers from: its last delivery';
+    comment on column rowrelay_target.fence.token is 'number of the claim; an older one may not write any more';
+    comment on column rowrelay_target.fence.applied is 'changes of tables without a key that may come again';
+  end if;
+end
+$$;

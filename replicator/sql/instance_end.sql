@@ -1,0 +1,2 @@
+--   $1 id
+delete from rowrelay.instance i where i.id = $1::uuid;

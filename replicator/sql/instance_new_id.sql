@@ -1,0 +1,1 @@
+select gen_random_uuid();

@@ -1,0 +1,60 @@
+-- The statements that keep a table like its source, for rows of which these columns are known. It reads the target's
+-- catalogs, and gives: whether the table is there; columns that it lacks; whether the key is unique there; then the
+-- statements. Rows come as $1, a JSON array of objects.
+--   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
+--   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
+with target as (
+  select to_regclass($1) as relation
+), known as (
+  select j.name, j.position, a.attnum, a.attgenerated = '' as writable, format_type(a.atttypid, a.atttypmod) as type,
+         j.name in (select json_array_elements_text($3::json)) as in_key,
+         j.name in (select json_array_elements_text($4::json)) as as_text
+    from target t
+    cross join json_array_elements_text($2::json) with ordinality as j(name, position)
+    left join pg_attribute a on a.attrelid = t.relation and a.attname = j.name and a.attnum > 0 and not a.attisdropped
+), lists as (
+  select string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.writable) as names,
+         string_agg(case when k.as_text then format('(i.image ->> %L)::%s', k.name, k.type) else format('r.%I', k.name) end,
+                    ', ' order by k.position) filter (where k.writable) as expressions,
+         string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
+           filter (where k.writable and not k.in_key) as assignments,
+         string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null) as missing,
+         bool_or(k.as_text) as any_text
+    from known k
+), key as (
+  select string_agg(format('%I', k), ', ') as names,
+         string_agg(format('t.%I = k.%I', k, k), ' and ') as matches,
+         array_agg(k order by k) as sorted
+    from json_array_elements_text($3::json) as k
+), source_rows as (
+  -- a value that stands in a string of JSON text is taken out of the image itself
+  select case when l.any_text
+           then format('json_array_elements($1::json) as i(image) cross join lateral json_populate_record(null::%s, i.image) as r', t.relation)
+           else format('json_populate_recordset(null::%s, $1::json) as r', t.relation) end as text
+    from target t, lists l
+)
+select t.relation is not null,
+       l.missing,
+       exists (select from pg_index i
+                where i.indrelid = t.relation and i.indisunique and i.indisvalid and i.indimmediate
+                  and i.indpred is null and i.indexprs is null
+                  and k.sorted = (select array_agg(a.attname::text order by a.attname::text)
+                                    from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
+                                    join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
+                                   where u.position <= i.indnkeyatts)),
+       format('insert into %s (%s) overriding system value select %s from %s', t.relation, l.names, l.expressions, s.text),
+       format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.relation, l.names,
+              l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
+       format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.relation, t.relation,
+              k.matches),
+       -- of equal rows as many go as there are in $1
+       format('delete from %1$s as t using ('
+                'select o.tableoid, o.ctid from ('
+                  'select x.tableoid, x.ctid, (x.*)::text as image, row_number() over (partition by (x.*)::text) as n from %1$s as x) as o '
+                'join (select (r.*)::text as image, count(*) as n from json_populate_recordset(null::%1$s, $1::json) as r group by 1) as d '
+                'on d.image = o.image and o.n <= d.n) as v '
+              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.relation),
+       -- TRUNCATE is refused where another table refers to this one
+       case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
+            then format('delete from %s', t.relation) else format('truncate %s', t.relation) end
+  from target t, lists l, key k, source_rows s;

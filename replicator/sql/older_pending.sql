@@ -1,0 +1,8 @@
+-- Whether a target still has queued changes older than one.
+--   $1 change id  $2 the target's lanes  $3 for each: the id up to which it was seen empty
+select exists (
+  select from unnest($2::integer[], $3::bigint[]) as l(lane, floor)
+   cross join lateral (select q.change_id from rowrelay.queue q
+                        where q.lane = l.lane and q.change_id > l.floor
+                        order by q.change_id limit 1) as q
+   where q.change_id < $1::bigint);

@@ -1,0 +1,403 @@
+#include "supervisor.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "buffer.h"
+#include "clock.h"
+#include "doorbell.h"
+#include "log.h"
+#include "number.h"
+#include "queries.h"
+#include "settings.h"
+#include "version.h"
+#include "worker.h"
+
+/* Milliseconds between what is done now and then. */
+#define TARGETS_INTERVAL 1000
+#define HEARTBEAT_INTERVAL 5000
+#define FLOORS_INTERVAL 10000
+#define MAINTENANCE_INTERVAL 20000
+#define HORIZON_INTERVAL 200
+#define EMPTY_INTERVAL 20
+#define RECONNECT_PAUSE 500
+#define SOURCE_TIMEOUT 30000
+
+/* Names of targets as an array literal. */
+#define NAMES_LIMIT (64 * 1024)
+
+/* The workers of one target. Allocated one by one, because threads point to them. */
+struct crew {
+  struct duty duty;
+  struct worker *workers;
+  int count;
+};
+
+struct supervisor {
+  const struct supervisor_options *options;
+  char instance[40];
+  char *names; /* array literal of the targets to serve; NULL: all */
+  struct source *source;
+  bool was_connected;
+  struct horizon horizon;
+  struct doorbell doorbell;
+  struct crew **crews;
+  size_t crew_count;
+  int64_t started_at;
+  /* when each is due; clock_now() */
+  int64_t targets_at;
+  int64_t heartbeat_at;
+  int64_t floors_at;
+  int64_t maintenance_at;
+  int64_t horizon_at;
+  int64_t empty_at;
+};
+
+/* ---- signals --------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t signal_count = 0;
+static int signal_fd = -1;
+
+static void count_signal(int number_of_signal) {
+  (void)number_of_signal;
+  signal_count++;
+  uint64_t one = 1;
+  ssize_t ignored = write(signal_fd, &one, sizeof one);
+  (void)ignored;
+}
+
+static bool told_to_leave(void) {
+  return signal_count > 0;
+}
+
+static bool told_to_leave_at_once(void) {
+  return signal_count > 1;
+}
+
+static bool handle_signals(struct error *error) {
+  signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (signal_fd < 0)
+    return error_set(error, FAILURE_FATAL, "cannot make an event descriptor");
+  struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGINT, &action, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  pgconn_set_interrupt(told_to_leave_at_once);
+  return true;
+}
+
+/* ---- targets and their workers --------------------------------------------------------------------------------- */
+
+static struct crew *find_crew(struct supervisor *supervisor, int target) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (supervisor->crews[i]->duty.target == target)
+      return supervisor->crews[i];
+  return NULL;
+}
+
+static bool add_crew(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
+  int count = supervisor->options->workers;
+  struct crew **grown = realloc(supervisor->crews, (supervisor->crew_count + 1) * sizeof *grown);
+  if (grown != NULL)
+    supervisor->crews = grown;
+  struct crew *crew = grown != NULL ? calloc(1, sizeof *crew) : NULL;
+  if (crew != NULL)
+    crew->workers = calloc((size_t)count, sizeof *crew->workers);
+  if (crew == NULL || crew->workers == NULL) {
+    free(crew);
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  }
+  duty_init(&crew->duty, settings->target, settings->name);
+  crew->duty.workers = count;
+  supervisor->crews[supervisor->crew_count++] = crew;
+  for (; crew->count < count; crew->count++) {
+    struct worker *worker = &crew->workers[crew->count];
+    *worker = (struct worker){.conninfo = supervisor->options->conninfo,
+                              .instance = supervisor->instance,
+                              .duty = &crew->duty,
+                              .horizon = &supervisor->horizon};
+    if (!worker_start(worker, error))
+      return false;
+  }
+  log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, count, count == 1 ? "" : "s");
+  return true;
+}
+
+static void dismiss_crews(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    duty_leave(&supervisor->crews[i]->duty);
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct crew *crew = supervisor->crews[i];
+    for (int n = 0; n < crew->count; n++)
+      worker_join(&crew->workers[n]);
+    duty_release(&crew->duty);
+    free(crew->workers);
+    free(crew);
+  }
+  free(supervisor->crews);
+  supervisor->crews = NULL;
+  supervisor->crew_count = 0;
+}
+
+/* Starts workers for targets that are new; those of a dropped target leave by themselves. */
+static bool look_for_targets(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(reply); row++) {
+    struct settings settings;
+    ok = settings_read(&settings, reply, row, error);
+    if (ok && find_crew(supervisor, settings.target) == NULL)
+      ok = add_crew(supervisor, &settings, error);
+    if (ok && supervisor->options->until_empty && !settings.running) {
+      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings.name);
+      error_detail(error, "%s", settings.reason[0] != '\0' ? settings.reason : "It is paused.");
+      error_hint(error, "run: rowrelay target resume %s", settings.name);
+    }
+  }
+  PQclear(reply);
+  return ok;
+}
+
+static bool check_names(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+    return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < supervisor->options->target_count; i++) {
+    bool found = false;
+    for (int row = 0; row < PQntuples(reply); row++)
+      found = found || strcmp(PQgetvalue(reply, row, 2), supervisor->options->targets[i]) == 0;
+    if (!found) {
+      ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", supervisor->options->targets[i]);
+      error_hint(error, "run: rowrelay target list");
+    }
+  }
+  PQclear(reply);
+  return ok;
+}
+
+static bool list_names(struct supervisor *supervisor, struct error *error) {
+  if (supervisor->options->target_count == 0)
+    return true;
+  struct buffer names;
+  buffer_init(&names, NAMES_LIMIT);
+  for (size_t i = 0; i < supervisor->options->target_count; i++) {
+    buffer_add_string(&names, i == 0 ? "{" : ",");
+    /* An array literal quotes as JSON does, as far as names go. */
+    buffer_add_json_string(&names, supervisor->options->targets[i]);
+  }
+  buffer_add_string(&names, "}");
+  if (!buffer_ok(&names, "the list of targets", error)) {
+    buffer_release(&names);
+    return false;
+  }
+  supervisor->names = names.data;
+  return true;
+}
+
+/* ---- the source ------------------------------------------------------------------------------------------------ */
+
+static bool begin_instance(struct supervisor *supervisor, struct error *error) {
+  if (supervisor->instance[0] == '\0') {
+    PGresult *reply = NULL;
+    if (!source_run(supervisor->source, &QUERY_instance_new_id, NO_VALUES, &reply, error))
+      return false;
+    snprintf(supervisor->instance, sizeof supervisor->instance, "%s", PQgetvalue(reply, 0, 0));
+    PQclear(reply);
+  }
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return source_run(supervisor->source, &QUERY_instance_begin,
+                    VALUES(supervisor->instance, host, number(getpid()).text, ROWRELAY_VERSION,
+                           number(supervisor->options->workers).text, supervisor->names),
+                    NULL, error);
+}
+
+/* Makes the connection that this thread uses; what can be known to be wrong for good is an error of kind USAGE. */
+static bool connect_source(struct supervisor *supervisor, struct error *error) {
+  if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
+    return false;
+  pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
+  if (source_check_schema(supervisor->source, error) && begin_instance(supervisor, error) &&
+      (supervisor->was_connected || check_names(supervisor, error)) &&
+      doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
+    if (supervisor->was_connected)
+      log_message(LOG_LEVEL_INFO, "source: connected again");
+    supervisor->was_connected = true;
+    return true;
+  }
+  source_close(supervisor->source);
+  supervisor->source = NULL;
+  return false;
+}
+
+static bool store_floors(struct supervisor *supervisor, struct error *error) {
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct duty *duty = &supervisor->crews[i]->duty;
+    int version;
+    int64_t floor = floor_lowest(&duty->floor, &version);
+    if (version != 0 && floor > 0 &&
+        !source_run(supervisor->source, &QUERY_floor_store,
+                    VALUES(number(duty->target).text, number(version).text, number(floor).text), NULL, error))
+      return false;
+  }
+  return true;
+}
+
+static bool maintain(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_maintain, NO_VALUES, &reply, error)) {
+    /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
+    if (!pgconn_alive(source_connection(supervisor->source)))
+      return false;
+    log_failure(LOG_LEVEL_WARNING, error, "maintenance");
+    return true;
+  }
+  for (int row = 0; row < PQntuples(reply); row++)
+    log_message(LOG_LEVEL_INFO, "%s", PQgetvalue(reply, row, 0));
+  PQclear(reply);
+  return true;
+}
+
+/* Whether nothing is pending for any target, not even in the hands of another process. */
+static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
+  *empty = true;
+  for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
+    struct duty *duty = &supervisor->crews[i]->duty;
+    *empty = duty_is_idle(duty, supervisor->started_at - 1);
+    PGresult *reply = NULL;
+    if (!*empty)
+      break;
+    if (!source_run(supervisor->source, &QUERY_pending, VALUES(number(duty->target).text), &reply, error))
+      return false;
+    *empty = PQgetvalue(reply, 0, 0)[0] == 'f';
+    PQclear(reply);
+  }
+  return true;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------------------------- */
+
+/* Whether `due` has come; then it is moved on by `interval`. */
+static bool is_due(int64_t *due, int64_t interval) {
+  int64_t now = clock_now();
+  if (now < *due)
+    return false;
+  *due = now + interval;
+  return true;
+}
+
+static bool any_idle(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
+      return true;
+  return false;
+}
+
+static void wake_idle(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
+      duty_wake(&supervisor->crews[i]->duty, 1);
+}
+
+/* Everything that is due; *wait is lowered to when something will be. */
+static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, struct error *error) {
+  struct source *source = supervisor->source;
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+  if (is_due(&supervisor->targets_at, TARGETS_INTERVAL) && !look_for_targets(supervisor, error))
+    return false;
+  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) &&
+      !source_run(source, &QUERY_instance_beat, VALUES(supervisor->instance), NULL, error))
+    return false;
+  if (is_due(&supervisor->horizon_at, HORIZON_INTERVAL) && !horizon_look(&supervisor->horizon, source, error))
+    return false;
+  if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
+    return false;
+  if (is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) && !maintain(supervisor, error))
+    return false;
+  if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
+      !is_empty(supervisor, finished, error))
+    return false;
+  bool look;
+  if (!doorbell_tend(&supervisor->doorbell, source, any_idle(supervisor), supervisor->horizon.candidate, &look, wait, error))
+    return false;
+  if (look)
+    wake_idle(supervisor);
+  return true;
+}
+
+/* One turn of the loop while connected. False when the connection is lost, or with an error that ends it all. */
+static bool turn(struct supervisor *supervisor, bool *finished, struct error *error) {
+  int64_t wait = supervisor->options->until_empty ? EMPTY_INTERVAL : HORIZON_INTERVAL;
+  if (!tend(supervisor, &wait, finished, error))
+    return false;
+  struct pgconn *connection = source_connection(supervisor->source);
+  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, signal_fd)) {
+    if (!doorbell_rang(&supervisor->doorbell, supervisor->source, error))
+      return false;
+    wake_idle(supervisor);
+  }
+  return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+}
+
+static bool may_go_on(const struct error *error) {
+  return error->kind == FAILURE_RETRY;
+}
+
+static bool run_until_told(struct supervisor *supervisor, struct error *error) {
+  bool finished = false;
+  bool told = false; /* that the source is away */
+  while (!finished && !told_to_leave()) {
+    if (supervisor->source == NULL && !connect_source(supervisor, error)) {
+      if (error->kind == FAILURE_USAGE)
+        return false;
+      if (!told)
+        log_failure(LOG_LEVEL_WARNING, error, "source: trying again until it answers");
+      told = true;
+      usleep(RECONNECT_PAUSE * 1000);
+      continue;
+    }
+    told = false;
+    if (turn(supervisor, &finished, error) || told_to_leave())
+      continue;
+    bool lost = !pgconn_alive(source_connection(supervisor->source));
+    if (!lost && !may_go_on(error))
+      return false;
+    if (lost)
+      log_failure(LOG_LEVEL_WARNING, error, "source");
+    source_close(supervisor->source);
+    supervisor->source = NULL;
+  }
+  return true;
+}
+
+bool supervisor_run(const struct supervisor_options *options, struct error *error) {
+  struct supervisor *supervisor = calloc(1, sizeof *supervisor);
+  if (supervisor == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  supervisor->options = options;
+  supervisor->started_at = clock_now();
+  horizon_init(&supervisor->horizon);
+  doorbell_init(&supervisor->doorbell);
+  bool ok = handle_signals(error) && list_names(supervisor, error) && run_until_told(supervisor, error);
+  struct error ignored;
+  if (supervisor->source != NULL &&
+      (!store_floors(supervisor, &ignored) ||
+       !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored)))
+    log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
+  dismiss_crews(supervisor);
+  source_close(supervisor->source);
+  doorbell_release(&supervisor->doorbell);
+  horizon_release(&supervisor->horizon);
+  free(supervisor->names);
+  free(supervisor);
+  close(signal_fd);
+  return ok;
+}

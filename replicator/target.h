@@ -1,0 +1,61 @@
+/*
+ * target: a place where changes go. A kind of target is a table of functions; a new kind is a new file in target/ and
+ * one line in target.c.
+ *
+ * A target knows its own wire and nothing of queues: it gets changes in order and says whether it has them.
+ */
+#ifndef ROWRELAY_TARGET_H
+#define ROWRELAY_TARGET_H
+
+#include "batch.h"
+#include "settings.h"
+#include "source.h"
+
+/* What is to be pushed: all of it is delivered, or none. */
+struct push {
+  const struct change *const *changes; /* in order of ids */
+  size_t count;
+  const int *lanes; /* of the claim that they are from, ascending */
+  size_t lane_count;
+  int64_t token;    /* of that claim; a later claim of a lane has a larger one */
+  int64_t first_id; /* the smallest change id of that claim */
+};
+
+struct target_kind {
+  const char *scheme; /* what its URLs begin with */
+  /* captured_at, txid and actor of each change are wanted */
+  bool (*wants_details)(const struct settings *settings);
+  /* it holds rows as they are, not every change of them */
+  bool (*keeps_state)(const struct settings *settings);
+  /*
+   * `url` has its ${NAME}s filled in. Settings and source are borrowed and outlive the handle. On success *handle is for
+   * close().
+   */
+  bool (*open)(void **handle, const struct settings *settings, const char *url, struct source *source,
+               struct error *error);
+  /*
+   * Blocks until the target has the changes for good, or the settings' push_timeout is over. Errors: FAILURE_REFUSED
+   * (some of the changes are at fault), FAILURE_FENCED (a later claim has been here), else the target is at fault, and
+   * will be closed.
+   */
+  bool (*push)(void *handle, const struct push *push, struct error *error);
+  void (*close)(void *handle);
+};
+
+extern const struct target_kind TARGET_POSTGRESQL;
+extern const struct target_kind TARGET_POSTGRES;
+extern const struct target_kind TARGET_FILE;
+extern const struct target_kind TARGET_STDOUT;
+
+struct target;
+
+/* The kind that a URL is of; FAILURE_USAGE when there is none. */
+MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error);
+
+MUST_CHECK bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
+                            struct source *source, struct error *error);
+MUST_CHECK bool target_push(struct target *target, const struct push *push, struct error *error);
+/* NULL is allowed. */
+void target_close(struct target *target);
+
+#endif

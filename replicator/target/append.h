@@ -1,0 +1,23 @@
+/*
+ * append: a PostgreSQL table that every change is added to, in order of arrival, for those who want all that happened.
+ * One table for each captured table, by default its name with _changes; it is made when it is missing.
+ */
+#ifndef ROWRELAY_TARGET_APPEND_H
+#define ROWRELAY_TARGET_APPEND_H
+
+#include "pgconn.h"
+#include "target.h"
+
+struct append;
+
+MUST_CHECK bool append_new(struct append **append, struct error *error);
+/* NULL is allowed. */
+void append_free(struct append *append);
+
+/* As mirror_prepare() and mirror_add(). */
+MUST_CHECK bool append_prepare(struct append *append, struct pgconn *connection, bool in_transaction,
+                               const struct push *push, struct error *error);
+MUST_CHECK bool append_add(struct append *append, struct pgconn *connection, const char *source_id,
+                           const struct push *push, struct error *error);
+
+#endif

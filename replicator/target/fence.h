@@ -1,0 +1,36 @@
+/*
+ * fence: keeps out who comes too late. A process that lost its source may still be pushing while another has claimed its
+ * lanes already; so the target remembers for each lane of each source the number of the last claim, and refuses older
+ * ones, in the same transaction as the data.
+ *
+ * It also remembers which changes of tables without a key were applied by a claim that may not have been settled: to
+ * insert such a row twice would make two rows of it.
+ */
+#ifndef ROWRELAY_TARGET_FENCE_H
+#define ROWRELAY_TARGET_FENCE_H
+
+#include "pgconn.h"
+#include "target.h"
+
+/* Makes the fence's table where it is missing. */
+MUST_CHECK bool fence_create(struct pgconn *connection, struct error *error);
+
+struct fence {
+  int64_t *applied; /* change ids, ascending */
+  size_t count;
+};
+
+void fence_init(struct fence *fence);
+void fence_release(struct fence *fence);
+
+/* Begins a transaction and passes the fences of the push's lanes in it; FAILURE_FENCED when it is too late. */
+MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id,
+                           const struct push *push, struct error *error);
+
+/* Whether a change has been applied by an earlier delivery. */
+bool fence_has(const struct fence *fence, int64_t change_id);
+
+/* Adds to the open pipeline what notes the push's changes of tables without a key, if there are any. */
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push);
+
+#endif

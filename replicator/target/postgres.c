@@ -1,0 +1,161 @@
+/*
+ * A PostgreSQL database as target. `postgresql://…` is another one: each push is a transaction there, behind the fence.
+ * `postgresql:` alone is the source itself: the push is a part of the claim's own transaction, so that changes leave the
+ * queue and arrive in one commit, and no fence is needed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "append.h"
+#include "fence.h"
+#include "mirror.h"
+#include "queries.h"
+#include "target.h"
+
+static const struct query COMMIT = {.name = NULL, .text = "commit"};
+static const struct query SAVEPOINT = {.name = NULL, .text = "savepoint rowrelay_push"};
+static const struct query RELEASE = {.name = NULL, .text = "release savepoint rowrelay_push"};
+
+/* What values' texts mean must not depend on the target's defaults. */
+static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+                                      "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
+                                      "set xmloption to content; set jit to off; set lock_timeout to '30s';"
+                                      "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
+                                      "set tcp_keepalives_count to 3;";
+
+struct postgres {
+  const struct settings *settings;
+  struct pgconn *connection;
+  bool is_source;    /* the connection is the source's, and so is the transaction */
+  struct fence fence;
+  struct mirror *mirror; /* one of these two */
+  struct append *append;
+};
+
+static bool postgres_wants_details(const struct settings *settings) {
+  return settings->append;
+}
+
+static bool postgres_keeps_state(const struct settings *settings) {
+  return !settings->append;
+}
+
+static void postgres_close(void *handle) {
+  struct postgres *postgres = handle;
+  if (postgres == NULL)
+    return;
+  mirror_free(postgres->mirror);
+  append_free(postgres->append);
+  fence_release(&postgres->fence);
+  if (!postgres->is_source)
+    pgconn_close(postgres->connection);
+  free(postgres);
+}
+
+/* `postgresql:` and `postgres:` with nothing behind them */
+static bool is_source_itself(const char *url) {
+  return url[strcspn(url, ":") + 1] == '\0';
+}
+
+/* Says who writes, so that what is captured there does not come back. */
+static bool set_origin(struct postgres *postgres, struct error *error) {
+  return pgconn_run(postgres->connection, &QUERY_target_origin,
+                    VALUES(postgres->settings->source_id, postgres->is_source ? "true" : "false"), NULL, error);
+}
+
+static bool postgres_open(void **handle, const struct settings *settings, const char *url, struct source *source,
+                          struct error *error) {
+  struct postgres *postgres = calloc(1, sizeof *postgres);
+  if (postgres == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  postgres->settings = settings;
+  postgres->is_source = is_source_itself(url);
+  fence_init(&postgres->fence);
+  bool ok = settings->append ? append_new(&postgres->append, error) : mirror_new(&postgres->mirror, error);
+  if (ok && postgres->is_source) {
+    postgres->connection = source_connection(source);
+  } else if (ok) {
+    ok = pgconn_open(&postgres->connection, url, "rowrelay", TARGET_SETTINGS, error);
+    if (ok) {
+      pgconn_set_deadline(postgres->connection, settings->push_timeout);
+      ok = fence_create(postgres->connection, error) && set_origin(postgres, error);
+    }
+  }
+  if (!ok) {
+    postgres_close(postgres);
+    return false;
+  }
+  *handle = postgres;
+  return true;
+}
+
+static bool prepare(struct postgres *postgres, const struct push *push, struct error *error) {
+  if (postgres->append != NULL)
+    return append_prepare(postgres->append, postgres->connection, postgres->is_source, push, error);
+  return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
+}
+
+/* Sends the push's statements, and `last` after them. */
+static bool write_changes(struct postgres *postgres, const struct push *push, const struct query *last,
+                          struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  struct error failed;
+  const char *source_id = postgres->settings->source_id;
+  pgconn_pipeline_begin(connection);
+  bool added = postgres->append != NULL
+                   ? append_add(postgres->append, connection, source_id, push, &failed)
+                   : mirror_add(postgres->mirror, connection, push, postgres->is_source ? NULL : &postgres->fence, &failed);
+  if (!postgres->is_source && postgres->mirror != NULL)
+    fence_note(connection, source_id, push);
+  /* A pipeline that was begun must be run; without its last statement it changes nothing. */
+  if (added)
+    pgconn_pipeline_add(connection, last, NO_VALUES);
+  bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
+  if (!added && error != NULL)
+    *error = failed;
+  return ran && added;
+}
+
+static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
+  pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
+  bool ok = prepare(postgres, push, error) &&
+            fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error) &&
+            write_changes(postgres, push, &COMMIT, error);
+  if (!ok)
+    pgconn_rollback(postgres->connection);
+  return ok;
+}
+
+static bool push_to_source(struct postgres *postgres, const struct push *push, struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  pgconn_set_deadline(connection, postgres->settings->push_timeout);
+  if (!pgconn_run(connection, &SAVEPOINT, NO_VALUES, NULL, error))
+    return false;
+  bool ok = set_origin(postgres, error) && prepare(postgres, push, error) &&
+            write_changes(postgres, push, &RELEASE, error);
+  struct error ignored;
+  if (!ok && !pgconn_script(connection, "rollback to savepoint rowrelay_push; release savepoint rowrelay_push", &ignored))
+    error->kind = FAILURE_RETRY;
+  return ok;
+}
+
+static bool postgres_push(void *handle, const struct push *push, struct error *error) {
+  struct postgres *postgres = handle;
+  return postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+}
+
+const struct target_kind TARGET_POSTGRESQL = {.scheme = "postgresql",
+                                              .wants_details = postgres_wants_details,
+                                              .keeps_state = postgres_keeps_state,
+                                              .open = postgres_open,
+                                              .push = postgres_push,
+                                              .close = postgres_close};
+
+/* libpq takes both. */
+const struct target_kind TARGET_POSTGRES = {.scheme = "postgres",
+                                            .wants_details = postgres_wants_details,
+                                            .keeps_state = postgres_keeps_state,
+                                            .open = postgres_open,
+                                            .push = postgres_push,
+                                            .close = postgres_close};

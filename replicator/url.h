@@ -1,0 +1,15 @@
+/*
+ * url: fills ${NAME} in a URL from the environment, so that secrets are never in the database.
+ */
+#ifndef ROWRELAY_URL_H
+#define ROWRELAY_URL_H
+
+#include "buffer.h"
+
+/*
+ * Appends `url` with every ${NAME} replaced. A value that stands before an @ (user or password) is percent-encoded where
+ * it must be. An error names a variable that is not set.
+ */
+MUST_CHECK bool url_fill_in(const char *url, struct buffer *filled, struct error *error);
+
+#endif

@@ -1,0 +1,307 @@
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "claim.h"
+#include "clock.h"
+#include "delivery.h"
+#include "log.h"
+#include "number.h"
+#include "queries.h"
+#include "settle.h"
+#include "source.h"
+#include "target.h"
+
+/* Milliseconds. */
+#define SLOW_LOOK 1000         /* how long to wait for a wake-up before looking all the same */
+#define BUSY_LOOK 50           /* the same when others hold the lanes: they may die, and nobody would ring */
+#define SOURCE_TIMEOUT 60000   /* for what is asked of the source at once */
+#define SOURCE_FIRST_PAUSE 100 /* before the first reconnection; doubles up to */
+#define SOURCE_LONGEST_PAUSE 5000
+
+/* What a worker has while it runs; only its own thread sees it. */
+struct work {
+  struct worker *worker;
+  struct source *source; /* NULL: not connected */
+  int source_failures;
+  bool has_settings;
+  struct settings settings;
+  struct routes routes;
+  const struct target_kind *kind;
+  struct target *target; /* NULL: not open */
+  bool target_is_proven; /* something has been pushed since it was opened */
+  bool source_lost;      /* noticed in the middle of a delivery */
+  struct batch batch;
+};
+
+/* ---- the source ------------------------------------------------------------------------------------------------ */
+
+static void lose_source(struct work *work, const struct error *error) {
+  if (error->kind != FAILURE_STOP && work->source_failures == 0)
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: source", work->worker->duty->name);
+  work->source_failures++;
+  /* A target in the source's own database goes with the connection. */
+  target_close(work->target);
+  work->target = NULL;
+  batch_clear(&work->batch);
+  source_close(work->source);
+  work->source = NULL;
+  work->has_settings = false;
+}
+
+static bool wait_for_source(struct work *work) {
+  int64_t pause = SOURCE_FIRST_PAUSE;
+  for (int i = 1; i < work->source_failures && pause < SOURCE_LONGEST_PAUSE; i++)
+    pause *= 2;
+  return duty_pause(work->worker->duty, pause / 2 + random() % pause);
+}
+
+static bool load_settings(struct work *work, struct error *error) {
+  struct number target = number(work->worker->duty->target);
+  PGresult *replies[2] = {NULL, NULL};
+  struct pgconn *connection = source_connection(work->source);
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL));
+  pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text));
+  if (!pgconn_pipeline_run(connection, replies, 2, error)) {
+    PQclear(replies[0]);
+    PQclear(replies[1]);
+    return false;
+  }
+  bool found = false;
+  bool ok = true;
+  for (int row = 0; ok && !found && row < PQntuples(replies[0]); row++) {
+    struct settings settings;
+    ok = settings_read(&settings, replies[0], row, error);
+    found = ok && settings.target == work->worker->duty->target;
+    if (found)
+      work->settings = settings;
+  }
+  PQclear(replies[0]);
+  ok = routes_read(&work->routes, replies[1], error) && ok;
+  ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
+  ok = ok && target_find_kind(work->settings.url, &work->kind, error);
+  ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor, error);
+  /* Its URL, options or tables may be others now. */
+  target_close(work->target);
+  work->target = NULL;
+  work->has_settings = ok;
+  return ok;
+}
+
+/* ---- the target ------------------------------------------------------------------------------------------------ */
+
+/* Tells everybody that the target cannot be delivered to. */
+static void report_failure(struct work *work, const struct error *error) {
+  bool report;
+  duty_failed(work->worker->duty, &report);
+  target_close(work->target);
+  work->target = NULL;
+  if (!report)
+    return;
+  log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
+  struct error ignored;
+  if (work->source != NULL &&
+      !source_run(work->source, &QUERY_trouble_begin,
+                  VALUES(number(work->settings.target).text, error->message, error->hint[0] != '\0' ? error->hint : NULL),
+                  NULL, &ignored))
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->settings.name);
+}
+
+/* Takes back what report_failure() told, here and for processes before this one. */
+static void report_success(struct work *work) {
+  bool was_failing;
+  duty_succeeded(work->worker->duty, &was_failing);
+  if (was_failing)
+    log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
+  struct error ignored;
+  if ((was_failing || !work->target_is_proven) &&
+      !source_run(work->source, &QUERY_trouble_end, VALUES(number(work->settings.target).text), NULL, &ignored))
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
+  work->target_is_proven = true;
+}
+
+static bool open_target(struct work *work, struct error *error) {
+  if (work->target != NULL)
+    return true;
+  work->target_is_proven = false;
+  return target_open(&work->target, work->kind, &work->settings, work->source, error);
+}
+
+/* ---- one batch ------------------------------------------------------------------------------------------------- */
+
+static bool push_changes(void *context, const struct change *const *changes, size_t count, struct error *error) {
+  struct work *work = context;
+  /* Whoever lost the source has lost the lanes, too: somebody else may be pushing what comes after this. */
+  if (!pgconn_alive(source_connection(work->source))) {
+    work->source_lost = true;
+    return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+  }
+  struct push push = {.changes = changes,
+                      .count = count,
+                      .lanes = work->batch.lanes,
+                      .lane_count = work->batch.lane_count,
+                      .token = work->batch.receipt.token,
+                      .first_id = work->batch.changes[0].id};
+  return target_push(work->target, &push, error);
+}
+
+static bool pause_delivery(void *context, int64_t milliseconds) {
+  struct work *work = context;
+  return duty_pause(work->worker->duty, milliseconds);
+}
+
+/* Settles what has been decided. False when the source was lost. */
+static bool settle_batch(struct work *work, const struct claim *claim, struct delivery *delivery) {
+  struct error error;
+  struct settlement settlement = {.claim = claim,
+                                  .delivery = delivery,
+                                  .instance = work->worker->instance,
+                                  .keeps_state = work->kind->keeps_state(&work->settings)};
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  if (settle_crossings(claim, delivery, &error) && settle(&settlement, &error))
+    return true;
+  lose_source(work, &error);
+  return false;
+}
+
+static void log_refused(const struct work *work, const struct delivery *delivery) {
+  size_t refused = delivery_count(delivery, OUTCOME_REFUSED);
+  for (size_t i = 0; refused > 0 && i < delivery->batch->count; i++)
+    if (delivery->fates[i].outcome == OUTCOME_REFUSED && delivery->fates[i].why != NULL) {
+      log_failure(LOG_LEVEL_WARNING, delivery->fates[i].why, "target %s: refused %zu changes, the first is %lld of %s",
+                  work->settings.name, refused, (long long)delivery->batch->changes[i].id,
+                  delivery->batch->changes[i].route->relation);
+      return;
+    }
+}
+
+/* The batch is claimed: brings it to the target and settles it. False when it is time to leave. */
+static bool deliver(struct work *work, const struct claim *claim) {
+  struct error error;
+  struct delivery delivery = {.batch = &work->batch,
+                              .on_error = work->settings.on_error,
+                              .retries = work->settings.retries,
+                              .push = push_changes,
+                              .pause = pause_delivery,
+                              .context = work};
+  bool stay = true;
+  work->source_lost = false;
+  error_clear(&error);
+  bool ok = open_target(work, &error) && delivery_begin(&delivery, &error) &&
+            settle_beforehand(claim, &delivery, &error) && delivery_run(&delivery, &error);
+  if (work->source_lost) {
+    lose_source(work, &error);
+  } else if (!ok && (error.kind == FAILURE_FENCED || error.kind == FAILURE_STOP)) {
+    pgconn_rollback(source_connection(work->source));
+    if (error.kind == FAILURE_FENCED)
+      log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
+    stay = error.kind != FAILURE_STOP;
+  } else {
+    size_t delivered = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_DELIVERED) : 0;
+    size_t refused = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_REFUSED) : 0;
+    bool settled = true;
+    if (!ok && delivered + refused == 0)
+      pgconn_rollback(source_connection(work->source));
+    else
+      settled = settle_batch(work, claim, &delivery);
+    if (settled && ok) {
+      log_refused(work, &delivery);
+      report_success(work);
+      /* Everything went back, because it has to wait for others: give them a moment. */
+      if (delivered + refused == 0)
+        stay = duty_pause(work->worker->duty, BUSY_LOOK);
+    } else if (settled) {
+      report_failure(work, &error);
+    }
+  }
+  delivery_release(&delivery);
+  batch_clear(&work->batch);
+  return stay;
+}
+
+/* One look for work. False when it is time to leave. */
+static bool look(struct work *work) {
+  struct duty *duty = work->worker->duty;
+  struct error error;
+  int64_t began = clock_now();
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  if (!work->has_settings && !load_settings(work, &error)) {
+    if (error.kind == FAILURE_STOP) {
+      log_message(LOG_LEVEL_INFO, "%s", error.message);
+      return false;
+    }
+    lose_source(work, &error);
+    return wait_for_source(work);
+  }
+  struct claim claim = {.source = work->source,
+                        .settings = &work->settings,
+                        .routes = &work->routes,
+                        .floor = &duty->floor,
+                        .horizon = atomic_load(&work->worker->horizon->id),
+                        .with_details = work->kind->wants_details(&work->settings)};
+  enum claimed claimed = CLAIMED_NONE;
+  if (!work->settings.running) {
+    work->has_settings = false;
+    return duty_wait(duty, began, SLOW_LOOK);
+  }
+  if (!claim_take(&claim, &work->batch, &claimed, &error)) {
+    lose_source(work, &error);
+    return error.kind != FAILURE_STOP && wait_for_source(work);
+  }
+  work->source_failures = 0;
+  switch (claimed) {
+  case CLAIMED_SOME:
+    /* Where there is so much, there may be more in other lanes. */
+    if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
+      duty_wake(duty, 1);
+    return deliver(work, &claim);
+  case CLAIMED_OUTDATED:
+    work->has_settings = false;
+    return true;
+  case CLAIMED_BUSY:
+    return duty_wait(duty, began, BUSY_LOOK);
+  case CLAIMED_NONE:
+    break;
+  }
+  return duty_wait(duty, began, SLOW_LOOK);
+}
+
+static void *work_until_told(void *argument) {
+  struct worker *worker = argument;
+  struct work *work = calloc(1, sizeof *work);
+  if (work == NULL) {
+    log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->duty->name);
+    return NULL;
+  }
+  work->worker = worker;
+  routes_init(&work->routes);
+  batch_init(&work->batch);
+  bool stay = true;
+  while (stay && duty_enter(worker->duty)) {
+    struct error error;
+    if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
+      stay = look(work);
+    } else {
+      lose_source(work, &error);
+      stay = error.kind != FAILURE_STOP && wait_for_source(work);
+    }
+  }
+  target_close(work->target);
+  source_close(work->source);
+  batch_release(&work->batch);
+  routes_release(&work->routes);
+  free(work);
+  return NULL;
+}
+
+bool worker_start(struct worker *worker, struct error *error) {
+  int failed = pthread_create(&worker->thread, NULL, work_until_told, worker);
+  return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+}
+
+void worker_join(struct worker *worker) {
+  pthread_join(worker->thread, NULL);
+}

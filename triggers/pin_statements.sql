@@ -1,0 +1,66 @@
+-- Purpose:    the statements of a trigger function that keep the session's settings from changing how this table's
+--             values read as text. A SET clause on the function would cost every writer about a microsecond a row; so
+--             the function looks, which costs next to nothing, and sets what is not as it must be, and sets it back.
+--             Both happen in the guarded block: an error in between undoes the setting too.
+-- Parameters: relation; attribute numbers of columns whose text becomes key or lane
+-- Result:     declarations, statements before and after; null when no column needs any
+create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
+                                                   out pin text, out unpin text)
+language sql stable as $$
+  with recursive part(type, in_text) as (
+    -- in_text: read through the type's own output function, where JSON's ISO dates do not help
+    select rowrelay.base_type(a.atttypid), a.attnum = any (key_columns)
+      from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+    union
+    select rowrelay.base_type(inner_type.oid), part.in_text or inner_type.as_text
+      from part
+      cross join lateral (
+        select t.typelem, true from pg_type t where t.oid = part.type and t.typelem <> 0
+        union all
+        select a.atttypid, false from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+         where t.oid = part.type and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped
+        union all
+        select r.rngsubtype, true from pg_range r where r.rngtypid = part.type
+        union all
+        select r.rngsubtype, true from pg_range r
+         where to_jsonb(r) ->> 'rngmultitypid' = part.type::text -- PostgreSQL 14 has it
+      ) as inner_type(oid, as_text)
+  ), needed(name, wanted, also) as (
+    -- also: another value that reads the same and is common
+    select 'extra_float_digits', '1', '1'
+     where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
+                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
+    union all
+    select 'timezone', 'UTC', 'Etc/UTC' where exists (select from part where type = 'timestamptz'::regtype)
+    union all
+    select 'datestyle', 'ISO, MDY', 'ISO, DMY'
+     where exists (select from part where in_text and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
+    union all
+    select 'intervalstyle', 'postgres', 'postgres' where exists (select from part where type = 'interval'::regtype)
+    union all
+    select 'bytea_output', 'hex', 'hex' where exists (select from part where type = 'bytea'::regtype)
+    union all
+    select 'lc_monetary', 'C', 'C' where exists (select from part where type = 'money'::regtype)
+    union all
+    -- names of objects are written with their schema only when that is not in the path; extensions' types may look
+    -- anything up
+    select 'search_path', 'pg_catalog, pg_temp', 'pg_catalog, pg_temp'
+     where exists (select from part join pg_type t on t.oid = part.type
+                    where t.typname like 'reg%' or t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384)
+  ), numbered as (
+    select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
+  )
+  select string_agg(format('  %s        pg_catalog.text;', n.variable), E'\n' order by n.name),
+         string_agg(concat_ws(E'\n',
+           format('    %s := pg_catalog.current_setting(%L);', n.variable, n.name),
+           format('    if %1$s operator(pg_catalog.<>) %2$L and %1$s operator(pg_catalog.<>) %3$L then', n.variable, n.wanted, n.also),
+           format('      perform pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
+           '    else',
+           format('      %s := null;', n.variable),
+           '    end if;'), E'\n' order by n.name),
+         string_agg(concat_ws(E'\n',
+           format('    if %s is not null then', n.variable),
+           format('      perform pg_catalog.set_config(%L, %s, true);', n.name, n.variable),
+           '    end if;'), E'\n' order by n.name)
+    from numbered n
+$$;
