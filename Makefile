@@ -33,7 +33,7 @@ PACKAGE_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
 PACKAGE_LIBS = $(shell pkg-config --libs $(PACKAGES))
 TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
 # cr_assert(a > b) puts an int into a bit-field.
-ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Wno-conversion
+ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Itests/support -Wno-conversion
 TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
@@ -42,7 +42,7 @@ SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
 UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
-INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c))
+INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c tests/support/*.c))
 TESTS = $(if $(UNIT_OBJECTS),$(BUILD)/test-unit) $(if $(INTEGRATION_OBJECTS),$(BUILD)/test-integration)
 
 all: $(BUILD)/rowrelay

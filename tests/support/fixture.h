@@ -1,0 +1,84 @@
+/*
+ * fixture: what integration tests stand on: databases of their own on two real servers, processes of rowrelay, and
+ * questions to both. Everything ends the test with a message when it fails, so tests read as what they show.
+ *
+ * tests/check.sh starts the servers and exports ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfos), with _DIR
+ * their directories, and ROWRELAY_BIN.
+ */
+#ifndef ROWRELAY_TESTS_FIXTURE_H
+#define ROWRELAY_TESTS_FIXTURE_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Databases of this test, new and empty: source with rowrelay installed, and target. Dropped by fixture_end(). */
+struct fixture {
+  char name[48];        /* of both databases */
+  char source[512];     /* conninfos */
+  char target[512];
+  char target_url[512]; /* the target as a URL that target add takes */
+  PGconn *at_source;    /* for the test's own statements */
+  PGconn *at_target;
+};
+
+/* `name` must be unique among the tests. */
+void fixture_begin(struct fixture *fixture, const char *name);
+/* Stops processes that fixture_run() started and the test did not, and drops the databases. */
+void fixture_end(struct fixture *fixture);
+
+/* A further connection; close it with PQfinish. `options` are more conninfo words, such as "user=app"; NULL for none. */
+PGconn *connect_to(const char *conninfo, const char *options);
+
+/* Runs statements; with a format. The test fails with the server's message when one of them fails. */
+void sql(PGconn *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, but it must fail; gives its SQLSTATE (valid until the next call). */
+const char *sql_fails(PGconn *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* First column of the first row, "" for null or no row; valid until 16 more calls. */
+const char *ask(PGconn *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int64_t ask_number(PGconn *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sends without waiting; finish() waits for it and fails the test if it failed. */
+void start(PGconn *connection, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finish(PGconn *connection);
+/* Whether a statement that start() sent is still running. */
+bool is_running(PGconn *connection);
+
+/* Asks again until the answer is `expected`; fails the test after `seconds`, showing the last answer. */
+void wait_until(PGconn *connection, const char *expected, double seconds, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Until this process (pid of its backend) waits for a lock. */
+void wait_until_blocked(PGconn *watcher, PGconn *blocked, double seconds);
+
+/* Seconds, monotonic. */
+double seconds_now(void);
+void sleep_seconds(double seconds);
+
+/*
+ * Runs build/rowrelay -d SOURCE with these words (NULL ends them), waits, and gives its exit status. What it said on
+ * stdout and stderr is in *output and *errors, each valid until the next call; either may be NULL.
+ */
+int rowrelay(const struct fixture *fixture, const char **output, const char **errors, const char *word, ...)
+    __attribute__((sentinel));
+/* The same, and fails the test unless the status is 0. Gives stdout. */
+const char *rowrelay_ok(const struct fixture *fixture, const char *word, ...) __attribute__((sentinel));
+
+/*
+ * Starts `rowrelay run` with these words and does not wait. It dies with the test. Its log goes to a file that is shown
+ * when the test fails (LOG=1 shows it always).
+ */
+pid_t fixture_run(struct fixture *fixture, const char *word, ...) __attribute__((sentinel));
+/* Sends a signal, waits for the end, and gives the exit status (128 + signal when it was killed). */
+int stop_process(pid_t process, int signal);
+/* Waits up to `seconds` for it to end by itself; -1 when it does not. */
+int wait_process(pid_t process, double seconds);
+
+/* Waits until nothing is queued for any target. */
+void wait_until_empty(struct fixture *fixture, double seconds);
+/* Fails the test unless both tables have the same rows, compared as text in the order of `key` (any SQL expression). */
+void same_rows(struct fixture *fixture, const char *source_table, const char *target_table, const char *key);
+
+/* Restarts a server: "source" or "target"; mode "fast" or "immediate". Only for suites that run alone: see check.sh. */
+void restart_server(const char *which, const char *mode);
+
+#endif
