@@ -52,11 +52,10 @@ language sql stable as $$
   )
   select string_agg(format('  %s        pg_catalog.text;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
-           format('    %s := pg_catalog.current_setting(%L);', n.variable, n.name),
-           format('    if %1$s operator(pg_catalog.<>) %2$L and %1$s operator(pg_catalog.<>) %3$L then', n.variable, n.wanted, n.also),
+           format('    if pg_catalog.current_setting(%1$L) operator(pg_catalog.<>) %2$L'
+                  ' and pg_catalog.current_setting(%1$L) operator(pg_catalog.<>) %3$L then', n.name, n.wanted, n.also),
+           format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
            format('      perform pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
-           '    else',
-           format('      %s := null;', n.variable),
            '    end if;'), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
            format('    if %s is not null then', n.variable),
