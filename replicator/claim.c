@@ -12,9 +12,9 @@
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
 /* How many lanes one worker takes, so that all who serve the target find some. */
-static int fair_share(const struct settings *settings) {
-  int workers = settings->workers > 0 ? settings->workers : 1;
-  return (settings->lanes.count - 1 + workers - 1) / workers;
+static int fair_share(const struct claim *claim) {
+  int workers = claim->workers > 0 ? claim->workers : 1;
+  return (claim->settings->lanes.count - 1 + workers - 1) / workers;
 }
 
 /*
@@ -59,7 +59,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, &QUERY_claim_lanes,
-                      VALUES(lanes->data, floors->data, number(fair_share(settings)).text));
+                      VALUES(lanes->data, floors->data, number(fair_share(claim)).text));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
   if (ok && (PQntuples(replies[1]) == 0 || atoi(PQgetvalue(replies[1], 0, 0)) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;

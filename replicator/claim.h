@@ -22,6 +22,7 @@ struct claim {
   const struct routes *routes;
   struct floor *floor;
   int64_t horizon;   /* see horizon.h; read before claim_take() is called */
+  int workers;       /* of all living processes together that serve the target; they share its lanes */
   bool with_details; /* the target wants captured_at, txid and actor too */
 };
 

@@ -21,6 +21,7 @@ struct duty {
   int target;
   char name[128];
   struct floor floor;
+  _Atomic int workers_everywhere; /* of all living processes together */
 
   pthread_mutex_t lock;
   pthread_cond_t changed;

@@ -53,7 +53,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
     routes->routes[row] = (struct route){
         .capture = atoi(PQgetvalue(reply, row, COLUMN_CAPTURE)),
         .relation = PQgetvalue(reply, row, COLUMN_RELATION),
-        .into_table = text_or_null(reply, row, COLUMN_INTO_TABLE),
+        .into_table = PQgetvalue(reply, row, COLUMN_INTO_TABLE),
         .create_table = is_true(reply, row, COLUMN_CREATE_TABLE),
         .key_columns = PQgetvalue(reply, row, COLUMN_KEY_COLUMNS),
         .keyless = is_true(reply, row, COLUMN_KEYLESS),

@@ -13,7 +13,7 @@
 struct route {
   int capture;
   const char *relation;    /* the table's full name at the source, quoted where it must be */
-  const char *into_table;  /* name at the target as a person gave it; NULL: the same as at the source */
+  const char *into_table;  /* name at the target */
   bool create_table;       /* make it, and columns that it lacks */
   const char *key_columns; /* JSON array of names */
   bool keyless;            /* rows are told apart by all they hold */

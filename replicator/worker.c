@@ -99,6 +99,8 @@ static void report_failure(struct work *work, const struct error *error) {
   duty_failed(work->worker->duty, &report);
   target_close(work->target);
   work->target = NULL;
+  /* What it takes may have changed at the source, too: a column, a URL. */
+  work->has_settings = false;
   if (!report)
     return;
   log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
@@ -241,6 +243,7 @@ static bool look(struct work *work) {
                         .routes = &work->routes,
                         .floor = &duty->floor,
                         .horizon = atomic_load(&work->worker->horizon->id),
+                        .workers = atomic_load(&duty->workers_everywhere),
                         .with_details = work->kind->wants_details(&work->settings)};
   enum claimed claimed = CLAIMED_NONE;
   if (!work->settings.running) {

@@ -15,5 +15,8 @@ begin
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
   end if;
   update rowrelay.capture c set column_state = rowrelay.column_state(capture) where c.id = capture_id;
+  -- Processes know the table by what it was.
+  update rowrelay.target t set version = t.version + 1
+   where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);
 end
 $$;

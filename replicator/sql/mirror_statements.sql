@@ -1,6 +1,6 @@
 -- The statements that keep a table like its source, for rows of which these columns are known. It reads the target's
--- catalogs, and gives: whether the table is there; columns that it lacks; whether the key is unique there; then the
--- statements. Rows come as $1, a JSON array of objects.
+-- catalogs, and gives: whether the table is there; columns that it lacks; whether the key is among the rows' columns;
+-- whether it is unique there; then the statements. Rows come as $1, a JSON array of objects.
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 with target as (
@@ -35,6 +35,7 @@ with target as (
 )
 select t.relation is not null,
        l.missing,
+       not exists (select json_array_elements_text($3::json) except select json_array_elements_text($2::json)),
        exists (select from pg_index i
                 where i.indrelid = t.relation and i.indisunique and i.indisvalid and i.indimmediate
                   and i.indpred is null and i.indexprs is null

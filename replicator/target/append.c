@@ -11,7 +11,6 @@
 /* Rows travel in pieces of this size; a larger one travels alone. Bytes. */
 #define PIECE (1024u * 1024)
 #define ROWS_LIMIT (1024u * 1024 * 1024)
-#define NAME_LIMIT 1024
 
 /* The statement for the changes of one captured table. */
 struct insertion {
@@ -70,16 +69,7 @@ static bool create_table(struct pgconn *connection, bool in_transaction, const c
 
 static bool add_insertion(struct append *append, struct pgconn *connection, bool in_transaction,
                           const struct route *route, struct error *error) {
-  char table[NAME_LIMIT];
-  if (route->into_table != NULL) {
-    snprintf(table, sizeof table, "%s", route->into_table);
-  } else {
-    /* The suffix goes inside the quotes, if there are any. */
-    size_t length = strlen(route->relation);
-    bool quoted = length > 0 && route->relation[length - 1] == '"';
-    snprintf(table, sizeof table, "%.*s_changes%s", (int)(quoted ? length - 1 : length), route->relation,
-             quoted ? "\"" : "");
-  }
+  const char *table = route->into_table;
   PGresult *reply = NULL;
   struct insertion *insertion = NULL;
   bool ok = false;

@@ -17,13 +17,14 @@
 enum statement { INSERT, UPSERT, DELETE_BY_KEY, DELETE_ROWS, TRUNCATE, STATEMENT_COUNT };
 
 /* Columns of mirror_statements.sql; the statements follow in the order of the enum. */
-enum { COLUMN_EXISTS, COLUMN_MISSING, COLUMN_KEY_IS_UNIQUE, COLUMN_STATEMENTS };
+enum { COLUMN_EXISTS, COLUMN_MISSING, COLUMN_KEY_IS_KNOWN, COLUMN_KEY_IS_UNIQUE, COLUMN_STATEMENTS };
 
 /* The statements for rows of one table that have the same columns. */
 struct shape {
   int capture;
   char *names;        /* JSON array */
   char *text_columns; /* NULL: none */
+  bool deletes;       /* they are for rows that were deleted */
   struct query statements[STATEMENT_COUNT];
 };
 
@@ -66,23 +67,10 @@ void mirror_free(struct mirror *mirror) {
   free(mirror);
 }
 
-static const char *table_name(const struct route *route) {
-  return route->into_table != NULL ? route->into_table : route->relation;
-}
-
 /* ---- shapes ---------------------------------------------------------------------------------------------------- */
 
 static bool same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-static struct shape *find_shape(const struct mirror *mirror, int capture, const char *names, const char *text_columns) {
-  for (size_t i = 0; i < mirror->count; i++) {
-    struct shape *shape = mirror->shapes[i];
-    if (shape->capture == capture && strcmp(shape->names, names) == 0 && same_text(shape->text_columns, text_columns))
-      return shape;
-  }
-  return NULL;
 }
 
 /* Makes the route's table, or columns that it lacks. */
@@ -94,7 +82,7 @@ static bool create_table(struct pgconn *connection, bool in_transaction, const s
   bool ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
             pgconn_run(connection, &LOCK, NO_VALUES, NULL, error) &&
             pgconn_run(connection, &QUERY_mirror_create,
-                       VALUES(table_name(route), route->columns, route->key_columns, route->types), &script, error) &&
+                       VALUES(route->into_table, route->columns, route->key_columns, route->types), &script, error) &&
             pgconn_script(connection, PQgetvalue(script, 0, 0), error) &&
             (in_transaction || pgconn_script(connection, "commit", error));
   PQclear(script);
@@ -104,7 +92,7 @@ static bool create_table(struct pgconn *connection, bool in_transaction, const s
 }
 
 static bool complain(const struct route *route, const PGresult *reply, struct error *error) {
-  const char *table = table_name(route);
+  const char *table = route->into_table;
   if (PQgetvalue(reply, 0, COLUMN_EXISTS)[0] == 'f') {
     error_set(error, FAILURE_FATAL, "table %s does not exist in the target", table);
     return error_hint(error, "create it there, or run: rowrelay route --create %s TARGET", route->relation);
@@ -118,6 +106,9 @@ static bool complain(const struct route *route, const PGresult *reply, struct er
     error_set(error, FAILURE_FATAL, "a key column of %s was dropped", route->relation);
     return error_hint(error, "run: rowrelay capture %s", route->relation);
   }
+  if (PQgetvalue(reply, 0, COLUMN_KEY_IS_KNOWN)[0] == 'f')
+    return error_set(error, FAILURE_REFUSED, "it was captured when the key of %s was not yet %s", route->relation,
+                     route->key_columns);
   error_set(error, FAILURE_FATAL, "table %s in the target has no unique index on the key %s of %s", table,
             route->key_columns, route->relation);
   return error_hint(error, "create one there: rows are found by it");
@@ -125,6 +116,7 @@ static bool complain(const struct route *route, const PGresult *reply, struct er
 
 static bool is_usable(const struct route *route, const PGresult *reply) {
   return PQgetvalue(reply, 0, COLUMN_EXISTS)[0] == 't' && PQgetisnull(reply, 0, COLUMN_MISSING) &&
+         PQgetvalue(reply, 0, COLUMN_KEY_IS_KNOWN)[0] == 't' &&
          (route->keyless || PQgetvalue(reply, 0, COLUMN_KEY_IS_UNIQUE)[0] == 't');
 }
 
@@ -140,9 +132,71 @@ static bool read_statements(struct mirror *mirror, struct shape *shape, const PG
   return true;
 }
 
-static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct route *route,
-                      const char *names, const char *text_columns, struct error *error) {
-  struct values values = VALUES(table_name(route), names, route->key_columns, text_columns);
+/* The image that decides the shape; NULL: none is needed. */
+static const char *shaping_image(const struct change *change) {
+  switch (change->operation) {
+  case OPERATION_TRUNCATE:
+    return NULL;
+  case OPERATION_DELETE:
+    return change->old_row;
+  default:
+    return change->new_row;
+  }
+}
+
+/* Writes the names of the columns that the statement for a change is made for. */
+static bool write_names(struct mirror *mirror, const struct change *change) {
+  const char *image = shaping_image(change);
+  buffer_clear(&mirror->names);
+  if (image == NULL)
+    buffer_add_string(&mirror->names, change->route->key_columns);
+  else if (!json_names(image, &mirror->names))
+    return false;
+  return !mirror->names.overflow;
+}
+
+static struct shape *shape_of(struct mirror *mirror, const struct change *change) {
+  if (!write_names(mirror, change))
+    return NULL;
+  for (size_t i = 0; i < mirror->count; i++) {
+    struct shape *shape = mirror->shapes[i];
+    if (shape->capture == change->capture && shape->deletes == (change->operation == OPERATION_DELETE) &&
+        strcmp(shape->names, mirror->names.data) == 0 && same_text(shape->text_columns, change->text_columns))
+      return shape;
+  }
+  return NULL;
+}
+
+static size_t count_names(const char *names) {
+  size_t count = 0;
+  for (const char *c = names; *c != '\0'; c++) {
+    if (*c != '"')
+      continue;
+    count++;
+    for (c++; *c != '"' && *c != '\0'; c++)
+      if (*c == '\\' && c[1] != '\0')
+        c++;
+  }
+  return count;
+}
+
+/*
+ * A delete that has its key and no more says itself what the key's columns were called when it was captured; they may
+ * have been renamed since.
+ */
+static const char *key_of(const struct change *change, const char *names) {
+  const struct route *route = change->route;
+  bool key_only = change->operation == OPERATION_DELETE && !route->keyless &&
+                  count_names(names) == count_names(route->key_columns);
+  return key_only ? names : route->key_columns;
+}
+
+/* For a change whose names are in mirror->names. */
+static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct change *change,
+                      struct error *error) {
+  const struct route *route = change->route;
+  const char *names = mirror->names.data;
+  struct values values = VALUES(route->into_table, names, key_of(change, names), change->text_columns);
   PGresult *reply = NULL;
   struct shape *shape = NULL;
   bool ok = false;
@@ -164,11 +218,12 @@ static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_
     mirror->shapes = grown;
   shape = grown != NULL ? calloc(1, sizeof *shape) : NULL;
   if (shape == NULL || !read_statements(mirror, shape, reply) || (shape->names = strdup(names)) == NULL ||
-      (text_columns != NULL && (shape->text_columns = strdup(text_columns)) == NULL)) {
+      (change->text_columns != NULL && (shape->text_columns = strdup(change->text_columns)) == NULL)) {
     error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
   shape->capture = route->capture;
+  shape->deletes = change->operation == OPERATION_DELETE;
   mirror->shapes[mirror->count++] = shape;
   shape = NULL;
   ok = true;
@@ -179,35 +234,11 @@ done:
   return ok;
 }
 
-/* What a change does to the mirror: which image it needs, and the columns that its statement is made for. */
-static const char *names_of(struct mirror *mirror, const struct change *change, const char *image) {
-  if (image == NULL)
-    return change->route->key_columns;
-  buffer_clear(&mirror->names);
-  return json_names(image, &mirror->names) && !mirror->names.overflow ? mirror->names.data : NULL;
-}
-
-/* The image whose columns decide the shape; NULL: the key's columns do. */
-static const char *shaping_image(const struct change *change) {
-  if (change->operation == OPERATION_TRUNCATE)
-    return NULL;
-  if (change->operation == OPERATION_DELETE)
-    return change->route->keyless ? change->old_row : NULL;
-  return change->new_row;
-}
-
-static struct shape *shape_of(struct mirror *mirror, const struct change *change) {
-  const char *image = shaping_image(change);
-  const char *names = names_of(mirror, change, image);
-  return names == NULL ? NULL
-                       : find_shape(mirror, change->capture, names, image == change->new_row ? change->text_columns : NULL);
-}
-
 /* A truncated partition comes with the condition that its rows fulfil. It is a barrier, so there is one in a push. */
 static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connection, const struct change *change,
                                  struct error *error) {
   PGresult *reply = NULL;
-  if (!pgconn_run(connection, &QUERY_mirror_delete_where, VALUES(table_name(change->route), change->new_row), &reply,
+  if (!pgconn_run(connection, &QUERY_mirror_delete_where, VALUES(change->route->into_table, change->new_row), &reply,
                   error))
     return false;
   free(mirror->delete_where);
@@ -220,13 +251,9 @@ bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_tr
                     struct error *error) {
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
-    const char *image = shaping_image(change);
-    const char *names = names_of(mirror, change, image);
-    if (names == NULL || (change->operation != OPERATION_TRUNCATE && change->new_row == NULL && change->old_row == NULL))
+    if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
       return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
-    const char *text_columns = image != NULL && image == change->new_row ? change->text_columns : NULL;
-    if (find_shape(mirror, change->capture, names, text_columns) == NULL &&
-        !add_shape(mirror, connection, in_transaction, change->route, names, text_columns, error))
+    if (shape_of(mirror, change) == NULL && !add_shape(mirror, connection, in_transaction, change, error))
       return false;
     if (change->operation == OPERATION_TRUNCATE && change->new_row != NULL &&
         !prepare_delete_where(mirror, connection, change, error))

@@ -8,17 +8,21 @@ language plpgsql as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);
+  -- as the table is called now, and not after somebody has renamed it
+  default_table text := rowrelay.full_name(relation);
 begin
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Leave it out to use the name that the table has here.';
   end if;
+  if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
+    default_table := regexp_replace(default_table, '("?)$', '_changes\1');
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-  values (capture.id, target_id, route.into_table, route.create_table, rowrelay.last_change_id())
+  values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
-    set into_table = excluded.into_table, create_table = excluded.create_table, until_id = null,
+    set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
-  update rowrelay.target t set version = t.version + 1 where t.id = target_id;
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;

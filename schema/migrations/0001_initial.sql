@@ -76,7 +76,7 @@ comment on column rowrelay.target.dropped_at is 'until when; null: it is in use'
 create table rowrelay.route (
   capture      integer not null references rowrelay.capture,
   target       integer not null references rowrelay.target,
-  into_table   text,
+  into_table   text not null,
   create_table boolean not null,
   from_id      bigint not null,
   until_id     bigint,
@@ -85,7 +85,7 @@ create table rowrelay.route (
 comment on table rowrelay.route is 'which capture goes to which target; see rowrelay.route()';
 comment on column rowrelay.route.capture is 'what';
 comment on column rowrelay.route.target is 'where to';
-comment on column rowrelay.route.into_table is 'name of the table there; null: the same name as here';
+comment on column rowrelay.route.into_table is 'name of the table there';
 comment on column rowrelay.route.create_table is 'make that table, and columns it lacks, when they are missing';
 comment on column rowrelay.route.from_id is 'last change id when the route was made';
 comment on column rowrelay.route.until_id is 'last change id when it was ended; null: it is in use';
