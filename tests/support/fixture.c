@@ -1,6 +1,7 @@
 #include "fixture.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,7 @@ static struct {
   char log[64];
 } running[MOST_PROCESSES];
 static int running_count = 0;
+static int logs_made = 0;
 
 /* ---- time ------------------------------------------------------------------------------------------------------ */
 
@@ -173,6 +175,51 @@ void wait_until_blocked(PGconn *watcher, PGconn *blocked, double seconds) {
              PQbackendPID(blocked));
 }
 
+/* A child that outlives this process by as long as it takes to remove the server: a test may end in many ways. */
+static void guard_server(const char *dir) {
+  static int alive[2] = {-1, -1};
+  cr_assert(alive[0] >= 0 || pipe2(alive, O_CLOEXEC) == 0);
+  pid_t guard = fork();
+  cr_assert(guard >= 0);
+  if (guard > 0)
+    return;
+  setsid(); /* the runner kills its process group */
+  int nowhere = open("/dev/null", O_RDWR);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    dup2(nowhere, fd);
+  dup2(alive[0], STDERR_FILENO + 1);
+  close_range(STDERR_FILENO + 2, ~0U, 0); /* the runner's pipes too */
+  char end;
+  while (read(STDERR_FILENO + 1, &end, 1) < 0 && errno == EINTR)
+    ;
+  execl("tests/support/pg.sh", "tests/support/pg.sh", "remove", dir, (char *)NULL);
+  _exit(127);
+}
+
+static void control_server(const char *command, const char *dir, const char *more, char *answer, size_t size) {
+  char line[512];
+  snprintf(line, sizeof line, "tests/support/pg.sh %s %s %s", command, dir, more != NULL ? more : "");
+  FILE *pipe = popen(line, "r");
+  cr_assert(pipe != NULL);
+  size_t length = fread(answer, 1, size - 1, pipe);
+  answer[length] = '\0';
+  answer[strcspn(answer, "\n")] = '\0';
+  cr_assert(pclose(pipe) == 0, "%s", line);
+}
+
+void own_server(const char *which, const char *settings) {
+  bool is_source = strcmp(which, "source") == 0;
+  char dir[128];
+  char conninfo[512];
+  /* beside the shared ones, where the server's user can enter */
+  const char *shared = environment(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR");
+  snprintf(dir, sizeof dir, "%.*s/%s-%d", (int)(strrchr(shared, '/') - shared), shared, which, (int)getpid());
+  guard_server(dir);
+  control_server("start", dir, settings, conninfo, sizeof conninfo);
+  setenv(is_source ? "ROWRELAY_TEST_SOURCE" : "ROWRELAY_TEST_TARGET", conninfo, 1);
+  setenv(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR", dir, 1);
+}
+
 void fixture_begin(struct fixture *fixture, const char *name) {
   *fixture = (struct fixture){.at_source = NULL};
   snprintf(fixture->name, sizeof fixture->name, "test_%s", name);
@@ -299,6 +346,24 @@ const char *rowrelay_ok(const struct fixture *fixture, const char *word, ...) {
   return said;
 }
 
+static void show_log(const char *path) {
+  FILE *log = fopen(path, "r");
+  if (log == NULL)
+    return;
+  fprintf(stderr, "---- what rowrelay said:\n");
+  for (int c; (c = fgetc(log)) != EOF;)
+    fputc(c, stderr);
+  fclose(log);
+}
+
+/* A test that fails ends here without having stopped what it runs. */
+static void show_logs_left(void) {
+  for (int i = 0; i < running_count; i++) {
+    show_log(running[i].log);
+    unlink(running[i].log);
+  }
+}
+
 pid_t fixture_run(struct fixture *fixture, const char *word, ...) {
   const char *words[MOST_WORDS];
   va_list more;
@@ -313,8 +378,10 @@ pid_t fixture_run(struct fixture *fixture, const char *word, ...) {
   for (int i = 3; i <= count; i++)
     words[i + 1] = given[i];
   cr_assert(running_count < MOST_PROCESSES);
+  if (logs_made == 0)
+    atexit(show_logs_left);
   snprintf(running[running_count].log, sizeof running[running_count].log, "/tmp/rowrelay-test-%d-%d.log", (int)getpid(),
-           running_count);
+           logs_made++);
   int log = open(running[running_count].log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   cr_assert(log >= 0);
   pid_t process = spawn(words, log, log);
@@ -326,12 +393,8 @@ pid_t fixture_run(struct fixture *fixture, const char *word, ...) {
 static void forget(pid_t process) {
   for (int i = 0; i < running_count; i++)
     if (running[i].process == process) {
-      if (getenv("LOG") != NULL) {
-        char command[128];
-        snprintf(command, sizeof command, "cat %s >&2", running[i].log);
-        if (system(command) != 0)
-          fprintf(stderr, "no log\n");
-      }
+      if (getenv("LOG") != NULL)
+        show_log(running[i].log);
       unlink(running[i].log);
       running[i] = running[--running_count];
       return;
@@ -358,6 +421,28 @@ int wait_process(pid_t process, double seconds) {
   return status_of(status);
 }
 
+const char *process_log(pid_t process) {
+  const char *path = NULL;
+  for (int i = 0; i < running_count; i++)
+    if (running[i].process == process)
+      path = running[i].log;
+  cr_assert(path != NULL, "process %d is not known", (int)process);
+  int log = open(path, O_RDONLY | O_CLOEXEC);
+  cr_assert(log >= 0);
+  ssize_t length = read(log, said, OUTPUT_SIZE - 1);
+  close(log);
+  said[length > 0 ? length : 0] = '\0';
+  return said;
+}
+
+void wait_until_says(pid_t process, const char *words, double seconds) {
+  double until = seconds_now() + seconds;
+  while (strstr(process_log(process), words) == NULL) {
+    cr_assert(seconds_now() < until, "after %.1f s it has not said \"%s\" but:\n%s", seconds, words, said);
+    sleep_seconds(0.01);
+  }
+}
+
 /* ---- what tests ask most --------------------------------------------------------------------------------------- */
 
 void wait_until_empty(struct fixture *fixture, double seconds) {
@@ -376,10 +461,20 @@ void same_rows(struct fixture *fixture, const char *source_table, const char *ta
   cr_assert(strcmp(digests[0], digests[1]) == 0, "%s has %s, %s has %s", source_table, digests[0], target_table, digests[1]);
 }
 
+static void control(const char *which, const char *command, const char *mode) {
+  char unused[512];
+  const char *dir = environment(strcmp(which, "source") == 0 ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR");
+  control_server(command, dir, mode, unused, sizeof unused);
+}
+
 void restart_server(const char *which, const char *mode) {
-  char variable[64];
-  snprintf(variable, sizeof variable, "ROWRELAY_TEST_%s_DIR", strcmp(which, "source") == 0 ? "SOURCE" : "TARGET");
-  char command[512];
-  snprintf(command, sizeof command, "tests/support/pg.sh restart %s %s >/dev/null", environment(variable), mode);
-  cr_assert(system(command) == 0, "%s", command);
+  control(which, "restart", mode);
+}
+
+void stop_server(const char *which, const char *mode) {
+  control(which, "stop", mode);
+}
+
+void start_server(const char *which) {
+  control(which, "start", NULL);
 }

@@ -23,6 +23,13 @@ struct fixture {
   PGconn *at_target;
 };
 
+/*
+ * From here on this test has a server of its own in the place of the shared one, "source" or "target", so that it can
+ * restart it. Before fixture_begin(); settings are as pg.sh takes them, NULL for none. It ends with the test, however
+ * that ends.
+ */
+void own_server(const char *which, const char *settings);
+
 /* `name` must be unique among the tests. */
 void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */
@@ -72,13 +79,19 @@ pid_t fixture_run(struct fixture *fixture, const char *word, ...) __attribute__(
 int stop_process(pid_t process, int signal);
 /* Waits up to `seconds` for it to end by itself; -1 when it does not. */
 int wait_process(pid_t process, double seconds);
+/* What a process that fixture_run() started has said so far; valid until the next call. */
+const char *process_log(pid_t process);
+/* Waits until it says something that contains `words`; fails the test after `seconds`, showing what it said. */
+void wait_until_says(pid_t process, const char *words, double seconds);
 
 /* Waits until nothing is queued for any target. */
 void wait_until_empty(struct fixture *fixture, double seconds);
 /* Fails the test unless both tables have the same rows, compared as text in the order of `key` (any SQL expression). */
 void same_rows(struct fixture *fixture, const char *source_table, const char *target_table, const char *key);
 
-/* Restarts a server: "source" or "target"; mode "fast" or "immediate". Only for suites that run alone: see check.sh. */
+/* Restarts a server, "source" or "target"; mode "fast" or "immediate". Only where own_server() made it. */
 void restart_server(const char *which, const char *mode);
+void stop_server(const char *which, const char *mode);
+void start_server(const char *which);
 
 #endif
