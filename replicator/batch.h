@@ -17,7 +17,8 @@ enum operation {
   OPERATION_UPDATE = 'u',
   OPERATION_DELETE = 'd',
   OPERATION_TRUNCATE = 't',
-  OPERATION_SNAPSHOT = 's'
+  OPERATION_SNAPSHOT = 's',
+  OPERATION_BARRIER = 'b' /* of no row: all before it is delivered before all after it */
 };
 
 /* One captured change. All texts are borrowed from the batch; NULL where the source has null. */

@@ -88,6 +88,8 @@ bool settle_beforehand(const struct claim *claim, struct delivery *delivery, str
     return false;
   for (size_t i = 0; i < delivery->batch->count; i++) {
     const struct change *change = &delivery->batch->changes[i];
+    if (change->operation == OPERATION_BARRIER)
+      delivery_decide(delivery, i, OUTCOME_DELIVERED, NULL);
     if (change->problem == NULL || delivery->fates[i].outcome != OUTCOME_RETURNED)
       continue;
     struct error why;

@@ -19,8 +19,8 @@ struct settlement {
 MUST_CHECK bool settle(const struct settlement *settlement, struct error *error);
 
 /*
- * Decides, before anything is pushed, the fate of changes that cannot be: those that could not be captured, and those
- * of rows that are blocked.
+ * Decides, before anything is pushed, the fate of changes that are not to be: those that could not be captured, those of
+ * rows that are blocked, and barriers, which have done all they are for when they are claimed.
  */
 MUST_CHECK bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error);
 

@@ -47,6 +47,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/record_change.sql
 \ir ../triggers/column_state.sql
+\ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/make_trigger_function.sql

@@ -58,7 +58,7 @@ begin
             hint = 'Choose other columns, or another key (parameter key).';
   end if;
 
-  perform rowrelay.make_trigger_function(capture.id);
+  perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
                                    lock_wait);
   return capture.id;

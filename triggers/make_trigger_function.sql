@@ -1,20 +1,30 @@
 -- Purpose:    makes a capture's trigger function as the table, the capture's options and its routes are now. Writers
 --             are not held up: no lock on the table is taken, and running transactions go on with what they have.
--- Parameters: capture id
-create or replace function rowrelay.make_trigger_function(capture_id integer) returns void
+--             Unless rows change lanes by it (another key, another type of it): then what was queued under the old
+--             lanes must be delivered before anything under the new ones, so a barrier is put between them, in a moment
+--             when nobody writes.
+-- Parameters: capture id; how long to try for the lock that this takes
+-- Errors:     as rowrelay.lock_tables()
+create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s') returns void
 language plpgsql as $$
 declare
   capture rowrelay.capture;
   owner   name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
+  if capture.lane_state <> rowrelay.lane_state(capture) then
+    perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+    perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
+  end if;
   execute rowrelay.trigger_function(capture);
   execute format('revoke all on function rowrelay.%I() from public', 'capture_' || capture_id);
   -- It runs with its owner's rights, and only the schema's owner is sure to have them.
   if owner <> current_user then
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
   end if;
-  update rowrelay.capture c set column_state = rowrelay.column_state(capture) where c.id = capture_id;
+  update rowrelay.capture c
+     set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture)
+   where c.id = capture_id;
   -- Processes know the table by what it was.
   update rowrelay.target t set version = t.version + 1
    where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);

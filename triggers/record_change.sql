@@ -29,6 +29,11 @@ begin
       join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped;
     select k.key, k.hash into old_key, old_hash from rowrelay.key_and_hash(capture, before_image) as k;
     select k.key, k.hash into new_key, new_hash from rowrelay.key_and_hash(capture, after_image) as k;
+    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    if capture.lane_state <> rowrelay.lane_state(capture) then
+      old_hash := null;
+      new_hash := null;
+    end if;
     new_row := rowrelay.trim_image(after_image, keep, leave_out, masks);
     old_row := rowrelay.trim_image(before_image, keep, leave_out, masks);
     old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;

@@ -26,8 +26,12 @@ begin
        and exists (select from pg_class r where r.oid = c.relation)
        for update skip locked
   loop
-    perform rowrelay.make_trigger_function(capture.id);
-    return next format('table %s was altered: its trigger function is made anew', capture.relation);
+    begin
+      perform rowrelay.make_trigger_function(capture.id, '1 s');
+      return next format('table %s was altered: its trigger function is made anew', capture.relation);
+    exception when lock_not_available then
+      null; -- until it can be, changes are captured the slow way
+    end;
   end loop;
 
   delete from rowrelay.queue q

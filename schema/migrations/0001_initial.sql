@@ -27,6 +27,7 @@ create table rowrelay.capture (
   before          text not null constraint before_is_known check (before in ('none', 'full')),
   capture_origin  boolean not null,
   column_state    text,
+  lane_state      text,
   created_at      timestamptz not null default now(),
   released_at     timestamptz
 );
@@ -45,6 +46,7 @@ comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only r
 comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
 comment on column rowrelay.capture.column_state is 'columns, types and options when the trigger function was made, to see that it is out of date';
+comment on column rowrelay.capture.lane_state is 'what the lanes of rows depended on when the trigger function was made; see rowrelay.lane_state()';
 comment on column rowrelay.capture.created_at is 'since when';
 comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';
 
@@ -117,7 +119,7 @@ comment on column rowrelay.change.txid is 'transaction that made the change';
 comment on column rowrelay.change.captured_at is 'when the row was written, by the server''s clock';
 comment on column rowrelay.change.day is 'partition: the day (UTC) on which the transaction began, or the nearest for which there is a partition';
 comment on column rowrelay.change.capture is 'of which table';
-comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot';
+comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; b: nothing happened to a row, but what is before must be delivered before what is after';
 comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
 comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row at least the key';
