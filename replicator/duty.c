@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "clock.h"
 
@@ -12,8 +13,8 @@
 #define LONGEST_PAUSE 30000
 #define REPORT_INTERVAL 1000
 
-void duty_init(struct duty *duty, int target, const char *name) {
-  *duty = (struct duty){.target = target};
+void duty_init(struct duty *duty, int target, const char *name, int idle_fd) {
+  *duty = (struct duty){.target = target, .idle_fd = idle_fd};
   snprintf(duty->name, sizeof duty->name, "%s", name);
   floor_init(&duty->floor);
   pthread_mutex_init(&duty->lock, NULL);
@@ -34,6 +35,13 @@ void duty_release(struct duty *duty) {
 static void wait_until(struct duty *duty, int64_t until) {
   struct timespec limit = {.tv_sec = until / 1000, .tv_nsec = (until % 1000) * 1000000};
   pthread_cond_timedwait(&duty->changed, &duty->lock, &limit);
+}
+
+/* The supervisor waits for this, to arm the doorbell. */
+static void tell_idle(struct duty *duty) {
+  uint64_t one = 1;
+  ssize_t ignored = write(duty->idle_fd, &one, sizeof one);
+  (void)ignored;
 }
 
 void duty_wake(struct duty *duty, int count) {
@@ -59,6 +67,8 @@ bool duty_wait(struct duty *duty, int64_t looked_at, int64_t milliseconds) {
     duty->looked_at = looked_at;
   duty->probing = false; /* with nothing to push there is nothing to find out */
   duty->waiting++;
+  if (duty->waiting == duty->workers)
+    tell_idle(duty);
   while (!duty->leaving && duty->wakes == 0 && clock_now() < until)
     wait_until(duty, until);
   duty->waiting--;

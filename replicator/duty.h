@@ -34,9 +34,10 @@ struct duty {
   bool probing;        /* one worker tries whether it works again */
   int64_t reported_at; /* when the source was last told of the failure */
   bool leaving;
+  int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
 };
 
-void duty_init(struct duty *duty, int target, const char *name);
+void duty_init(struct duty *duty, int target, const char *name, int idle_fd);
 void duty_release(struct duty *duty);
 
 /* Lets `count` waiting workers look for work; what nobody waits for is kept for who comes next. */

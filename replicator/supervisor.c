@@ -60,13 +60,13 @@ struct supervisor {
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t signal_count = 0;
-static int signal_fd = -1;
+static int wake_fd = -1; /* ends the supervisor's wait: a signal came, or workers have become idle */
 
 static void count_signal(int number_of_signal) {
   (void)number_of_signal;
   signal_count++;
   uint64_t one = 1;
-  ssize_t ignored = write(signal_fd, &one, sizeof one);
+  ssize_t ignored = write(wake_fd, &one, sizeof one);
   (void)ignored;
 }
 
@@ -79,8 +79,8 @@ static bool told_to_leave_at_once(void) {
 }
 
 static bool handle_signals(struct error *error) {
-  signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (signal_fd < 0)
+  wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_fd < 0)
     return error_set(error, FAILURE_FATAL, "cannot make an event descriptor");
   struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
@@ -112,7 +112,7 @@ static bool add_crew(struct supervisor *supervisor, const struct settings *setti
     free(crew);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
-  duty_init(&crew->duty, settings->target, settings->name);
+  duty_init(&crew->duty, settings->target, settings->name, wake_fd);
   crew->duty.workers = count;
   supervisor->crews[supervisor->crew_count++] = crew;
   for (; crew->count < count; crew->count++) {
@@ -341,11 +341,14 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   if (!tend(supervisor, &wait, finished, error))
     return false;
   struct pgconn *connection = source_connection(supervisor->source);
-  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, signal_fd)) {
+  uint64_t wakes;
+  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake_fd)) {
     if (!doorbell_rang(&supervisor->doorbell, supervisor->source, error))
       return false;
     wake_idle(supervisor);
   }
+  ssize_t ignored = read(wake_fd, &wakes, sizeof wakes);
+  (void)ignored;
   return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
 }
 
@@ -400,6 +403,6 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   horizon_release(&supervisor->horizon);
   free(supervisor->names);
   free(supervisor);
-  close(signal_fd);
+  close(wake_fd);
   return ok;
 }
