@@ -1,8 +1,9 @@
 -- Purpose:    the statements of a trigger function that make the row images. For most tables that is row_to_json and no
 --             more; columns that are left out or masked, and values that JSON would not bring back, take some care.
 -- Parameters: capture; whether the row before is to be kept
--- Result:     PL/pgSQL statements
-create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean) returns text
+-- Result:     declarations; statements; expression for the column caveat, null when it is always null
+create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
+                                                     out declarations text, out statements text, out caveat text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -33,7 +34,7 @@ begin
     join pg_attribute a on a.attrelid = relation and a.attnum = m.key::smallint and not a.attisdropped;
   -- Were a column renamed that is left out, it would slip through under its new name: naming it here makes the guard
   -- notice.
-  select string_agg(format('    moves := new.%I is null;', name), E'\n') into touches
+  select string_agg(format('    touched := new.%I is null;', name), E'\n') into touches
     from unnest(leave_out || array(select json_object_keys(masks))) as name;
 
   for awkward in
@@ -60,7 +61,19 @@ begin
     end if;
   end loop;
 
-  return concat_ws(E'\n',
+  declarations := nullif(concat_ws(E'\n',
+    case when touches is not null then
+           '  touched  pg_catalog.bool;' end,
+    case when conditions is not null then
+           '  new_texts pg_catalog.json;' end,
+    case when conditions is not null and keeps_before then
+           '  old_texts pg_catalog.json;' end,
+    case when quoting is not null then
+           '  text_columns pg_catalog.text[];' end), '');
+  if quoting is not null then
+    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
+  end if;
+  statements := concat_ws(E'\n',
     touches,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
@@ -71,8 +84,6 @@ begin
              '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
       case when keeps_before then
              '      old_row := rowrelay.exact_image(pg_catalog.row_to_json(old), old_texts);' end,
-      case when quoting is not null then
-             '      caveat := pg_catalog.json_build_object(''text_columns'', text_columns);' end,
              '    else',
       plain,
              '    end if;') end,

@@ -25,26 +25,26 @@ language sql stable as $$
         select r.rngsubtype, true from pg_range r
          where to_jsonb(r) ->> 'rngmultitypid' = part.type::text -- PostgreSQL 14 has it
       ) as inner_type(oid, as_text)
-  ), needed(name, wanted, also) as (
-    -- also: another value that reads the same and is common
-    select 'extra_float_digits', '1', '1'
+  ), needed(name, wanted, good) as (
+    -- good: values with which texts are the same as with the one that is wanted
+    select 'extra_float_digits', '1', '{1}'
      where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
                      'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
     union all
-    select 'timezone', 'UTC', 'Etc/UTC' where exists (select from part where type = 'timestamptz'::regtype)
+    select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
     union all
-    select 'datestyle', 'ISO, MDY', 'ISO, DMY'
+    select 'datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}'
      where exists (select from part where in_text and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
     union all
-    select 'intervalstyle', 'postgres', 'postgres' where exists (select from part where type = 'interval'::regtype)
+    select 'intervalstyle', 'postgres', '{postgres}' where exists (select from part where type = 'interval'::regtype)
     union all
-    select 'bytea_output', 'hex', 'hex' where exists (select from part where type = 'bytea'::regtype)
+    select 'bytea_output', 'hex', '{hex}' where exists (select from part where type = 'bytea'::regtype)
     union all
-    select 'lc_monetary', 'C', 'C' where exists (select from part where type = 'money'::regtype)
+    select 'lc_monetary', 'C', '{C}' where exists (select from part where type = 'money'::regtype)
     union all
     -- names of objects are written with their schema only when that is not in the path; extensions' types may look
     -- anything up
-    select 'search_path', 'pg_catalog, pg_temp', 'pg_catalog, pg_temp'
+    select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
      where exists (select from part join pg_type t on t.oid = part.type
                     where t.typname like 'reg%' or t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384)
   ), numbered as (
@@ -52,8 +52,7 @@ language sql stable as $$
   )
   select string_agg(format('  %s        pg_catalog.text;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
-           format('    if pg_catalog.current_setting(%1$L) operator(pg_catalog.<>) %2$L'
-                  ' and pg_catalog.current_setting(%1$L) operator(pg_catalog.<>) %3$L then', n.name, n.wanted, n.also),
+           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
            format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
            format('      perform pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
            '    end if;'), E'\n' order by n.name),

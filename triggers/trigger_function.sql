@@ -28,17 +28,36 @@ declare
   key_row      text;
   queue_rows   text;
   pins         record;
+  images       record;
+  -- the expressions that stand in it
+  new_key      text := rowrelay.key_expression(relation, capture.key_columns, 'new');
+  old_key      text := rowrelay.key_expression(relation, capture.key_columns, 'old');
+  new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
+  old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
+  rekeyed      text;
+  size         text;
 begin
+  select * into images from rowrelay.image_statements(capture, keeps_before);
+  -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
+  select case when capture.key_is_exact
+              then string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or ')
+              else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
+    into rekeyed
+    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name;
+  size := case when keeps_before
+               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
+               else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
   select * into pins from rowrelay.pin_statements(relation, capture.key_columns || lane_columns);
   select format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')) into key_row
     from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name;
 
   select string_agg(
-           format(case when can_move then '(id, case when moves then %1$s else %2$s end, day, size)'
-                       else '(id, %2$s, day, size)' end,
+           format(case when can_move then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
+                       else '(id, %2$s, day, %3$s)' end,
                   rowrelay.lane_number(t.id, -1),
                   format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s))',
-                         rowrelay.lane_number(t.id, 0), t.lanes)),
+                         rowrelay.lane_number(t.id, 0), t.lanes),
+                  size),
            E',\n         ' order by t.id)
     into queue_rows
     from rowrelay.route r join rowrelay.target t on t.id = r.target
@@ -49,25 +68,19 @@ begin
            'language plpgsql security definer as $rowrelay$',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, '\s', ' ', 'g')),
            'declare',
-           '  op           pg_catalog."char";',
-           '  key          pg_catalog.text;',
-           '  old_key      pg_catalog.text;',
-           '  hash         pg_catalog.int4;',
-           '  rekeyed      pg_catalog.bool;',
-           '  moves        pg_catalog.bool;',
-           '  new_row      pg_catalog.json;',
-           '  old_row      pg_catalog.json;',
-           '  new_texts    pg_catalog.json;',
-           '  old_texts    pg_catalog.json;',
-           '  text_columns pg_catalog.text[];',
-           '  caveat       pg_catalog.json;',
-           '  problem      pg_catalog.text;',
-           '  id           pg_catalog.int8;',
-           '  day          pg_catalog.date;',
-           '  txid         pg_catalog.xid8;',
-           '  captured_at  pg_catalog.timestamptz;',
-           '  actor        pg_catalog.text;',
-           '  size         pg_catalog.int4;',
+           '  op       pg_catalog."char";',
+           '  key      pg_catalog.text;',
+           '  hash     pg_catalog.int4;',
+    case when has_key then
+           '  rekeyed  pg_catalog.bool;' end,
+    case when can_move then
+           '  moves    pg_catalog.bool;' end,
+           '  new_row  pg_catalog.json;',
+           '  old_row  pg_catalog.json;',
+    case when queue_rows is not null then
+           '  id       pg_catalog.int8;' end,
+           '  day      pg_catalog.date;',
+    images.declarations,
     pins.declarations,
            'begin',
            '  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on''',
@@ -81,63 +94,60 @@ begin
     pins.pin,
     format('    if %s operator(pg_catalog.=) ''UPDATE'' then', operation),
            '      op := ''u'';',
-    format('      key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'new')),
-    format('      hash := %s;', rowrelay.hash_expression(capture.id, relation, lane_columns, 'new')),
-    case when has_key then concat_ws(E'\n',
-      format('      old_key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'old')),
-             '      rekeyed := old_key operator(pg_catalog.<>) key;') end,
+    format('      key := %s;', new_key),
+    format('      hash := %s;', new_hash),
+    case when has_key then
+      format('      rekeyed := %s;', rekeyed) end,
     case when can_move then
-      format('      moves := not rekeyed and hash operator(pg_catalog.<>) %s;',
-             rowrelay.hash_expression(capture.id, relation, lane_columns, 'old')) end,
+      format('      moves := not rekeyed and hash operator(pg_catalog.<>) %s;', old_hash) end,
     format('    elsif %s operator(pg_catalog.=) ''INSERT'' then', operation),
            '      op := ''i'';',
-    format('      key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'new')),
-    format('      hash := %s;', rowrelay.hash_expression(capture.id, relation, lane_columns, 'new')),
+    format('      key := %s;', new_key),
+    format('      hash := %s;', new_hash),
            '    else',
            '      op := ''d'';',
-    format('      key := %s;', rowrelay.key_expression(relation, capture.key_columns, 'old')),
-    format('      hash := %s;', rowrelay.hash_expression(capture.id, relation, lane_columns, 'old')),
+    format('      key := %s;', old_key),
+    format('      hash := %s;', old_hash),
     case when not keeps_before then
       format('      old_row := %s;', key_row) end,
            '    end if;',
-    rowrelay.image_statements(capture, keeps_before),
+    images.statements,
     pins.unpin,
            '  exception when others then',
-           '    problem := sqlerrm;',
+           '    declare',
+           '      problem pg_catalog.text := sqlerrm;',
            '    begin',
+           '      begin',
     pins.pin,
-           '      old_row := pg_catalog.row_to_json(old);',
-           '      new_row := pg_catalog.row_to_json(new);',
+           '        old_row := pg_catalog.row_to_json(old);',
+           '        new_row := pg_catalog.row_to_json(new);',
     pins.unpin,
-           '    exception when others then',
-           '      old_row := null;',
-           '      new_row := null;',
+           '      exception when others then',
+           '        old_row := null;',
+           '        new_row := null;',
+           '      end;',
+    format('      perform rowrelay.record_change(%s, %s, old_row, new_row, problem);', capture.id, operation),
+           '      return null;',
            '    end;',
-    format('    perform rowrelay.record_change(%s, %s, old_row, new_row, problem);', capture.id, operation),
-           '    return null;',
            '  end;',
            '',
     case when has_key then concat_ws(E'\n',
              '  if rekeyed then',
-      format('    perform rowrelay.add_change(%s, ''d'', old_key, %s, %s, null);', capture.id,
-             rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
+      format('    perform rowrelay.add_change(%s, ''d'', %s, %s, %s, null);', capture.id, old_key, old_hash,
              case when keeps_before then 'old_row' else key_row end),
              '    op := ''i'';',
              '    old_row := null;',
              '  end if;') end,
-           -- Outside the INSERT these stay prepared from row to row; inside, each row would prepare them anew.
            '  day := rowrelay.partition_day();',
-           '  txid := pg_catalog.pg_current_xact_id();',
-           '  captured_at := pg_catalog.clock_timestamp();',
-           '  actor := case when pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
-           '                then pg_catalog.current_setting(''rowrelay.actor'', true) else session_user end;',
-           '  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, old_row, new_row, caveat)',
-    format('  values (txid, captured_at, day, %s, op, key, actor, old_row, new_row, caveat);', capture.id),
+    format('  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, old_row, new_row%s)',
+           case when images.caveat is not null then ', caveat' end),
+           '  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day,',
+    format('          %s, op, key,', capture.id),
+           '          case when pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
+           '               then pg_catalog.current_setting(''rowrelay.actor'', true) else session_user end,',
+    format('          old_row, new_row%s);', ', ' || images.caveat),
     case when queue_rows is not null then concat_ws(E'\n',
              '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
-             '  size := coalesce(pg_catalog.pg_column_size(new_row), 0);',
-      case when keeps_before then
-             '  size := pg_catalog.int4pl(size, coalesce(pg_catalog.pg_column_size(old_row), 0));' end,
              '  insert into rowrelay.queue (change_id, lane, day, bytes)',
       format('  values %s;', queue_rows),
              '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
