@@ -12,6 +12,8 @@
 #define FIRST_PAUSE 100
 #define LONGEST_PAUSE 30000
 #define REPORT_INTERVAL 1000
+/* After this time the others do not wait for a batch to end. */
+#define LONG_BATCH 50
 
 void duty_init(struct duty *duty, int target, const char *name, int idle_fd) {
   *duty = (struct duty){.target = target, .idle_fd = idle_fd};
@@ -91,13 +93,15 @@ bool duty_pause(struct duty *duty, int64_t milliseconds) {
 
 bool duty_is_idle(struct duty *duty, int64_t since) {
   pthread_mutex_lock(&duty->lock);
-  bool idle = duty->waiting == duty->workers && duty->wakes == 0 && duty->looked_at > since;
+  bool others_are_long = duty->waiting > 0 && clock_now() - duty->moved_at > LONG_BATCH;
+  bool idle = (duty->waiting == duty->workers || others_are_long) && duty->wakes == 0 && duty->looked_at > since;
   pthread_mutex_unlock(&duty->lock);
   return idle;
 }
 
 bool duty_enter(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
+  duty->moved_at = clock_now();
   while (!duty->leaving && duty->failures > 0) {
     if (!duty->probing && clock_now() >= duty->retry_at) {
       duty->probing = true;

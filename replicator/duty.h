@@ -29,6 +29,7 @@ struct duty {
   int workers;         /* how many there are */
   int waiting;         /* how many of them wait for work */
   int64_t looked_at;   /* when the last look that found nothing began; clock_now() */
+  int64_t moved_at;    /* when one of them last came back from a batch; clock_now() */
   int failures;        /* pushes that failed since one succeeded */
   int64_t retry_at;    /* when the target is tried again; clock_now() */
   bool probing;        /* one worker tries whether it works again */
@@ -54,7 +55,10 @@ MUST_CHECK bool duty_wait(struct duty *duty, int64_t looked_at, int64_t millisec
 /* Sleeps; false when it is time to leave. */
 MUST_CHECK bool duty_pause(struct duty *duty, int64_t milliseconds);
 
-/* Whether all workers wait, and the last look that found nothing began after `since`. */
+/*
+ * Whether workers have nothing to do: all of them wait, or some do while the others are long at one batch; and the last
+ * look that found nothing began after `since`.
+ */
 bool duty_is_idle(struct duty *duty, int64_t since);
 
 /* Waits while the target is failing, unless this worker is the one to try it. False when it is time to leave. */

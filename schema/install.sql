@@ -67,6 +67,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/unroute.sql
 \ir views/captures.sql
 \ir views/targets.sql
+\ir views/instances.sql
 \ir views/errors.sql
 \ir views/history.sql
 \ir views/status.sql

@@ -1,0 +1,10 @@
+-- The processes that deliver, and those that fell silent without saying good-bye.
+create or replace view rowrelay.instances as
+select i.id, i.host, i.pid, i.version, i.workers,
+       array(select t.name from rowrelay.target t
+              where t.dropped_at is null and (i.targets is null or t.id = any (i.targets)) order by t.name) as targets,
+       i.started_at,
+       i.heartbeat_at,
+       case when i.heartbeat_at > now() - interval '30 s' then 'running' else 'gone' end as state
+  from rowrelay.instance i;
+comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';
