@@ -12,6 +12,7 @@
 #define AWAKE_STEP 3     /* until then idle workers look this often */
 #define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
 #define LONGEST_STEP 250
+#define POLL_STEP 25     /* between looks where nobody can ring */
 /* Arm again when there are fewer changes than this left for which it rings. */
 #define SPARE_CHANGES 2000
 
@@ -27,6 +28,11 @@ void doorbell_release(struct doorbell *doorbell) {
 bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct error *error) {
   doorbell->state = DOORBELL_AWAKE;
   doorbell->may_arm = 0;
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_can_ring, NO_VALUES, &reply, error))
+    return false;
+  doorbell->can_ring = PQgetvalue(reply, 0, 0)[0] == 't';
+  PQclear(reply);
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
 
@@ -76,7 +82,9 @@ bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, 
     return true;
   }
   *look = true;
-  if (doorbell->state == DOORBELL_AWAKE) {
+  if (!doorbell->can_ring) {
+    doorbell->next_step = now + POLL_STEP;
+  } else if (doorbell->state == DOORBELL_AWAKE) {
     doorbell->next_step = now + AWAKE_STEP;
     if (now >= doorbell->may_arm && !arm(doorbell, source, error))
       return false;

@@ -13,6 +13,9 @@
  * Whoever is woken disarms it. Under load nobody sleeps, so nobody notifies. A bell rings for some thousand changes only
  * after it was armed, so one that a dead process left armed falls silent by itself. Workers also look by themselves once
  * a second, for what is behind a proxy that does not pass notifications on.
+ *
+ * On a server that allows prepared transactions writers never ring, because PostgreSQL refuses to prepare a transaction
+ * that has notified. There, idle workers look for work many times a second.
  */
 #ifndef ROWRELAY_DOORBELL_H
 #define ROWRELAY_DOORBELL_H
@@ -23,6 +26,7 @@
 #include "source.h"
 
 struct doorbell {
+  bool can_ring; /* the server's writers do, when it is armed */
   enum { DOORBELL_AWAKE, DOORBELL_ARMED, DOORBELL_ASLEEP } state;
   int64_t value;     /* the last change id for which it rings */
   int64_t may_arm;   /* not before then; times are clock_now() */

@@ -23,6 +23,7 @@
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
 #define HORIZON_INTERVAL 200
+#define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
 #define SOURCE_TIMEOUT 30000
@@ -309,6 +310,10 @@ static void wake_idle(struct supervisor *supervisor) {
       duty_wake(&supervisor->crews[i]->duty, 1);
 }
 
+static int64_t tending_interval(const struct supervisor *supervisor) {
+  return supervisor->doorbell.state == DOORBELL_ASLEEP ? ASLEEP_INTERVAL : HORIZON_INTERVAL;
+}
+
 /* Everything that is due; *wait is lowered to when something will be. */
 static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, struct error *error) {
   struct source *source = supervisor->source;
@@ -318,7 +323,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) &&
       !source_run(source, &QUERY_instance_beat, VALUES(supervisor->instance), NULL, error))
     return false;
-  if (is_due(&supervisor->horizon_at, HORIZON_INTERVAL) && !horizon_look(&supervisor->horizon, source, error))
+  if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) && !horizon_look(&supervisor->horizon, source, error))
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
@@ -337,7 +342,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
 
 /* One turn of the loop while connected. False when the connection is lost, or with an error that ends it all. */
 static bool turn(struct supervisor *supervisor, bool *finished, struct error *error) {
-  int64_t wait = supervisor->options->until_empty ? EMPTY_INTERVAL : HORIZON_INTERVAL;
+  int64_t wait = supervisor->options->until_empty ? EMPTY_INTERVAL : tending_interval(supervisor);
   if (!tend(supervisor, &wait, finished, error))
     return false;
   struct pgconn *connection = source_connection(supervisor->source);

@@ -25,6 +25,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/drop_target.sql
 \ir functions/pause.sql
 \ir functions/resume.sql
+\ir functions/ring_doorbell.sql
 \ir functions/rewind.sql
 \ir functions/retry.sql
 \ir functions/skip.sql

@@ -9,5 +9,5 @@ language sql as $$
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
    where r.capture = capture_id and r.until_id is null and t.dropped_at is null;
-  select pg_notify('rowrelay_doorbell', '') where change_id <= (select d.last_value from rowrelay.doorbell d);
+  select rowrelay.ring_doorbell() where change_id <= (select d.last_value from rowrelay.doorbell d);
 $$;

@@ -151,7 +151,7 @@ begin
              '  insert into rowrelay.queue (change_id, lane, day, bytes)',
       format('  values %s;', queue_rows),
              '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
-             '    perform pg_catalog.pg_notify(''rowrelay_doorbell'', '''');',
+             '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
            '  return null;',
            'end',

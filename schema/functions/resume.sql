@@ -10,6 +10,6 @@ begin
   update rowrelay.target t
      set state = 'running', reason = null, version = t.version + 1
    where t.id = resumed_id and t.state <> 'running';
-  perform pg_notify('rowrelay_doorbell', '');
+  perform rowrelay.ring_doorbell();
 end
 $$;

@@ -7,6 +7,6 @@ language plpgsql as $$
 begin
   update rowrelay.target t set version = t.version + 1 where t.id = rewind.target;
   update rowrelay.floor f set floor = least(f.floor, rewind.change_id - 1) where f.target = rewind.target;
-  perform pg_notify('rowrelay_doorbell', '');
+  perform rowrelay.ring_doorbell();
 end
 $$;

@@ -20,3 +20,20 @@ Test(delivery, changes_of_a_table_arrive_in_its_mirror) {
   cr_assert(ask_number(f.at_target, "select count(*) from shop.item") > 800);
   fixture_end(&f);
 }
+
+/* PostgreSQL refuses to prepare a transaction that has notified, so writers must not ring on such a server. */
+Test(delivery, a_sleeping_process_does_not_keep_an_application_from_preparing_transactions) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=10");
+  fixture_begin(&f, "two_phases");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  fixture_run(&f, NULL);
+  for (int i = 1; i <= 20; i++) {
+    sleep_seconds(0.05);
+    sql(f.at_source, "begin; insert into item values (%d); prepare transaction 'phase'; commit prepared 'phase'", i);
+  }
+  wait_until(f.at_target, "20", 5, "select count(*) from item");
+  fixture_end(&f);
+}
