@@ -29,7 +29,7 @@ Test(delivery, a_sleeping_process_does_not_keep_an_application_from_preparing_tr
   sql(f.at_source, "create table item (id int primary key)");
   rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
   rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
-  fixture_run(&f, NULL);
+  fixture_run(&f, "--workers", "1", NULL);
   for (int i = 1; i <= 20; i++) {
     sleep_seconds(0.05);
     sql(f.at_source, "begin; insert into item values (%d); prepare transaction 'phase'; commit prepared 'phase'", i);
