@@ -32,7 +32,8 @@ Test(delivery, a_sleeping_process_does_not_keep_an_application_from_preparing_tr
   fixture_run(&f, "--workers", "1", NULL);
   for (int i = 1; i <= 20; i++) {
     sleep_seconds(0.05);
-    sql(f.at_source, "begin; insert into item values (%d); prepare transaction 'phase'; commit prepared 'phase'", i);
+    sql(f.at_source, "begin; insert into item values (%d); prepare transaction 'phase'", i);
+    sql(f.at_source, "commit prepared 'phase'");
   }
   wait_until(f.at_target, "20", 5, "select count(*) from item");
   fixture_end(&f);
