@@ -110,6 +110,7 @@ static enum failure classify(const char *sqlstate) {
                                      "44", /* WITH CHECK OPTION violation */
                                      "54", /* program limit exceeded, such as an index row that is too large */
                                      "P0", /* raised by a trigger */
+                                     "XX000", /* such as a value that needs more than a gigabyte */
                                      NULL};
   if (has_class(sqlstate, transient))
     return FAILURE_RETRY;

@@ -39,7 +39,6 @@ static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
                                     "set enable_seqscan to off; set enable_bitmapscan to off;"
                                     "set enable_hashjoin to off; set enable_mergejoin to off;"
                                     "set statement_timeout to 0; set lock_timeout to '30s';"
-                                    "set idle_in_transaction_session_timeout to '10min';"
                                     "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
                                     "set tcp_keepalives_count to 3;";
 

@@ -84,6 +84,11 @@ static bool load_settings(struct work *work, struct error *error) {
   ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
   ok = ok && target_find_kind(work->settings.url, &work->kind, error);
   ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor, error);
+  /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
+  char timeout[96];
+  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %lld",
+           (long long)(10 * work->settings.push_timeout + SOURCE_TIMEOUT));
+  ok = ok && source_script(work->source, timeout, error);
   /* Its URL, options or tables may be others now. */
   target_close(work->target);
   work->target = NULL;
@@ -92,6 +97,21 @@ static bool load_settings(struct work *work, struct error *error) {
 }
 
 /* ---- the target ------------------------------------------------------------------------------------------------ */
+
+/* Notes for status why nothing is delivered. */
+static void note_trouble(struct work *work, const struct error *error) {
+  struct error ignored;
+  if (!source_run(work->source, &QUERY_trouble_begin,
+                  VALUES(number(work->worker->duty->target).text, error->message,
+                         error->hint[0] != '\0' ? error->hint : NULL),
+                  NULL, &ignored))
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->worker->duty->name);
+}
+
+/* Two transactions met at the target, and it chose this one to begin anew: nothing is wrong. */
+static bool is_momentary(const struct error *error) {
+  return strncmp(error->sqlstate, "40", 2) == 0;
+}
 
 /* Tells everybody that the target cannot be delivered to. */
 static void report_failure(struct work *work, const struct error *error) {
@@ -104,12 +124,7 @@ static void report_failure(struct work *work, const struct error *error) {
   if (!report)
     return;
   log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
-  struct error ignored;
-  if (work->source != NULL &&
-      !source_run(work->source, &QUERY_trouble_begin,
-                  VALUES(number(work->settings.target).text, error->message, error->hint[0] != '\0' ? error->hint : NULL),
-                  NULL, &ignored))
-    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->settings.name);
+  note_trouble(work, error);
 }
 
 /* Takes back what report_failure() told, here and for processes before this one. */
@@ -215,6 +230,8 @@ static bool deliver(struct work *work, const struct claim *claim) {
       /* Everything went back, because it has to wait for others: give them a moment. */
       if (delivered + refused == 0)
         stay = duty_pause(work->worker->duty, BUSY_LOOK);
+    } else if (settled && is_momentary(&error)) {
+      stay = duty_pause(work->worker->duty, random() % BUSY_LOOK);
     } else if (settled) {
       report_failure(work, &error);
     }
@@ -251,6 +268,8 @@ static bool look(struct work *work) {
     return duty_wait(duty, began, SLOW_LOOK);
   }
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
+    if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)
+      note_trouble(work, &error);
     lose_source(work, &error);
     return error.kind != FAILURE_STOP && wait_for_source(work);
   }
