@@ -23,7 +23,14 @@ static bool is_userinfo(const char *rest) {
   return at != NULL && (slash == NULL || at < slash);
 }
 
+/* Whether what stands at `c` is among the parameters behind a question mark. A file's name has none. */
+static bool is_parameter(const char *url, const char *c) {
+  const char *mark = strchr(url, '?');
+  return mark != NULL && mark < c && strncmp(url, "file:", strlen("file:")) != 0;
+}
+
 bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
+  const char *whole = url;
   for (;;) {
     const char *start = strstr(url, "${");
     const char *end = start != NULL ? strchr(start, '}') : NULL;
@@ -44,7 +51,7 @@ bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
       error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's URL needs", name);
       return error_hint(error, "set it in the environment of rowrelay run");
     }
-    if (is_userinfo(end))
+    if (is_userinfo(end) || is_parameter(whole, start))
       add_encoded(filled, value);
     else
       buffer_add_string(filled, value);

@@ -7,8 +7,8 @@
 #include "buffer.h"
 
 /*
- * Appends `url` with every ${NAME} replaced. A value that stands before an @ (user or password) is percent-encoded where
- * it must be. An error names a variable that is not set.
+ * Appends `url` with every ${NAME} replaced. A value that stands before an @ (user or password) or behind a ? is
+ * percent-encoded where it must be. An error names a variable that is not set.
  */
 MUST_CHECK bool url_fill_in(const char *url, struct buffer *filled, struct error *error);
 
