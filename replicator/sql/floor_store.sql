@@ -1,6 +1,8 @@
--- Remembers how far a target is settled, for processes that start later. Not if its rows have been rewound since.
+-- Remembers how far a target is settled, for processes that start later. Not if its rows have been rewound since, nor
+-- while somebody is about to: the lock sees what is not committed yet. There is another time.
 --   $1 target  $2 version  $3 floor
 insert into rowrelay.floor as f (target, version, floor)
 select t.id, t.version, $3::bigint from rowrelay.target t where t.id = $1::integer and t.version = $2::integer
+   for share skip locked
 on conflict (target) do update set version = excluded.version, floor = excluded.floor
   where f.floor < excluded.floor;
