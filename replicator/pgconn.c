@@ -24,10 +24,10 @@ struct pgconn {
   struct {
     const struct query *query;
     bool prepares;
-  } *expected;
+  } * expected;
   size_t expected_count;
   size_t expected_capacity;
-  bool pipeline_failed; /* something could not even be sent; */
+  bool pipeline_failed;        /* something could not even be sent; */
   struct error pipeline_error; /* why */
   char description[256];
 };
@@ -104,17 +104,17 @@ static enum failure classify(const char *sqlstate) {
       "57",    /* operator intervention: shutdown, crash, cancelled, starting up */
       "58",    /* system error */
       NULL};
-  static const char *const data[] = {"21", /* cardinality violation */
-                                     "22", /* data exception */
-                                     "23", /* integrity constraint violation */
-                                     "44", /* WITH CHECK OPTION violation */
-                                     "54", /* program limit exceeded, such as an index row that is too large */
-                                     "P0", /* raised by a trigger */
-                                     "XX000", /* such as a value that needs more than a gigabyte */
-                                     NULL};
+  static const char *const fatal[] = {"0A", /* feature not supported */
+                                      "0B", "0L", "0P", "25",    "26",    "28", "2B",
+                                      "2D", "34", "3B", "3D",    "3F",    "42", /* no such table, no right to it, … */
+                                      "55",                                     /* object not in prerequisite state */
+                                      "72", "F0", "HV", "XX001", "XX002", /* data or index corrupted; XX000 is such as a
+                                                                             value that needs more than a gigabyte */
+                                      NULL};
   if (has_class(sqlstate, transient))
     return FAILURE_RETRY;
-  return has_class(sqlstate, data) ? FAILURE_REFUSED : FAILURE_FATAL;
+  /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */
+  return has_class(sqlstate, fatal) ? FAILURE_FATAL : FAILURE_REFUSED;
 }
 
 static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
