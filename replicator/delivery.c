@@ -98,7 +98,7 @@ static bool attempt_round(struct delivery *delivery, bool all, struct selection 
   room.count = 0;
   for (size_t i = 0; i < delivery->batch->count; i++) {
     struct fate *fate = &delivery->fates[i];
-    if (all ? fate->outcome == OUTCOME_RETURNED : fate->waits) {
+    if (all ? fate->outcome == OUTCOME_RETURNED && !fate->goes_back : fate->waits) {
       fate->waits = false;
       room.indexes[room.count++] = i;
     }
@@ -107,24 +107,42 @@ static bool attempt_round(struct delivery *delivery, bool all, struct selection 
   return attempt(delivery, room, changes, waiting, error);
 }
 
+/* Whether an earlier change of that row goes back to the queue. */
+static bool is_behind_returned(const struct delivery *delivery, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (delivery->fates[i].goes_back && change_same_row(change_at(delivery, i), change_at(delivery, index)))
+      return true;
+  return false;
+}
+
 /*
- * The tries are used up. Those that were refused stay so, and what waits behind them is treated as the target asks.
- * *more tells whether some of it may be pushed now.
+ * The tries are used up. Those that were refused stay so if that is final, and what waits behind them is treated as the
+ * target asks. *more tells whether some of it may be pushed now.
  */
-static void give_up(struct delivery *delivery, bool *more) {
+static bool give_up(struct delivery *delivery, bool *more, struct error *error) {
+  bool any_goes_back = false;
   *more = false;
   for (size_t i = 0; i < delivery->batch->count; i++) {
     struct fate *fate = &delivery->fates[i];
+    bool final = true;
     if (!fate->waits)
       continue;
+    if (any_goes_back && is_behind_returned(delivery, i))
+      final = false;
+    else if (fate->why != NULL &&
+             !delivery->is_final(delivery->context, change_at(delivery, i), fate->why, &final, error))
+      return false;
     fate->waits = false;
-    if (fate->why != NULL)
+    if (!final)
+      any_goes_back = fate->goes_back = true;
+    else if (fate->why != NULL)
       fate->outcome = OUTCOME_REFUSED;
     else if (delivery->on_error == ON_ERROR_BLOCK)
       fate->outcome = OUTCOME_BLOCKED;
     else if (delivery->on_error == ON_ERROR_PARK)
       *more = true;
   }
+  return true;
 }
 
 bool delivery_run(struct delivery *delivery, struct error *error) {
@@ -153,7 +171,8 @@ bool delivery_run(struct delivery *delivery, struct error *error) {
         goto done;
     }
     bool more;
-    give_up(delivery, &more);
+    if (!give_up(delivery, &more, error))
+      goto done;
     if (!more)
       break;
     /* What stood behind is tried once; its row has had its tries. */

@@ -2,8 +2,10 @@
  * delivery: brings a batch to its target, and finds out what becomes of each change.
  *
  * Most of the time that is one push. When the target refuses something, the batch is halved until the change is alone;
- * its neighbours go on. A refused change is tried again after them (the row that it collided with may have moved), up to
- * `retries` times with a growing pause, and all the while later changes of its row wait, so that order holds.
+ * its neighbours go on. A refused change is tried again after them (the row that it collided with may have moved), up
+ * to `retries` times with a growing pause, and all the while later changes of its row wait, so that order holds. After
+ * that the refusal is final, unless others that are still to come may make it good: then the change goes back to the
+ * queue, and what stands behind it does too.
  */
 #ifndef ROWRELAY_DELIVERY_H
 #define ROWRELAY_DELIVERY_H
@@ -26,8 +28,9 @@ enum outcome {
 struct fate {
   enum outcome outcome;
   int attempts;
-  bool waits;         /* only during the delivery: refused, or behind one that was, and to be tried again */
-  struct error *why;  /* the target's words, on the heap; NULL unless it was refused */
+  bool waits;        /* only during the delivery: refused, or behind one that was, and to be tried again */
+  bool goes_back;    /* the same: returned for good */
+  struct error *why; /* the target's words, on the heap; NULL unless it was refused */
 };
 
 struct delivery {
@@ -38,6 +41,9 @@ struct delivery {
   bool (*push)(void *context, const struct change *const *changes, size_t count, struct error *error);
   /* Waits before a retry; false when there is no time for more. */
   bool (*pause)(void *context, int64_t milliseconds);
+  /* Whether a change whose tries are used up counts as refused. */
+  bool (*is_final)(void *context, const struct change *change, const struct error *why, bool *final,
+                   struct error *error);
   void *context;
   struct fate *fates; /* owned, one for each change of the batch */
 };

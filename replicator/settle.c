@@ -119,24 +119,17 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
   return ok;
 }
 
-bool settle_crossings(const struct claim *claim, struct delivery *delivery, struct error *error) {
-  for (size_t i = 0; i < delivery->batch->count; i++) {
-    struct fate *fate = &delivery->fates[i];
-    if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL ||
-        (strcmp(fate->why->sqlstate, "23505") != 0 && strcmp(fate->why->sqlstate, "23503") != 0))
-      continue;
-    bool older;
-    if (!has_older_pending(claim, delivery->batch->changes[i].id, &older, error))
-      return false;
-    if (!older)
-      continue;
-    fate->outcome = OUTCOME_RETURNED;
-    /* What came later of the row must not overtake it; what has been delivered of it stays, and is overwritten. */
-    for (size_t later = i + 1; later < delivery->batch->count; later++)
-      if (delivery->fates[later].outcome != OUTCOME_DELIVERED &&
-          change_same_row(&delivery->batch->changes[i], &delivery->batch->changes[later]))
-        delivery->fates[later].outcome = OUTCOME_RETURNED;
-  }
+bool settle_is_final(const struct claim *claim, const struct change *change, const struct error *why, bool *final,
+                     struct error *error) {
+  bool unique = strcmp(why->sqlstate, "23505") == 0;
+  bool foreign_key = strcmp(why->sqlstate, "23503") == 0;
+  *final = true;
+  if (!unique && !foreign_key)
+    return true;
+  bool older;
+  if (!has_older_pending(claim, change->id, &older, error))
+    return false;
+  *final = !older;
   return true;
 }
 
@@ -157,6 +150,13 @@ static void add_halt(const struct settlement *settlement, struct pgconn *connect
   }
 }
 
+/* Whether older refused changes have no meaning any more once this one has arrived where rows' states are kept. */
+static bool replaces_older(const struct change *change) {
+  if (change->operation == OPERATION_TRUNCATE)
+    return change->new_row == NULL; /* else it was one partition */
+  return change->key != NULL;
+}
+
 bool settle(const struct settlement *settlement, struct error *error) {
   const struct delivery *delivery = settlement->delivery;
   const struct batch *batch = delivery->batch;
@@ -171,23 +171,21 @@ bool settle(const struct settlement *settlement, struct error *error) {
   list_open(&delivered);
   list_open(&refused);
   list_open(&returned);
-  bool heals = settlement->keeps_state && batch->receipt.has_refusals;
-  size_t refused_count = 0;
+  size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
+  /* What replaces a refused change may be in the same batch. */
+  bool heals = settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0);
 
   for (size_t i = 0; i < batch->count; i++) {
     const struct change *change = &batch->changes[i];
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
-      if (heals && change->key != NULL) {
+      if (heals && replaces_older(change)) {
         add_identity(&delivered, change);
         buffer_add_string(&delivered, "}");
       }
       break;
     case OUTCOME_REFUSED:
-      refused_count++;
-      add_refused(&refused, change, &delivery->fates[i]);
-      break;
     case OUTCOME_BLOCKED:
       add_refused(&refused, change, &delivery->fates[i]);
       break;

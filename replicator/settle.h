@@ -26,9 +26,9 @@ MUST_CHECK bool settle_beforehand(const struct claim *claim, struct delivery *de
 
 /*
  * Two rows that exchange a unique value, or a row that refers to another, may meet in the wrong order when their lanes
- * are served at different speeds. As long as the target has older changes to come, such a refusal is not final: the
- * change goes back to the queue. Call it after the delivery.
+ * are served at different speeds. As long as the target has older changes to come, such a refusal is not final.
  */
-MUST_CHECK bool settle_crossings(const struct claim *claim, struct delivery *delivery, struct error *error);
+MUST_CHECK bool settle_is_final(const struct claim *claim, const struct change *change, const struct error *why,
+                                bool *final, struct error *error);
 
 #endif

@@ -30,9 +30,10 @@ struct work {
   struct settings settings;
   struct routes routes;
   const struct target_kind *kind;
-  struct target *target; /* NULL: not open */
-  bool target_is_proven; /* something has been pushed since it was opened */
-  bool source_lost;      /* noticed in the middle of a delivery */
+  struct target *target;     /* NULL: not open */
+  bool target_is_proven;     /* something has been pushed since it was opened */
+  const struct claim *claim; /* only while a batch is delivered */
+  bool source_lost;          /* noticed in the middle of a delivery */
   struct batch batch;
 };
 
@@ -170,6 +171,16 @@ static bool pause_delivery(void *context, int64_t milliseconds) {
   return duty_pause(work->worker->duty, milliseconds);
 }
 
+static bool is_final(void *context, const struct change *change, const struct error *why, bool *final,
+                     struct error *error) {
+  struct work *work = context;
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  if (settle_is_final(work->claim, change, why, final, error))
+    return true;
+  work->source_lost = true;
+  return false;
+}
+
 /* Settles what has been decided. False when the source was lost. */
 static bool settle_batch(struct work *work, const struct claim *claim, struct delivery *delivery) {
   struct error error;
@@ -178,7 +189,7 @@ static bool settle_batch(struct work *work, const struct claim *claim, struct de
                                   .instance = work->worker->instance,
                                   .keeps_state = work->kind->keeps_state(&work->settings)};
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  if (settle_crossings(claim, delivery, &error) && settle(&settlement, &error))
+  if (settle(&settlement, &error))
     return true;
   lose_source(work, &error);
   return false;
@@ -203,8 +214,10 @@ static bool deliver(struct work *work, const struct claim *claim) {
                               .retries = work->settings.retries,
                               .push = push_changes,
                               .pause = pause_delivery,
+                              .is_final = is_final,
                               .context = work};
   bool stay = true;
+  work->claim = claim;
   work->source_lost = false;
   error_clear(&error);
   bool ok = open_target(work, &error) && delivery_begin(&delivery, &error) &&

@@ -47,9 +47,10 @@ Test(change_json, without_a_source_it_is_short) {
 
 Test(change_json, what_is_missing_is_null) {
   const struct change truncate = {.id = 1, .operation = OPERATION_TRUNCATE, .route = &ROUTE};
-  cr_assert_str_eq(json_of(&truncate, NULL),
-                   "{\"change_id\":1,\"op\":\"truncate\",\"key\":null,\"captured_at\":null,\"txid\":null,\"actor\":null,"
-                   "\"old_row\":null,\"new_row\":null}");
+  cr_assert_str_eq(
+      json_of(&truncate, NULL),
+      "{\"change_id\":1,\"op\":\"truncate\",\"key\":null,\"captured_at\":null,\"txid\":null,\"actor\":null,"
+      "\"old_row\":null,\"new_row\":null}");
 }
 
 Test(change_json, stays_on_one_line) {

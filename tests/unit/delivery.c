@@ -23,8 +23,10 @@ static size_t arrived[MOST]; /* indexes, in order of arrival */
 static size_t arrived_count;
 static size_t push_count;
 static size_t pause_count;
-static int64_t paused; /* milliseconds */
-static bool hurry;     /* there is no time for a pause */
+static int64_t paused;    /* milliseconds */
+static bool hurry;        /* there is no time for a pause */
+static bool more_to_come; /* a refusal is not final */
+static bool source_away;  /* nobody can say whether it is */
 
 static bool has_arrived(size_t index) {
   for (size_t i = 0; i < arrived_count; i++)
@@ -73,6 +75,14 @@ static bool fake_pause(void *context, int64_t milliseconds) {
   return !hurry;
 }
 
+static bool fake_is_final(void *context, const struct change *change, const struct error *why, bool *final,
+                          struct error *failure) {
+  cr_assert_eq(context, &batch);
+  cr_assert_eq(delivery.fates[index_of(change)].why, why);
+  *final = !more_to_come;
+  return !source_away || error_set(failure, FAILURE_RETRY, "the source is away");
+}
+
 /* A batch of changes with these keys, one letter each; "." is a row of a table without a key. */
 static void begin(const char *keys) {
   static char texts[256][2];
@@ -89,6 +99,7 @@ static void begin(const char *keys) {
                                .retries = 3,
                                .push = fake_push,
                                .pause = fake_pause,
+                               .is_final = fake_is_final,
                                .context = &batch};
   cr_assert(delivery_begin(&delivery, &error));
 }
@@ -322,6 +333,30 @@ Test(delivery, without_time_for_a_retry_what_waits_goes_back) {
   cr_assert_eq(pause_count, 1);
 }
 
+Test(delivery, a_refusal_that_is_not_final_goes_back_and_what_stands_behind_it_too) {
+  static const enum on_error ways[] = {ON_ERROR_PARK, ON_ERROR_BLOCK, ON_ERROR_HALT};
+  for (size_t i = 0; i < 3; i++) {
+    begin("abacadb");
+    arrived_count = 0;
+    more_to_come = true;
+    delivery.on_error = ways[i];
+    refusals_left[2] = -1;
+    cr_assert(delivery_run(&delivery, &error));
+    cr_assert_str_eq(fates(), "dd-d-dd");
+    if (i < 2)
+      end();
+  }
+}
+
+Test(delivery, when_nobody_knows_whether_it_is_final_it_goes_back) {
+  begin("aba");
+  source_away = true;
+  refusals_left[0] = -1;
+  cr_assert_not(delivery_run(&delivery, &error));
+  cr_assert_str_eq(error.message, "the source is away");
+  cr_assert_str_eq(fates(), "-d-");
+}
+
 Test(delivery, one_among_two_thousand_costs_few_pushes) {
   char keys[2001];
   memset(keys, '.', 2000);
@@ -361,11 +396,11 @@ Test(delivery, order_holds_whatever_is_refused) {
       /* Only those that stand behind a refused change of their row do anything but arrive or be refused. */
       bool behind = false;
       for (size_t before = 0; before < i; before++)
-        behind = behind || (delivery.fates[before].outcome == OUTCOME_REFUSED &&
-                            change_same_row(&changes[before], &changes[i]));
+        behind = behind ||
+                 (delivery.fates[before].outcome == OUTCOME_REFUSED && change_same_row(&changes[before], &changes[i]));
       cr_assert((outcome != OUTCOME_BLOCKED && outcome != OUTCOME_RETURNED) || behind, "seed %u, change %zu", seed, i);
-      cr_assert(delivery.on_error == ON_ERROR_PARK || !behind || outcome != OUTCOME_DELIVERED, "seed %u, change %zu", seed,
-                i);
+      cr_assert(delivery.on_error == ON_ERROR_PARK || !behind || outcome != OUTCOME_DELIVERED, "seed %u, change %zu",
+                seed, i);
     }
     if (seed < 200)
       end();

@@ -34,7 +34,8 @@ Test(url, without_names_is_left_as_it_is) {
 }
 
 Test(url, a_password_is_encoded) {
-  cr_assert_str_eq(fill("postgresql://user:${SECRET}@host/db"), "postgresql://user:p%40ss%2Fw%3Ard%25%23%3F%26@host/db");
+  cr_assert_str_eq(fill("postgresql://user:${SECRET}@host/db"),
+                   "postgresql://user:p%40ss%2Fw%3Ard%25%23%3F%26@host/db");
 }
 
 Test(url, user_and_password_are_both_encoded) {
@@ -44,7 +45,8 @@ Test(url, user_and_password_are_both_encoded) {
 Test(url, a_parameter_is_encoded) {
   cr_assert_str_eq(fill("postgresql://host/db?user=u&password=${SECRET}&sslmode=disable"),
                    "postgresql://host/db?user=u&password=p%40ss%2Fw%3Ard%25%23%3F%26&sslmode=disable");
-  cr_assert_str_eq(fill("postgresql:///db?password=${SECRET}"), "postgresql:///db?password=p%40ss%2Fw%3Ard%25%23%3F%26");
+  cr_assert_str_eq(fill("postgresql:///db?password=${SECRET}"),
+                   "postgresql:///db?password=p%40ss%2Fw%3Ard%25%23%3F%26");
 }
 
 Test(url, a_path_is_taken_as_it_is) {
@@ -80,6 +82,7 @@ Test(url, a_variable_that_is_not_set_is_named) {
 Test(url, a_name_must_be_given) {
   cr_assert_not(url_fill_in("file:${}", &filled, &error));
   cr_assert_eq(error.kind, FAILURE_FATAL);
+  cr_assert_str_eq(error.message, "a ${NAME} in the target's URL has no name, or one of over 127 letters");
 }
 
 Test(url, what_does_not_fit_is_an_error) {
