@@ -544,3 +544,26 @@ Test(refusal, a_row_that_waits_for_another_does_not_come_after_its_own_deletion)
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }
+
+Test(refusal, a_unique_value_that_another_lane_will_free_is_waited_for) {
+  struct fixture f;
+  begin(&f, "refusal_taken", "retries=0", NULL);
+  sql(f.at_source, "insert into item (id, tag) select n, 't' || n from generate_series(1, 20) as n");
+  until_empty(&f);
+  sql(f.at_source, "update item set tag = 'free' where id = 1");
+  sql(f.at_source, "select pg_advisory_lock(1919907698, lane) from rowrelay.queue");
+  sql(f.at_source,
+      "update item set tag = 't1' where id between 2 and 20 and not exists (select from item i where i.tag = 't1')"
+      " and id = (select min(id) from item i where i.id > 1 and mod(hashint4(i.id) & 2147483647, 64) <>"
+      " mod(hashint4(1) & 2147483647, 64))");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sleep_seconds(1);
+  cr_assert_str_eq(errors_of(&f), "");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "2");
+  sql(f.at_source, "select pg_advisory_unlock_all()");
+  wait_until_empty(&f, 10);
+  cr_assert_str_eq(errors_of(&f), "");
+  same_rows(&f, "item", "item", "id");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
