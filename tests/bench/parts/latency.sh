@@ -1,0 +1,50 @@
+# shellcheck shell=bash
+# latency: one small transaction at a time, and how soon it is visible on the other server.
+
+part_latency() {
+  local round name order
+  heading "Latency: from commit to visible on another server, about 40 transactions a second"
+  # shellcheck disable=SC2046 # several words are meant
+  "${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$dir/visible" visible.c $(pkg-config --cflags --libs libpq) ||
+    fail "visible.c does not compile"
+  for name in rowrelay native; do
+    fresh_databases $name
+    sql -d "$source_server dbname=$name" -c "select bench.make_table('item', 0, -1)" >/dev/null
+  done
+  sql -d "$target_server dbname=native" -c "select bench.make_table('item', 1, 1000)" >/dev/null
+  sql -d "$source_server dbname=native" -c "insert into item select * from bench.make_rows(1, 1000)"
+  relay_to_mirror rowrelay item
+  sql -d "$source_server dbname=rowrelay" -c "insert into item select * from bench.make_rows(1, 1000)"
+  drain rowrelay # makes the table there
+  settle_down
+
+  for round in 1 2 3; do
+    if ((round % 2)); then order=(rowrelay native); else order=(native rowrelay); fi
+    for name in "${order[@]}"; do "latency_$name"; done
+  done
+  report "" "${title[native]}"
+  note "One client updates a row, commits, and asks the other server for it every 0.1 ms until it is there; 250 times in" \
+    "each of 3 alternating rounds, at random times. Milliseconds: median (smallest–largest) of the rounds."
+}
+
+latency_rowrelay() {
+  replicate rowrelay --workers 2
+  measure_latency rowrelay
+  end_replicator
+}
+
+latency_native() {
+  subscribe native item
+  subscription native enable
+  measure_latency native
+  unsubscribe native
+}
+
+measure_latency() { # DATABASE
+  local median high highest
+  read -r median high highest < <("$dir/visible" "$source_server dbname=$1" "$target_server dbname=$1" item 250 25) ||
+    fail "no latency was measured"
+  sample "$1" "median" "$median"
+  sample "$1" "95 %" "$high"
+  sample "$1" "99 %" "$highest"
+}
