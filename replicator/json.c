@@ -8,15 +8,21 @@ static const char *skip_space(const char *c) {
   return c;
 }
 
-/* From an opening quote to behind the closing one; NULL when there is none. */
+/* From an opening quote to behind the closing one; NULL when there is none. Most of a row image is in strings. */
 static const char *skip_string(const char *c) {
-  for (c++; *c != '"'; c++) {
-    if (*c == '\\')
-      c++;
-    if (*c == '\0')
+  const char *begin = c + 1;
+  for (;;) {
+    const char *quote = strchr(c + 1, '"');
+    if (quote == NULL)
       return NULL;
+    /* One behind an odd number of backslashes belongs to the string. */
+    const char *escape = quote;
+    while (escape > begin && escape[-1] == '\\')
+      escape--;
+    if ((quote - escape) % 2 == 0)
+      return quote + 1;
+    c = quote;
   }
-  return c + 1;
 }
 
 /* To the comma or brace that ends a member of the object; NULL when there is none. */

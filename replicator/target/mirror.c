@@ -33,6 +33,8 @@ struct mirror {
   size_t count;
   unsigned int next_name;
   struct buffer names;     /* room for the names of one row */
+  struct shape **prepared; /* for each change of the push that was prepared */
+  size_t prepared_capacity;
   char *delete_where;      /* statement for the truncated partition in the push, NULL when there is none */
 };
 
@@ -63,6 +65,7 @@ void mirror_free(struct mirror *mirror) {
     shape_free(mirror->shapes[i]);
   free(mirror->shapes);
   free(mirror->delete_where);
+  free(mirror->prepared);
   buffer_release(&mirror->names);
   free(mirror);
 }
@@ -155,9 +158,8 @@ static bool write_names(struct mirror *mirror, const struct change *change) {
   return !mirror->names.overflow;
 }
 
-static struct shape *shape_of(struct mirror *mirror, const struct change *change) {
-  if (!write_names(mirror, change))
-    return NULL;
+/* For a change whose names are in mirror->names. */
+static struct shape *find_shape(const struct mirror *mirror, const struct change *change) {
   for (size_t i = 0; i < mirror->count; i++) {
     struct shape *shape = mirror->shapes[i];
     if (shape->capture == change->capture && shape->deletes == (change->operation == OPERATION_DELETE) &&
@@ -249,12 +251,23 @@ static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connectio
 
 bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct push *push,
                     struct error *error) {
+  if (push->count > mirror->prepared_capacity) {
+    struct shape **grown = realloc(mirror->prepared, push->count * sizeof *grown);
+    if (grown == NULL)
+      return error_set(error, FAILURE_RETRY, "out of memory");
+    mirror->prepared = grown;
+    mirror->prepared_capacity = push->count;
+  }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
       return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
-    if (shape_of(mirror, change) == NULL && !add_shape(mirror, connection, in_transaction, change, error))
-      return false;
+    mirror->prepared[i] = find_shape(mirror, change);
+    if (mirror->prepared[i] == NULL) {
+      if (!add_shape(mirror, connection, in_transaction, change, error))
+        return false;
+      mirror->prepared[i] = mirror->shapes[mirror->count - 1];
+    }
     if (change->operation == OPERATION_TRUNCATE && change->new_row != NULL &&
         !prepare_delete_where(mirror, connection, change, error))
       return false;
@@ -288,8 +301,9 @@ static void piece_add(struct piece *piece, const struct query *statement, const 
   buffer_add(&piece->rows, row, length);
 }
 
-static void add_change(struct mirror *mirror, struct piece *piece, const struct change *change) {
-  struct shape *shape = shape_of(mirror, change);
+static void add_change(struct mirror *mirror, struct piece *piece, const struct push *push, size_t index) {
+  const struct change *change = push->changes[index];
+  struct shape *shape = mirror->prepared[index];
   if (change->operation == OPERATION_DELETE)
     piece_add(piece, &shape->statements[DELETE_BY_KEY], change->old_row);
   else
@@ -306,13 +320,13 @@ static void add_keyless(struct mirror *mirror, struct piece *piece, const struct
     const struct change *change = push->changes[i];
     if (change->capture == capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
         (fence == NULL || !fence_has(fence, change->id)))
-      piece_add(piece, &shape_of(mirror, change)->statements[INSERT], change->new_row);
+      piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
   }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
         (fence == NULL || !fence_has(fence, change->id)))
-      piece_add(piece, &shape_of(mirror, change)->statements[DELETE_ROWS], change->old_row);
+      piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
   }
 }
 
@@ -322,26 +336,30 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
   bool ok = false;
   size_t count = 0;
   const struct change **changes = calloc(push->count, sizeof *changes);
+  size_t *indexes = calloc(push->count, sizeof *indexes); /* of those in the push */
   bool *is_last = calloc(push->count, sizeof *is_last);
-  if (changes == NULL || is_last == NULL) {
+  if (changes == NULL || indexes == NULL || is_last == NULL) {
     error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
   for (size_t i = 0; i < push->count; i++)
-    if (push->changes[i]->capture == capture)
+    if (push->changes[i]->capture == capture) {
+      indexes[count] = i;
       changes[count++] = push->changes[i];
+    }
   if (!latest_mark(changes, count, is_last, error))
     goto done;
   for (size_t i = 0; i < count; i++)
     if (is_last[i] && changes[i]->operation == OPERATION_DELETE)
-      add_change(mirror, piece, changes[i]);
+      add_change(mirror, piece, push, indexes[i]);
   for (size_t i = 0; i < count; i++)
     if (is_last[i] && changes[i]->operation != OPERATION_DELETE)
-      add_change(mirror, piece, changes[i]);
+      add_change(mirror, piece, push, indexes[i]);
   ok = true;
 
 done:
   free(changes);
+  free(indexes);
   free(is_last);
   return ok;
 }
@@ -350,15 +368,15 @@ done:
 static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct push *push, int capture) {
   for (size_t i = 0; i < push->count; i++)
     if (push->changes[i]->capture == capture) {
-      add_change(mirror, piece, push->changes[i]);
+      add_change(mirror, piece, push, i);
       piece_send(piece);
     }
 }
 
-static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct change *change) {
+static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
   struct query delete_where = {.name = NULL, .text = mirror->delete_where};
-  pgconn_pipeline_add(connection,
-                      change->new_row == NULL ? &shape_of(mirror, change)->statements[TRUNCATE] : &delete_where, NO_VALUES);
+  bool whole = push->changes[index]->new_row == NULL;
+  pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE] : &delete_where, NO_VALUES);
 }
 
 static bool is_first_of_capture(const struct push *push, size_t index) {
@@ -376,7 +394,7 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {
-      add_truncate(mirror, connection, change);
+      add_truncate(mirror, connection, push, i);
       continue;
     }
     if (!is_first_of_capture(push, i))
