@@ -28,8 +28,9 @@
 #define RECONNECT_PAUSE 500
 #define SOURCE_TIMEOUT 30000
 
-/* Names of targets as an array literal. */
+/* Array literals of names of targets, and of lanes. */
 #define NAMES_LIMIT (64 * 1024)
+#define LANES_LIMIT (64 * 1024)
 
 /* The workers of one target. Allocated one by one, because threads point to them. */
 struct crew {
@@ -269,19 +270,35 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-/* Whether nothing is pending for any target, not even in the hands of another process. */
+/* Whether a target has nothing queued, not even in the hands of another process. */
+static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bool *empty, struct error *error) {
+  struct buffer lanes;
+  struct buffer floors;
+  buffer_init(&lanes, LANES_LIMIT);
+  buffer_init(&floors, LANES_LIMIT);
+  PGresult *reply = NULL;
+  bool ok = true;
+  int version;
+  floor_lowest(&duty->floor, &version);
+  *empty = false;
+  if (floor_write(&duty->floor, version, NULL, 0, &lanes, &floors)) {
+    ok = buffer_ok(&lanes, "the list of lanes", error) && buffer_ok(&floors, "the list of floors", error) &&
+         source_run(supervisor->source, &QUERY_pending, VALUES(lanes.data, floors.data), &reply, error);
+    *empty = ok && PQgetvalue(reply, 0, 0)[0] == 'f';
+  }
+  PQclear(reply);
+  buffer_release(&lanes);
+  buffer_release(&floors);
+  return ok;
+}
+
 static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
   *empty = true;
   for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
     *empty = duty_is_idle(duty, supervisor->started_at - 1);
-    PGresult *reply = NULL;
-    if (!*empty)
-      break;
-    if (!source_run(supervisor->source, &QUERY_pending, VALUES(number(duty->target).text), &reply, error))
+    if (*empty && !target_is_empty(supervisor, duty, empty, error))
       return false;
-    *empty = PQgetvalue(reply, 0, 0)[0] == 'f';
-    PQclear(reply);
   }
   return true;
 }

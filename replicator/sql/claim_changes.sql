@@ -19,8 +19,9 @@ with candidate as materialized (
          for update of q skip locked) as c
    where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
 ), measured as (
-  select c.tuple, sum(c.bytes::bigint) over (order by c.change_id) as bytes, row_number() over (order by c.change_id) as n
+  select c.tuple, sum(c.bytes) over in_order as bytes, row_number() over in_order as n
     from candidate c
+  window in_order as (order by c.change_id rows unbounded preceding)
 ), claimed as (
   delete from rowrelay.queue q
    where q.ctid = any (array(select m.tuple from measured m where m.bytes <= $5::bigint or m.n = 1))

@@ -1,4 +1,6 @@
 -- Whether a target has anything queued, also what another process is pushing just now.
---   $1 target
-select exists (select from rowrelay.queue q
-                where q.lane between rowrelay.lane_number($1::integer, -1) and rowrelay.lane_number($1::integer, 1023));
+--   $1 the target's lanes  $2 for each: the id up to which it was seen empty
+select exists (
+  select from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
+   cross join lateral (select from rowrelay.queue q
+                        where q.lane = l.lane and q.change_id > l.floor order by q.change_id limit 1) as q);

@@ -19,6 +19,7 @@ begin
   delete from rowrelay.floor o where o.target = target_id;
   -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.
   delete from rowrelay.queue q
-   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane >> 12 = target_id for update skip locked));
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id, -1) and rowrelay.lane_number(target_id, 1023)
+                              for update skip locked));
 end
 $$;

@@ -5,6 +5,7 @@ language plpgsql as $$
 declare
   n       bigint;
   capture rowrelay.capture;
+  dropped integer;
 begin
   if not rowrelay.take_job('maintain', '30 s') then
     return;
@@ -34,10 +35,13 @@ begin
     end;
   end loop;
 
-  delete from rowrelay.queue q
-   where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                              where u.lane >> 12 in (select t.id from rowrelay.target t where t.dropped_at is not null)
-                              limit 10000 for update skip locked));
+  -- what a writer still added, or a process gave back, when its target was being dropped
+  for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
+    delete from rowrelay.queue q
+     where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
+                                limit 10000 for update skip locked));
+  end loop;
   delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
 end
 $$;

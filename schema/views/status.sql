@@ -26,12 +26,19 @@ select t.name as target,
             from rowrelay.captures c where c.note is not null and t.name = any (c.targets))) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
+  -- so that rows which are gone, but not vacuumed, are not walked past
+  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0) as up_to) as settled
   -- counted up to a million: status is asked often, and then it does not matter how many more there are
-  cross join lateral (select count(*) as n from (select from rowrelay.queue q where q.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1) limit 1000000) as q) as backlog
+  cross join lateral (
+    select count(*) as n
+      from (select from generate_series(-1, t.lanes - 1) as n
+              join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n)
+             where q.change_id > settled.up_to limit 1000000) as q) as backlog
   left join lateral (
     select q.change_id as id, q.day
       from generate_series(-1, t.lanes - 1) as lane
-      cross join lateral (select q.change_id, q.day from rowrelay.queue q where q.lane = rowrelay.lane_number(t.id, lane)
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q
+                           where q.lane = rowrelay.lane_number(t.id, lane) and q.change_id > settled.up_to
                            order by q.change_id limit 1) as q
      order by q.change_id limit 1) as first_pending on true
   cross join lateral (select count(*) filter (where f.state = 'error') as errors,
