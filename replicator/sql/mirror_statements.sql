@@ -4,7 +4,11 @@
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 with target as (
-  select to_regclass($1) as relation
+  -- the name with its schema, because a table may be called like a type: null::line is not of table line
+  select wanted.relation,
+         (select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where c.oid = wanted.relation) as name
+    from (select to_regclass($1) as relation) as wanted
 ), known as (
   select j.name, j.position, a.attnum, a.attgenerated = '' as writable, format_type(a.atttypid, a.atttypmod) as type,
          j.name in (select json_array_elements_text($3::json)) as in_key,
@@ -29,8 +33,8 @@ with target as (
 ), source_rows as (
   -- a value that stands in a string of JSON text is taken out of the image itself
   select case when l.any_text
-           then format('json_array_elements($1::json) as i(image) cross join lateral json_populate_record(null::%s, i.image) as r', t.relation)
-           else format('json_populate_recordset(null::%s, $1::json) as r', t.relation) end as text
+           then format('json_array_elements($1::json) as i(image) cross join lateral json_populate_record(null::%s, i.image) as r', t.name)
+           else format('json_populate_recordset(null::%s, $1::json) as r', t.name) end as text
     from target t, lists l
 )
 select t.relation is not null,
@@ -43,10 +47,10 @@ select t.relation is not null,
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)),
-       format('insert into %s (%s) overriding system value select %s from %s', t.relation, l.names, l.expressions, s.text),
-       format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.relation, l.names,
+       format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text),
+       format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
               l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
-       format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.relation, t.relation,
+       format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.name, t.name,
               k.matches),
        -- of equal rows as many go as there are in $1
        format('delete from %1$s as t using ('
@@ -54,8 +58,8 @@ select t.relation is not null,
                   'select x.tableoid, x.ctid, (x.*)::text as image, row_number() over (partition by (x.*)::text) as n from %1$s as x) as o '
                 'join (select (r.*)::text as image, count(*) as n from json_populate_recordset(null::%1$s, $1::json) as r group by 1) as d '
                 'on d.image = o.image and o.n <= d.n) as v '
-              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.relation),
+              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name),
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
-            then format('delete from %s', t.relation) else format('truncate %s', t.relation) end
+            then format('delete from %s', t.name) else format('truncate %s', t.name) end
   from target t, lists l, key k, source_rows s;
