@@ -36,6 +36,8 @@ declare
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text;
   size         text;
+  body         text;
+  quote        text := '$rowrelay$';
 begin
   select * into images from rowrelay.image_statements(capture, keeps_before);
   -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
@@ -63,9 +65,7 @@ begin
     from rowrelay.route r join rowrelay.target t on t.id = r.target
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
-  return concat_ws(E'\n',
-    format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
-           'language plpgsql security definer as $rowrelay$',
+  body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, '\s', ' ', 'g')),
            'declare',
            '  op       pg_catalog."char";',
@@ -154,7 +154,15 @@ begin
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
            '  return null;',
-           'end',
-           '$rowrelay$');
+           'end');
+  -- A column may be called like what quotes the text.
+  while position(quote in body) > 0 loop
+    quote := '$' || replace(quote, '$', '') || '_$';
+  end loop;
+  return concat_ws(E'\n',
+    format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
+    format('language plpgsql security definer as %s', quote),
+    body,
+    quote);
 end
 $$;
