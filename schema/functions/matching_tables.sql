@@ -1,5 +1,6 @@
 -- Purpose:    the tables that a pattern names, as psql's \d does: * and ? are wild, a dot parts schema and table, letters
---             are folded to lower case outside double quotes, and without a schema what is in search_path is meant.
+--             are folded to lower case outside double quotes (in which "" is a quote), and without a schema what is in
+--             search_path is meant.
 -- Parameters: pattern
 -- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
 --             parent is meant when a wild pattern matches its partitions too.
@@ -7,6 +8,7 @@ create or replace function rowrelay.matching_tables(pattern text) returns setof 
 language plpgsql stable as $$
 declare
   letter        text;
+  previous      text;
   quoted        boolean := false;
   regex         text := '';
   schema_regex  text;
@@ -14,6 +16,10 @@ declare
 begin
   foreach letter in array string_to_array(pattern, null) loop
     if letter = '"' then
+      -- as in SQL, two within quotes are one that is meant
+      if not quoted and previous = '"' then
+        regex := regex || '"';
+      end if;
       quoted := not quoted;
     elsif not quoted and letter = '*' then
       regex := regex || '.*';
@@ -28,6 +34,7 @@ begin
       regex := regex || regexp_replace(case when quoted then letter else lower(letter) end,
                                        '([][\\.*+?(){}|^$])', '\\\1');
     end if;
+    previous := letter;
   end loop;
   return query
     select c.oid::regclass
