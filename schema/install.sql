@@ -47,13 +47,15 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/add_change.sql
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/record_change.sql
+\ir ../triggers/captured_tables.sql
+\ir ../triggers/has_row_triggers.sql
+\ir ../triggers/is_superseded.sql
 \ir ../triggers/column_state.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/make_trigger_function.sql
 \ir ../triggers/truncate_trigger.sql
-\ir ../triggers/captured_tables.sql
 \ir ../triggers/check_capturable.sql
 \ir ../triggers/mask_by_number.sql
 \ir ../triggers/lock_tables.sql

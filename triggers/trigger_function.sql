@@ -12,6 +12,9 @@
 --               4. rings the doorbell if somebody sleeps.
 --             A changed key is two changes: the old key deleted, the new one inserted. A row that moves to another lane
 --             while its key stays is a barrier, because lanes have no order among each other.
+--             Where the table has triggers of its own, one of them may have changed the row again before we are told:
+--             then what we are told is left out, because what came of it is in the log already. (Without a key it is
+--             kept: there all that counts is how many rows there are of each.)
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
@@ -137,6 +140,12 @@ begin
              case when keeps_before then 'old_row' else key_row end),
              '    op := ''i'';',
              '    old_row := null;',
+             '  end if;') end,
+    case when has_key and rowrelay.has_row_triggers(capture) then concat_ws(E'\n',
+             -- a row version that nobody has changed, nor locked, has no xmax
+             '  if op operator(pg_catalog.<>) ''d'' and new.xmax operator(pg_catalog.<>) 0'
+             ' and rowrelay.is_superseded(tg_relid, new.ctid) then',
+             '    return null;',
              '  end if;') end,
            '  day := rowrelay.partition_day();',
     format('  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, old_row, new_row%s)',

@@ -45,7 +45,7 @@ comment on column rowrelay.capture.mask is 'attribute number → JSON value that
 comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
 comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
-comment on column rowrelay.capture.column_state is 'columns, types and options when the trigger function was made, to see that it is out of date';
+comment on column rowrelay.capture.column_state is 'what the table was like when the trigger function was made, to see that it is out of date; see rowrelay.column_state()';
 comment on column rowrelay.capture.lane_state is 'what the lanes of rows depended on when the trigger function was made; see rowrelay.lane_state()';
 comment on column rowrelay.capture.created_at is 'since when';
 comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';

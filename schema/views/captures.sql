@@ -27,7 +27,7 @@ select c.relation,
          when array_position(rowrelay.attribute_names(c.relation, c.key_columns), null) is not null then
            'a key column was dropped: capture the table again'
          when c.column_state is distinct from rowrelay.column_state(c) then
-           'columns have changed: captured the slow way until the trigger function is made anew'
+           'the table was altered: captured the slow way until its trigger function is made anew'
        end as note
   from rowrelay.capture c
  where c.released_at is null;

@@ -269,6 +269,10 @@ Test(capture, a_trigger_that_changes_other_rows_of_its_statement_is_captured_las
   sql(f.at_source, "insert into doomed select n, 'x' from generate_series(1, 6) as n; insert into bag select n, n from generate_series(1, 4) as n");
   mirrored_deliver(&f);
   sql(f.at_source, "update address set is_default = true");
+  /* a row that is only locked is as it was told */
+  sql(f.at_source, "create table parcel (address int references address);"
+                   "begin; insert into parcel values (3); update address set customer = 3 where id = 3; select from address for update;"
+                   "update address set customer = 4 where id in (4, 5); commit");
   sql(f.at_source, "update doomed set name = 'y'");
   sql(f.at_source, "update bag set n = n + 1");
   mirrored_same(&f, "address");
