@@ -3,7 +3,7 @@
 -- Result:     its id
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
                                                new_row json, problem text default null) returns bigint
-language plpgsql as $$
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   new_id  bigint;
   new_day date;

@@ -7,7 +7,7 @@ declare
   parts text[];
 begin
   -- numeric keeps the zeros it was written with, and 1.0 = 1.00 is one key.
-  select array_agg(case when a.atttypid = 'numeric'::regtype
+  select array_agg(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
                         then format('pg_catalog.trim_scale(%s.%I)', row_name, a.attname)
                         else format('%s.%I', row_name, a.attname) end order by u.position)
     into parts

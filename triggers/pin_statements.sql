@@ -25,11 +25,17 @@ language sql stable as $$
         select r.rngsubtype, true from pg_range r
          where to_jsonb(r) ->> 'rngmultitypid' = part.type::text -- PostgreSQL 14 has it
       ) as inner_type(oid, as_text)
+  ), name_part as (
+    select from part join pg_type t on t.oid = part.type where t.typname like 'reg%'
+  ), foreign_part as (
+    -- what an extension's type looks at is its own affair
+    select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
   ), needed(name, wanted, good) as (
     -- good: values with which texts are the same as with the one that is wanted
     select 'extra_float_digits', '1', '{1}'
      where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
                      'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
+        or exists (select from foreign_part)
     union all
     select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
     union all
@@ -42,11 +48,11 @@ language sql stable as $$
     union all
     select 'lc_monetary', 'C', '{C}' where exists (select from part where type = 'money'::regtype)
     union all
-    -- names of objects are written with their schema only when that is not in the path; extensions' types may look
-    -- anything up
+    select 'quote_all_identifiers', 'off', '{off}' where exists (select from name_part)
+    union all
+    -- names of objects are written with their schema only when that is not in the path
     select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
-     where exists (select from part join pg_type t on t.oid = part.type
-                    where t.typname like 'reg%' or t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384)
+     where exists (select from name_part) or exists (select from foreign_part)
   ), numbered as (
     select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
   )
