@@ -1,0 +1,258 @@
+/* Nothing in an application's session may change what is captured, and nothing of ours may change the session. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mirrored.h"
+
+/* ---- the tables ------------------------------------------------------------------------------------------------- */
+
+/* Tables, each with a primary key of a type whose text or hash could depend on settings. */
+static const char *const KEYS[][3] = {
+    {"date", "'2024-03-04'", "'2024-05-06'"},
+    {"timestamp", "'2024-03-04 05:06:07.125'", "'infinity'"},
+    {"timestamptz", "'2024-03-04 05:06:07.125+00'", "'2024-07-04 05:06:07+00'"},
+    {"timestamptz[]", "'{2024-03-04 05:06:07+00}'", "'[2:2]={2024-03-04 05:06:07+00}'"},
+    {"tstzrange", "'[2024-03-04 05:06:07+00,)'", "'empty'"},
+    {"interval", "'-1 days +2 hours 1.5 s'", "'1 year 2 mons'"},
+    {"float8", "'0.1'::float8 + '0.2'::float8", "'-0'"},
+    {"float4[]", "'{0.1,NaN}'", "'{1e-20}'"},
+    {"numeric", "1.500", "1000000.0"},
+    {"money", "'1234.5'", "'-7'"},
+    {"bytea", "'\\x005c27ff'", "'\\x41'"},
+    {"text", "E'it''s \\\\ \"quoted\"'", "''"},
+    {"bpchar(5)", "'a'", "'b'"},
+    {"bool", "true", "false"},
+    {"regclass", "'app.every'", "'pg_class'"},
+    {"app.mood", "'it''s ok'", "'sad'"},
+    {"app.born", "'2024-03-04 05:06:07+00'", "'infinity'"},
+    {"app.pair", "row('2024-03-04', 0.1::float8 + 0.2::float8, '\\x00ff', '1 day 2 hours', '2024-03-04 05:06:07+00')", "row(null, null, null, null, null)"},
+};
+enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
+
+static const char TYPES[] =
+    "create schema app;"
+    "create type app.mood as enum ('it''s ok', 'sad');"
+    "create domain app.born as timestamptz;"
+    "create type app.pair as (d date, f float8, b bytea, i interval, t timestamptz);"
+    "create table app.every (id int primary key, d date, ts timestamp, tz timestamptz, i interval, f4 float4, f8 float8, n numeric,"
+    "  m money, b bytea, x text, j json, jb jsonb, tza timestamptz[], da date[], ia interval[], ba bytea[], fa float8[], r tstzrange, dr daterange,"
+    "  c app.pair, ca app.pair[], e app.mood, born app.born, p point, poly polygon, reg regclass, rega regtype[], bits bit(5), tt timetz, xm xml);"
+    "create table app.every_sample as table app.every;"
+    "insert into app.every_sample values (1, '2024-03-04', '2024-03-04 05:06:07', '2024-03-04 05:06:07+00', '-1 days +2 hours', 0.1, 0.1::float8 + 0.2::float8, 1.500,"
+    "  '1234.5', '\\x005c27ff', E'it''s \\\\ \"q\" \\u0001', E' {\"a\": \"\\\\u0000\"} ', 'null', '[3:3]={2024-03-04 05:06:07+00}', '{2024-03-04,infinity,null}',"
+    "  '{-1 days +2 hours}', '{\"\\\\x00ff\"}', '[0:1]={0.30000000000000004,NaN}', '[2024-03-04 05:06:07+00,)', '[2024-03-04,2024-03-05]',"
+    "  row('2024-03-04', 0.1::float8 + 0.2::float8, '\\x00ff', '-1 day +2 hours', '2024-03-04 05:06:07+00'),"
+    "  array[row('2024-03-04', 0.1::float8 + 0.2::float8, '\\x00ff', '-1 day +2 hours', '2024-03-04 05:06:07+00')::app.pair],"
+    "  'it''s ok', '2024-03-04 05:06:07+00', '(0.1,0.30000000000000004)', '((0,0),(0.1,0.3))', 'app.every', '{app.pair,integer,\"char\"}', '10101', '05:06:07+03', '<a>&lt;</a>');"
+    "create table app.line (id int primary key, born timestamptz, name text);"
+    "create table app.line_sample as table app.line;"
+    "insert into app.line_sample values (1, '2024-03-04 05:06:07+00', 'x'), (2, 'infinity', 'y'), (3, null, null)";
+
+/* Tables of keys, every, and line; all captured in some way that takes more than the plain one. */
+static void make_tables(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  sql(f->at_source, "%s", TYPES);
+  for (int i = 0; i < KEY_COUNT; i++) {
+    sql(f->at_source, "create table app.k%d (k %s primary key, v text); create table app.k%d_sample as table app.k%d;", i, KEYS[i][0], i, i);
+    sql(f->at_source, "insert into app.k%d_sample values (%s, 'one'); create table app.k%d_other as select k from app.k%d; insert into app.k%d_other values (%s)", i,
+        KEYS[i][1], i, i, i, KEYS[i][2]);
+    sql(f->at_source, "select rowrelay.capture_table('app.k%d', before => '%s')", i, i % 2 == 0 ? "none" : "full");
+  }
+  sql(f->at_source, "select rowrelay.capture_table('app.every', before => 'full')");
+  sql(f->at_source, "select rowrelay.capture_table('app.line', lane => '{born}', exclude => '{name}', row_filter => 'id < 3')");
+  sql(f->at_source, "select rowrelay.add_target('w', 'stdout:')");
+  sql(f->at_source, "select rowrelay.route(relation, 'w') from rowrelay.captures");
+}
+
+/*
+ * Writes to all of them, with statements that need no function or operator, and gives what was captured, a line for each
+ * change; it is the caller's to free. Sizes are left out of the slow way, where they depend on how PostgreSQL passes values.
+ */
+static char *write_all(struct fixture *f, PGconn *session, const char *key) {
+  for (int i = 0; i < KEY_COUNT; i++)
+    sql(session, "insert into app.k%d select * from app.k%d_sample; update app.k%d set v = 'two'; update app.k%d as k set %s = o.k from app.k%d_other as o; delete from app.k%d",
+        i, i, i, i, key, i, i);
+  sql(session, "insert into app.every select * from app.every_sample; update app.every set x = 'two'; update app.every set id = 2; delete from app.every");
+  sql(session, "insert into app.line select * from app.line_sample; update app.line set born = '2000-01-01 00:00:00+00'; delete from app.line");
+  sql(session, "insert into app.every select * from app.every_sample; truncate app.every, app.line");
+  char query[512];
+  snprintf(query, sizeof query,
+           "select string_agg(concat_ws(' | ', c.relation_name, h.op, h.key, h.old_row, h.new_row, h.caveat, q.lane, %s), E'\\n' order by h.id) "
+           "from rowrelay.change h join rowrelay.capture c on c.id = h.capture left join rowrelay.queue q on q.change_id = h.id",
+           strcmp(key, "k") == 0 ? "q.bytes" : "null");
+  PGresult *reply = PQexec(f->at_source, query);
+  cr_assert(PQresultStatus(reply) == PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
+  char *captured = strdup(PQgetvalue(reply, 0, 0));
+  PQclear(reply);
+  sql(f->at_source, "truncate rowrelay.change, rowrelay.queue");
+  return captured;
+}
+
+static void same_changes(const char *expected, const char *got) {
+  int changes = 0;
+  while (*expected != '\0' || *got != '\0') {
+    size_t length = strcspn(expected, "\n");
+    size_t got_length = strcspn(got, "\n");
+    cr_assert(length == got_length && strncmp(expected, got, length) == 0, "captured otherwise:\n%.*s\n%.*s", (int)length, expected, (int)got_length, got);
+    expected += length + (expected[length] == '\n');
+    got += got_length + (got[got_length] == '\n');
+    changes++;
+  }
+  cr_assert(changes > 5 * KEY_COUNT);
+}
+
+/* ---- the sessions ----------------------------------------------------------------------------------------------- */
+
+/* Everything of pg_catalog that our functions use by name, with the same arguments: it counts its calls, then fails. */
+static const char EVIL[] =
+    "create schema evil; create sequence evil.calls;"
+    "create function evil.fail() returns int language plpgsql as $f$ begin perform pg_catalog.nextval('evil.calls'); raise 'hostile'; end $f$;"
+    "create table evil.change (x int); create table evil.queue (x int); create table evil.pg_class (x int); create table evil.pg_attribute (x int);"
+    "do $do$ declare f record; begin"
+    "  for f in select distinct p.proname, pg_get_function_identity_arguments(p.oid) as arguments, p.oid::regprocedure as callable,"
+    "             pg_get_function_result(p.oid) as result"
+    "             from pg_proc p"
+    "            where p.pronamespace = 'pg_catalog'::regnamespace and p.prokind = 'f'"
+    "              and (exists (select from pg_proc o where o.pronamespace = 'rowrelay'::regnamespace and position(p.proname in o.prosrc) > 0)"
+    "                   or p.proname in ('int4eq', 'texteq', 'textcat', 'now', 'timezone', 'date', 'text'))"
+    "  loop"
+    "    begin execute format('create function evil.%I(%s) returns %s language plpgsql as $f$ begin perform evil.fail(); end $f$', f.proname, f.arguments, f.result);"
+    "    exception when others then null; end;"
+    "  end loop;"
+    "  for f in select distinct o.oprname, o.oprleft::regtype as l, o.oprright::regtype as r, o.oprresult::regtype as result from pg_operator o"
+    "            where o.oprnamespace = 'pg_catalog'::regnamespace and o.oprleft <> 0"
+    "              and o.oprname in ('=', '<>', '<', '<=', '>', '>=', '||', '+', '-', '*', '&', '->', '->>', '~~', '~', '@>', '<@', '&&')"
+    "  loop"
+    "    begin execute format('create function evil.operator(%s, %s) returns %s language plpgsql as $f$ begin perform evil.fail(); end $f$', f.l, f.r, f.result);"
+    "    exception when duplicate_function then null; when others then continue; end;"
+    "    begin execute format('create operator evil.%s (leftarg = %s, rightarg = %s, procedure = evil.operator)', f.oprname, f.l, f.r);"
+    "    exception when others then null; end;"
+    "  end loop;"
+    "end $do$;"
+    "create function evil.json_build_object(variadic \"any\") returns json language internal as 'json_build_object_noargs';"
+    "create function evil.json_build_array(variadic \"any\") returns json language internal as 'json_build_array_noargs';"
+    "do $do$ declare t text; begin"
+    "  foreach t in array array['text', 'int4', 'int8', 'bool', 'json', 'jsonb', 'char', 'date', 'regclass', 'xid8', 'timestamptz', 'name', 'numeric', 'oid', 'record'] loop"
+    "    execute format('create domain evil.%I as pg_catalog.varchar check (evil.fail() = 0)', t);"
+    "  end loop;"
+    "end $do$;"
+    "grant usage on schema evil to public; grant usage on sequence evil.calls to public";
+
+static const char *const SETTINGS[][2] = {
+    {"datestyle", "German, DMY"},
+    {"intervalstyle", "sql_standard"},
+    {"bytea_output", "escape"},
+    {"extra_float_digits", "-15"},
+    {"timezone", "Asia/Kathmandu"},
+    {"standard_conforming_strings", "off"},
+    {"escape_string_warning", "off"},
+    {"backslash_quote", "on"},
+    {"quote_all_identifiers", "on"},
+    {"plan_cache_mode", "force_custom_plan"},
+    {"transform_null_equals", "on"},
+    {"array_nulls", "off"},
+    {"xmloption", "document"},
+    {"xmlbinary", "hex"},
+    {"row_security", "off"},
+    {"check_function_bodies", "off"},
+    {"plpgsql.extra_errors", "all"},
+    {"default_transaction_isolation", "serializable"},
+    {"client_min_messages", "error"},
+    {"work_mem", "64kB"},
+    {"enable_indexscan", "off"},
+    {"enable_seqscan", "off"},
+    {"lc_monetary", "C.UTF-8"},
+    {"lc_numeric", "C.UTF-8"},
+    {"client_encoding", "LATIN1"},
+    {"search_path", "evil, pg_catalog, app"},
+};
+enum { SETTING_COUNT = sizeof SETTINGS / sizeof *SETTINGS };
+
+static void set_all(PGconn *session) {
+  for (int i = 0; i < SETTING_COUNT; i++)
+    sql(session, "select pg_catalog.set_config('%s', '%s', false)", SETTINGS[i][0], SETTINGS[i][1]);
+}
+
+static void settings_are_as_set(PGconn *session) {
+  for (int i = 0; i < SETTING_COUNT; i++)
+    cr_assert_str_eq(ask(session, "show %s", SETTINGS[i][0]), SETTINGS[i][1], "%s", SETTINGS[i][0]);
+}
+
+Test(hostile, shadowing_functions_operators_and_types_change_nothing) {
+  struct fixture f;
+  make_tables(&f, "hostile_path");
+  char *plain = write_all(&f, f.at_source, "k");
+  sql(f.at_source, "%s", EVIL);
+  cr_assert(ask_number(f.at_source, "select count(*) from pg_proc where pronamespace = 'evil'::regnamespace") > 200);
+  cr_assert(ask_number(f.at_source, "select count(*) from pg_operator where oprnamespace = 'evil'::regnamespace") > 100);
+  PGconn *session = connect_to(f.source, NULL);
+  sql(session, "create temp table change (x int); create temp table queue (x int); create temp table pg_class (x int);"
+               "create domain pg_temp.text as int; create domain pg_temp.int4 as bool; create domain pg_temp.json as bool; create domain pg_temp.record as bool");
+  sql(session, "set search_path to evil, pg_temp, pg_catalog");
+  cr_assert_str_eq(sql_fails(session, "select 1 = 1"), "P0001");
+  int64_t calls = ask_number(f.at_source, "select last_value from evil.calls");
+  char *hostile = write_all(&f, session, "k");
+  same_changes(plain, hostile);
+  cr_assert(ask_number(f.at_source, "select last_value from evil.calls") == calls, "something hostile was called");
+  PQfinish(session);
+  free(plain);
+  free(hostile);
+  fixture_end(&f);
+}
+
+Test(hostile, settings_change_nothing_and_are_not_changed) {
+  struct fixture f;
+  make_tables(&f, "hostile_settings");
+  sql(f.at_source, "create schema evil");
+  char *plain = write_all(&f, f.at_source, "k");
+  PGconn *session = connect_to(f.source, NULL);
+  set_all(session);
+  settings_are_as_set(session);
+  char *hostile = write_all(&f, session, "k");
+  same_changes(plain, hostile);
+  settings_are_as_set(session);
+  free(hostile);
+
+  /* The same within one transaction, where something fails in between. */
+  sql(session, "begin");
+  sql(session, "set local timezone to 'Asia/Tokyo'; set datestyle to 'SQL, MDY'");
+  sql(session, "insert into app.k2 select * from app.k2_sample; savepoint a");
+  sql_fails(session, "insert into app.k2 select * from app.k2_sample");
+  sql(session, "rollback to a; delete from app.k2");
+  sql_fails(session, "insert into app.every select * from app.every_sample union all select * from app.every_sample");
+  sql(session, "rollback to a; insert into app.every select * from app.every_sample; delete from app.every");
+  cr_assert_str_eq(ask(session, "show timezone"), "Asia/Tokyo");
+  cr_assert_str_eq(ask(session, "show datestyle"), "SQL, MDY");
+  cr_assert_str_eq(ask(session, "show bytea_output"), "escape");
+  sql(session, "commit");
+  cr_assert_str_eq(ask(session, "show timezone"), "Asia/Kathmandu");
+  cr_assert_str_eq(ask(session, "show datestyle"), "SQL, MDY");
+  PQfinish(session);
+  free(plain);
+  fixture_end(&f);
+}
+
+/* A column that was renamed since makes the trigger function fall back to what the catalogs say. */
+Test(hostile, nothing_changes_what_is_captured_the_slow_way_either) {
+  struct fixture f;
+  make_tables(&f, "hostile_slow");
+  for (int i = 0; i < KEY_COUNT; i++)
+    sql(f.at_source, "alter table app.k%d rename k to renamed", i);
+  sql(f.at_source, "alter table app.every rename j to renamed; alter table app.line rename name to renamed");
+  sql(f.at_source, "update app.every_sample set j = '[1]'"); /* not what this is about */
+  char *plain = write_all(&f, f.at_source, "renamed");
+  sql(f.at_source, "%s", EVIL);
+  PGconn *session = connect_to(f.source, NULL);
+  set_all(session);
+  int64_t calls = ask_number(f.at_source, "select last_value from evil.calls");
+  char *hostile = write_all(&f, session, "renamed");
+  same_changes(plain, hostile);
+  cr_assert(ask_number(f.at_source, "select last_value from evil.calls") == calls, "something hostile was called");
+  settings_are_as_set(session);
+  PQfinish(session);
+  free(plain);
+  free(hostile);
+  fixture_end(&f);
+}
