@@ -35,11 +35,9 @@ Test(capture, every_statement_that_writes_rows_arrives) {
   sql(f.at_source, "insert into cheap values (30, 'through a view', 3); delete from cheap where id = 1");
   sql(f.at_source, "begin; declare c cursor for select * from item where id = 12 for update; fetch c;"
                    "update item set price = 0 where current of c; commit");
-  sql(f.at_source, "begin; insert into item values (40, 'prepared'); prepare transaction 'capture_write'");
-  sql(f.at_source, "commit prepared 'capture_write'");
   mirrored_same(&f, "item");
   cr_assert_str_eq(captured_changes(&f, "item"),
-                   "i:1 i:2 i:3 u:1 u:2 u:3 d:2 i:10 i:11 i:12 u:10 i:20 u:20 i:22 i:23 i:24 i:25 i:30 d:1 u:12 i:40");
+                   "i:1 i:2 i:3 u:1 u:2 u:3 d:2 i:10 i:11 i:12 u:10 i:20 u:20 i:22 i:23 i:24 i:25 i:30 d:1 u:12");
   fixture_end(&f);
 }
 
@@ -63,11 +61,13 @@ Test(capture, merge_arrives) {
 
 Test(capture, truncate_arrives_between_what_was_before_and_after) {
   struct fixture f;
-  mirrored_begin(&f, "capture_truncate", "create table item (id int primary key); create table note (item int references item)");
+  mirrored_begin(&f, "capture_truncate",
+                 "create table item (id int primary key); create table note (item int references item)");
   mirrored_capture(&f, "item");
   mirrored_capture(&f, "note");
   sql(f.at_source, "insert into item select generate_series(1, 50); insert into note select id from item");
-  sql(f.at_source, "truncate item, note; insert into item select generate_series(40, 60); insert into note values (41)");
+  sql(f.at_source,
+      "truncate item, note; insert into item select generate_series(40, 60); insert into note values (41)");
   sql(f.at_source, "truncate item cascade; insert into item values (70); insert into note values (70)");
   sql(f.at_source, "begin; truncate note; rollback");
   mirrored_same(&f, "item");
@@ -81,8 +81,9 @@ Test(capture, what_is_rolled_back_is_not_captured) {
   mirrored_begin(&f, "capture_rollback", "create table item (id int primary key, name text)");
   mirrored_capture(&f, "item");
   sql(f.at_source, "begin; insert into item values (1); rollback");
-  sql(f.at_source, "begin; insert into item values (2); savepoint a; insert into item values (3); update item set name = 'x';"
-                   "rollback to a; insert into item values (4); commit");
+  sql(f.at_source,
+      "begin; insert into item values (2); savepoint a; insert into item values (3); update item set name = 'x';"
+      "rollback to a; insert into item values (4); commit");
   cr_assert_str_eq(sql_fails(f.at_source, "insert into item values (5), (5)"), "23505");
   sql(f.at_source, "do $$ begin insert into item values (6); raise 'no'; exception when others then null; end $$");
   cr_assert_str_eq(captured_changes(&f, "item"), "i:2 i:4");
@@ -95,9 +96,12 @@ Test(capture, cascades_of_foreign_keys_arrive) {
   mirrored_begin(&f, "capture_cascade",
                  "create schema shop;"
                  "create table shop.customer (id int primary key, name text);"
-                 "create table shop.orders (id int primary key, customer int references shop.customer on delete cascade on update cascade);"
-                 "create table shop.line (orders int references shop.orders on delete cascade on update cascade, n int, primary key (orders, n));"
-                 "create table shop.note (id int primary key, orders int default 0 references shop.orders on delete set null on update cascade)");
+                 "create table shop.orders (id int primary key, customer int references shop.customer on delete "
+                 "cascade on update cascade);"
+                 "create table shop.line (orders int references shop.orders on delete cascade on update cascade, n "
+                 "int, primary key (orders, n));"
+                 "create table shop.note (id int primary key, orders int default 0 references shop.orders on delete "
+                 "set null on update cascade)");
   mirrored_capture(&f, "shop.*");
   sql(f.at_source, "insert into shop.customer select n, 'customer ' || n from generate_series(1, 4) as n;"
                    "insert into shop.orders select n, 1 + n %% 4 from generate_series(1, 20) as n;"
@@ -152,29 +156,38 @@ Test(capture, composite_keys_identify_rows) {
   mirrored_begin(&f, "capture_composite",
                  "create table line (n int, code text, d date, price numeric(10, 2), primary key (d, code, n))");
   mirrored_capture(&f, "line");
-  sql(f.at_source, "insert into line select n, c, '2024-02-29'::date + n, n from generate_series(1, 10) as n, unnest(array['a', 'B \"q\" ,', '']) as c");
-  sql(f.at_source, "update line set price = -1 where n = 2; update line set code = code || 'x' where n = 3; delete from line where n = 4");
+  sql(f.at_source, "insert into line select n, c, '2024-02-29'::date + n, n from generate_series(1, 10) as n, "
+                   "unnest(array['a', 'B \"q\" ,', '']) as c");
+  sql(f.at_source, "update line set price = -1 where n = 2; update line set code = code || 'x' where n = 3; delete "
+                   "from line where n = 4");
   mirrored_same(&f, "line");
-  cr_assert_str_eq(ask(f.at_source, "select key::json ->> 1 from rowrelay.history where op = 'delete' and key::json ->> 2 = '3' order by change_id limit 1"), "a");
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(attname, ',' order by array_position(indkey::smallint[], attnum)) from pg_index, pg_attribute "
-                                    "where indrelid = 'line'::regclass and attrelid = indrelid and attnum = any (indkey)"),
+  cr_assert_str_eq(ask(f.at_source, "select key::json ->> 1 from rowrelay.history where op = 'delete' and key::json "
+                                    "->> 2 = '3' order by change_id limit 1"),
+                   "a");
+  cr_assert_str_eq(ask(f.at_target,
+                       "select string_agg(attname, ',' order by array_position(indkey::smallint[], attnum)) from "
+                       "pg_index, pg_attribute "
+                       "where indrelid = 'line'::regclass and attrelid = indrelid and attnum = any (indkey)"),
                    "d,code,n");
   fixture_end(&f);
 }
 
 Test(capture, a_unique_index_on_columns_that_are_not_null_is_a_key) {
   struct fixture f;
-  mirrored_begin(&f, "capture_unique",
-                 "create table a (maybe int unique, id int not null, name text); create unique index on a (id);"
-                 "create table b (id int not null, part int not null, name text); create unique index on b (id) where part = 1;"
-                 "create unique index on b ((id + 0)); create unique index on b (id, part) include (name)");
+  mirrored_begin(
+      &f, "capture_unique",
+      "create table a (maybe int unique, id int not null, name text); create unique index on a (id);"
+      "create table b (id int not null, part int not null, name text); create unique index on b (id) where part = 1;"
+      "create unique index on b ((id + 0)); create unique index on b (id, part) include (name)");
   mirrored_capture(&f, "a");
   mirrored_capture(&f, "b");
   cr_assert_str_eq(ask(f.at_source, "select key from rowrelay.captures where relation = 'a'::regclass"), "{id}");
   cr_assert_str_eq(ask(f.at_source, "select key from rowrelay.captures where relation = 'b'::regclass"), "{id,part}");
-  sql(f.at_source, "insert into a values (1, 1, 'x'), (null, 2, 'y'), (null, 3, 'z'); update a set maybe = id, name = name || id where id > 1;"
+  sql(f.at_source, "insert into a values (1, 1, 'x'), (null, 2, 'y'), (null, 3, 'z'); update a set maybe = id, name = "
+                   "name || id where id > 1;"
                    "delete from a where maybe = 3");
-  sql(f.at_source, "insert into b values (1, 1), (2, 1); update b set part = 2, name = 'n' where id = 1; delete from b where id = 2");
+  sql(f.at_source, "insert into b values (1, 1), (2, 1); update b set part = 2, name = 'n' where id = 1; delete from b "
+                   "where id = 2");
   mirrored_same(&f, "a");
   same_rows(&f, "b", "b", "1");
   fixture_end(&f);
@@ -196,8 +209,10 @@ Test(capture, a_table_without_a_key_keeps_its_duplicates) {
   sql(f.at_source, "delete from log where ctid = (select ctid from log where word is null limit 1)");
   sql(f.at_source, "update log set word = 'w0' where word = 'w1'; update log set word = 'w0' where word = 'w0'");
   mirrored_same(&f, "log");
-  sql(f.at_source, "begin; delete from log where word = 'w2'; insert into log values ('w2', 1, 'NaN', '{}'); update log set x = null; commit");
-  sql(f.at_source, "insert into single values (''), (null), (''), ('a'); delete from single where word = 'a'; update single set word = 'b' where word = ''");
+  sql(f.at_source, "begin; delete from log where word = 'w2'; insert into log values ('w2', 1, 'NaN', '{}'); update "
+                   "log set x = null; commit");
+  sql(f.at_source, "insert into single values (''), (null), (''), ('a'); delete from single where word = 'a'; update "
+                   "single set word = 'b' where word = ''");
   mirrored_same(&f, "log");
   same_rows(&f, "single", "single", "1");
   cr_assert(ask_number(f.at_target, "select count(*) - count(distinct l.*) from log as l") > 10);
@@ -223,55 +238,63 @@ Test(capture, a_deferrable_primary_key_is_no_key) {
 
 Test(capture, what_a_tables_own_triggers_change_is_captured_last) {
   struct fixture f;
-  mirrored_begin(&f, "capture_triggers",
-                 "create table item (id int primary key, name text, touched int not null default 0, checked bool);"
-                 "create function before_row() returns trigger language plpgsql as $$ begin"
-                 "  if new.name = 'never' then return null; end if; new.name := new.name || ' (before)'; return new; end $$;"
-                 "create function after_row() returns trigger language plpgsql as $$ begin"
-                 "  update item set touched = touched + 1 where id = new.id and touched < 2;"
-                 "  if new.name like 'fleeting%' then delete from item where id = new.id; end if; return null; end $$;"
-                 "create function at_commit() returns trigger language plpgsql as $$ begin"
-                 "  update item set checked = true where id = new.id and checked is null; return null; end $$;"
-                 "create trigger a_before before insert on item for each row execute function before_row();"
-                 "create trigger a_after after insert or update on item for each row execute function after_row();"
-                 "create constraint trigger a_commit after insert on item deferrable initially deferred for each row execute function at_commit()");
+  mirrored_begin(
+      &f, "capture_triggers",
+      "create table item (id int primary key, name text, touched int not null default 0, checked bool);"
+      "create function before_row() returns trigger language plpgsql as $$ begin"
+      "  if new.name = 'never' then return null; end if; new.name := new.name || ' (before)'; return new; end $$;"
+      "create function after_row() returns trigger language plpgsql as $$ begin"
+      "  update item set touched = touched + 1 where id = new.id and touched < 2;"
+      "  if new.name like 'fleeting%' then delete from item where id = new.id; end if; return null; end $$;"
+      "create function at_commit() returns trigger language plpgsql as $$ begin"
+      "  update item set checked = true where id = new.id and checked is null; return null; end $$;"
+      "create trigger a_before before insert on item for each row execute function before_row();"
+      "create trigger a_after after insert or update on item for each row execute function after_row();"
+      "create constraint trigger a_commit after insert on item deferrable initially deferred for each row execute "
+      "function at_commit()");
   mirrored_capture(&f, "item");
   sql(f.at_source, "insert into item values (1, 'one'), (2, 'never'), (3, 'fleeting'), (4, 'four')");
   sql(f.at_source, "begin; insert into item values (5, 'five'); update item set name = 'FIVE' where id = 5; commit");
   sql(f.at_source, "update item set touched = 0, name = name || '+'");
   mirrored_same(&f, "item");
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(format('%%s/%%s/%%s/%%s', id, name, touched, checked), ' ' order by id) from item"),
-                   "1/one (before)+/2/t 4/four (before)+/2/t 5/FIVE+/2/t");
+  cr_assert_str_eq(
+      ask(f.at_target,
+          "select string_agg(format('%%s/%%s/%%s/%%s', id, name, touched, checked), ' ' order by id) from item"),
+      "1/one (before)+/2/t 4/four (before)+/2/t 5/FIVE+/2/t");
   fixture_end(&f);
 }
 
 /* The first row's trigger changes the second before PostgreSQL has told anybody of what the statement did to that. */
 Test(capture, a_trigger_that_changes_other_rows_of_its_statement_is_captured_last) {
   struct fixture f;
-  mirrored_begin(&f, "capture_siblings",
-                 "create table address (id int primary key, customer int, is_default bool);"
-                 "create function only_default() returns trigger language plpgsql as $$ begin"
-                 "  if new.is_default then update address set is_default = false where customer = new.customer and id <> new.id and is_default; end if;"
-                 "  return null; end $$;"
-                 "create trigger only_default after insert or update on address for each row execute function only_default();"
-                 "create table doomed (id int primary key, name text);"
-                 "create function doom() returns trigger language plpgsql as $$ begin"
-                 "  delete from doomed where id = new.id + 1; return null; end $$;"
-                 "create trigger doom after update on doomed for each row execute function doom();"
-                 "create table bag (id int, n int);"
-                 "create function bag() returns trigger language plpgsql as $$ begin"
-                 "  update bag set n = n + 100 where id <> new.id and n < 100; return null; end $$;"
-                 "create trigger bag after update on bag for each row execute function bag()");
+  mirrored_begin(
+      &f, "capture_siblings",
+      "create table address (id int primary key, customer int, is_default bool);"
+      "create function only_default() returns trigger language plpgsql as $$ begin"
+      "  if new.is_default then update address set is_default = false where customer = new.customer and id <> new.id "
+      "and is_default; end if;"
+      "  return null; end $$;"
+      "create trigger only_default after insert or update on address for each row execute function only_default();"
+      "create table doomed (id int primary key, name text);"
+      "create function doom() returns trigger language plpgsql as $$ begin"
+      "  delete from doomed where id = new.id + 1; return null; end $$;"
+      "create trigger doom after update on doomed for each row execute function doom();"
+      "create table bag (id int, n int);"
+      "create function bag() returns trigger language plpgsql as $$ begin"
+      "  update bag set n = n + 100 where id <> new.id and n < 100; return null; end $$;"
+      "create trigger bag after update on bag for each row execute function bag()");
   mirrored_capture(&f, "address");
   mirrored_capture(&f, "doomed");
   mirrored_capture(&f, "bag");
   sql(f.at_source, "insert into address select n, 1, true from generate_series(1, 5) as n");
-  sql(f.at_source, "insert into doomed select n, 'x' from generate_series(1, 6) as n; insert into bag select n, n from generate_series(1, 4) as n");
+  sql(f.at_source, "insert into doomed select n, 'x' from generate_series(1, 6) as n; insert into bag select n, n from "
+                   "generate_series(1, 4) as n");
   mirrored_deliver(&f);
   sql(f.at_source, "update address set is_default = true");
   /* a row that is only locked is as it was told */
   sql(f.at_source, "create table parcel (address int references address);"
-                   "begin; insert into parcel values (3); update address set customer = 3 where id = 3; select from address for update;"
+                   "begin; insert into parcel values (3); update address set customer = 3 where id = 3; select from "
+                   "address for update;"
                    "update address set customer = 4 where id in (4, 5); commit");
   sql(f.at_source, "update doomed set name = 'y'");
   sql(f.at_source, "update bag set n = n + 1");
@@ -283,16 +306,18 @@ Test(capture, a_trigger_that_changes_other_rows_of_its_statement_is_captured_las
 
 Test(capture, generated_and_identity_columns_arrive) {
   struct fixture f;
-  mirrored_begin(&f, "capture_generated",
-                 "create table item (id int generated always as identity primary key, n int generated by default as identity,"
-                 "  net numeric, gross numeric generated always as (net * 1.19) stored, s serial)");
+  mirrored_begin(
+      &f, "capture_generated",
+      "create table item (id int generated always as identity primary key, n int generated by default as identity,"
+      "  net numeric, gross numeric generated always as (net * 1.19) stored, s serial)");
   /* The target's table may generate the same by itself. */
   sql(f.at_target, "create table item (id int generated always as identity primary key, n int, net numeric,"
                    "  gross numeric generated always as (net * 1.19) stored, s int)");
   mirrored_capture(&f, "item");
   rowrelay_ok(&f, "target", "add", "other", f.target_url, NULL);
   rowrelay_ok(&f, "route", "item", "other", "--into", "made", "--create", NULL);
-  sql(f.at_source, "insert into item (net) values (100), (200), (300); update item set net = net + 1 where id = 2; delete from item where id = 1;"
+  sql(f.at_source, "insert into item (net) values (100), (200), (300); update item set net = net + 1 where id = 2; "
+                   "delete from item where id = 1;"
                    "update item set id = default where id = 3");
   mirrored_same(&f, "item");
   same_rows(&f, "item", "made", "id");
@@ -303,14 +328,33 @@ Test(capture, generated_and_identity_columns_arrive) {
 
 Test(capture, any_name_will_do) {
   static const char *const TABLES[] = {
-      "\"Old Shop\".\"Order\"",     "\"Old Shop\".\"a.b\"",        "\"Old Shop\".\"say \"\"hi\"\"\"",
-      "\"Old Shop\".\"it's\"",      "\"Old Shop\".\"50%s off\"",   "\"Old Shop\".\"back\\slash\"",
-      "\"Old Shop\".\"größe 数 🐘\"", "\"Old Shop\".\"select\"",     "\"Old Shop\".\"$rowrelay$\"",
-      "\"Old Shop\".\"new\"",       "\"Old Shop\".\"line\nbreak\"", "\"Old Shop\".\"*\"",
+      "\"Old Shop\".\"Order\"",      "\"Old Shop\".\"a.b\"",         "\"Old Shop\".\"say \"\"hi\"\"\"",
+      "\"Old Shop\".\"it's\"",       "\"Old Shop\".\"50%s off\"",    "\"Old Shop\".\"back\\slash\"",
+      "\"Old Shop\".\"größe 数 🐘\"", "\"Old Shop\".\"select\"",      "\"Old Shop\".\"$rowrelay$\"",
+      "\"Old Shop\".\"new\"",        "\"Old Shop\".\"line\nbreak\"", "\"Old Shop\".\"*\"",
   };
-  static const char *const COLUMNS[] = {"id", "\"Order\"", "\"a.b\"", "\"say \"\"hi\"\"\"", "\"it's\"", "\"50%s %I %% off\"",
-                                        "\"back\\slash\\u0041\"", "\"größe 数 🐘\"", "\"select\"", "\"$rowrelay$\"", "\"new\"", "\"old\"",
-                                        "\"key\"", "\"op\"", "\"hash\"", "\"image\"", "\"{x}\"", "\" \"", "\"line\nbreak\"", "\"t\"", "\"i\"", "\"k\""};
+  static const char *const COLUMNS[] = {"id",
+                                        "\"Order\"",
+                                        "\"a.b\"",
+                                        "\"say \"\"hi\"\"\"",
+                                        "\"it's\"",
+                                        "\"50%s %I %% off\"",
+                                        "\"back\\slash\\u0041\"",
+                                        "\"größe 数 🐘\"",
+                                        "\"select\"",
+                                        "\"$rowrelay$\"",
+                                        "\"new\"",
+                                        "\"old\"",
+                                        "\"key\"",
+                                        "\"op\"",
+                                        "\"hash\"",
+                                        "\"image\"",
+                                        "\"{x}\"",
+                                        "\" \"",
+                                        "\"line\nbreak\"",
+                                        "\"t\"",
+                                        "\"i\"",
+                                        "\"k\""};
   struct fixture f;
   mirrored_begin(&f, "capture_names", "create schema \"Old Shop\"");
   char definitions[2048] = "";
@@ -322,10 +366,13 @@ Test(capture, any_name_will_do) {
       strcat(strcat(key, i > 0 ? ", " : ""), COLUMNS[i]);
   }
   for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {
-    sql(f.at_source, "create table %s (%s, primary key (%s))", TABLES[i], definitions, i % 2 == 0 ? COLUMNS[i % columns] : key);
+    sql(f.at_source, "create table %s (%s, primary key (%s))", TABLES[i], definitions,
+        i % 2 == 0 ? COLUMNS[i % columns] : key);
     mirrored_capture(&f, strcmp(TABLES[i], "\"Old Shop\".\"*\"") == 0 ? "\"Old Shop\".\"*\"" : TABLES[i]);
-    sql(f.at_source, "insert into %s select n, n, n, n, n, n, n, n, n, n, n, n from generate_series(1, 5) as n", TABLES[i]);
-    sql(f.at_source, "update %s set %s = 11, \"k\" = 'x' where id = 3; delete from %s where id = 4", TABLES[i], COLUMNS[i % 12], TABLES[i]);
+    sql(f.at_source, "insert into %s select n, n, n, n, n, n, n, n, n, n, n, n from generate_series(1, 5) as n",
+        TABLES[i]);
+    sql(f.at_source, "update %s set %s = 11, \"k\" = 'x' where id = 3; delete from %s where id = 4", TABLES[i],
+        COLUMNS[i % 12], TABLES[i]);
   }
   mirrored_deliver(&f);
   for (size_t i = 0; i < sizeof TABLES / sizeof *TABLES; i++) {

@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdlib.h>
 
 /* Seconds. */
 #define PATIENCE 20
@@ -21,9 +22,11 @@ void mirrored_deliver(struct fixture *fixture) {
   int status = wait_process(process, PATIENCE);
   if (status == -1)
     stop_process(process, SIGKILL);
-  cr_assert(status == 0, "exit status %d; %s", status, ask(fixture->at_source, "select string_agg(note, ' ') from rowrelay.status"));
-  const char *refused = ask(fixture->at_source, "select string_agg(format('%%s %%s of %%s: %%s %%s', op, key, relation, "
-                                                "message, detail), E'\\n') from rowrelay.errors");
+  cr_assert(status == 0, "exit status %d; %s", status,
+            ask(fixture->at_source, "select string_agg(note, ' ') from rowrelay.status"));
+  const char *refused =
+      ask(fixture->at_source, "select string_agg(format('%%s %%s of %%s: %%s %%s', op, key, relation, "
+                              "message, detail), E'\\n') from rowrelay.errors");
   cr_assert(refused[0] == '\0', "%s", refused);
 }
 
@@ -33,8 +36,21 @@ void mirrored_same(struct fixture *fixture, const char *table) {
 }
 
 const char *captured_changes(struct fixture *fixture, const char *table) {
-  return ask(fixture->at_source,
-             "select string_agg(left(op, 1) || ':' || coalesce(key, '-'), ' ' order by change_id) from rowrelay.history "
-             "where relation = '%s'::regclass",
-             table);
+  return ask(
+      fixture->at_source,
+      "select string_agg(left(op, 1) || ':' || coalesce(key, '-'), ' ' order by change_id) from rowrelay.history "
+      "where relation = '%s'::regclass",
+      table);
+}
+
+void role_begin(const char *role) {
+  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  sql(server, "drop role if exists %s; create role %s login", role, role);
+  PQfinish(server);
+}
+
+void role_end(const char *role) {
+  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  sql(server, "drop role %s", role);
+  PQfinish(server);
 }

@@ -18,4 +18,9 @@ void mirrored_same(struct fixture *fixture, const char *table);
 /* The changes captured of `table` so far, in order: "i:1 u:1 d:1", operation and key of each ("-" for none). */
 const char *captured_changes(struct fixture *fixture, const char *table);
 
+/* Makes a role that may log in and has no right to anything. It is the server's, so its name must be unique. */
+void role_begin(const char *role);
+/* Drops it; nothing of any database may be its own any more. */
+void role_end(const char *role);
+
 #endif
