@@ -35,6 +35,7 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
   ok = ok && url_fill_in(settings->url, &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
   buffer_release(&url);
   if (!ok) {
+    url_hide(settings->url, error);
     free(opened);
     return false;
   }

@@ -1,10 +1,14 @@
 #include "url.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_NAME 127
+/* What is hidden in an error. Bytes; anything shorter stands in every text, and is no secret. */
+#define SHORTEST_SECRET 4
+#define LONGEST_SECRET 16384
 
 static void add_encoded(struct buffer *filled, const char *value) {
   for (const char *c = value; *c != '\0'; c++) {
@@ -29,32 +33,83 @@ static bool is_parameter(const char *url, const char *c) {
   return mark != NULL && mark < c && strncmp(url, "file:", strlen("file:")) != 0;
 }
 
+/* A ${NAME} in a URL: where it begins, and its closing brace. */
+struct placeholder {
+  const char *start;
+  const char *end;
+  char name[LONGEST_NAME + 1]; /* "" when it has none, or it is too long */
+};
+
+static bool find_placeholder(const char *url, struct placeholder *found) {
+  found->start = strstr(url, "${");
+  found->end = found->start != NULL ? strchr(found->start, '}') : NULL;
+  if (found->end == NULL)
+    return false;
+  size_t length = (size_t)(found->end - found->start - 2);
+  if (length > LONGEST_NAME)
+    length = 0;
+  memcpy(found->name, found->start + 2, length);
+  found->name[length] = '\0';
+  return true;
+}
+
 bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
-  const char *whole = url;
-  for (;;) {
-    const char *start = strstr(url, "${");
-    const char *end = start != NULL ? strchr(start, '}') : NULL;
-    if (end == NULL) {
-      buffer_add_string(filled, url);
-      return buffer_ok(filled, "a URL", error);
-    }
-    buffer_add(filled, url, (size_t)(start - url));
-    char name[LONGEST_NAME + 1];
-    size_t length = (size_t)(end - start - 2);
-    if (length == 0 || length > LONGEST_NAME)
+  const char *rest = url;
+  struct placeholder found;
+  while (find_placeholder(rest, &found)) {
+    buffer_add(filled, rest, (size_t)(found.start - rest));
+    if (found.name[0] == '\0')
       return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's URL has no name, or one of over %d letters",
                        LONGEST_NAME);
-    memcpy(name, start + 2, length);
-    name[length] = '\0';
-    const char *value = getenv(name);
+    const char *value = getenv(found.name);
     if (value == NULL) {
-      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's URL needs", name);
+      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's URL needs", found.name);
       return error_hint(error, "set it in the environment of rowrelay run");
     }
-    if (is_userinfo(end) || is_parameter(whole, start))
+    if (is_userinfo(found.end) || is_parameter(url, found.start))
       add_encoded(filled, value);
     else
       buffer_add_string(filled, value);
-    url = end + 1;
+    rest = found.end + 1;
   }
+  buffer_add_string(filled, rest);
+  return buffer_ok(filled, "a URL", error);
+}
+
+/* Writes `name` in the place of `value`, all through a text. */
+static void hide(char *text, size_t size, const char *value, const char *name) {
+  char *found = strstr(text, value);
+  if (found == NULL)
+    return;
+  struct buffer hidden;
+  buffer_init(&hidden, 64 * size);
+  const char *rest = text;
+  for (; found != NULL; found = strstr(rest, value)) {
+    buffer_add(&hidden, rest, (size_t)(found - rest));
+    buffer_add_format(&hidden, "${%s}", name);
+    rest = found + strlen(value);
+  }
+  buffer_add_string(&hidden, rest);
+  snprintf(text, size, "%s", hidden.overflow ? "" : hidden.data);
+  buffer_release(&hidden);
+}
+
+void url_hide(const char *url, struct error *error) {
+  struct placeholder found;
+  struct buffer encoded;
+  buffer_init(&encoded, LONGEST_SECRET * 3);
+  for (; find_placeholder(url, &found); url = found.end + 1) {
+    const char *value = getenv(found.name);
+    if (value == NULL || strlen(value) < SHORTEST_SECRET)
+      continue;
+    buffer_clear(&encoded);
+    add_encoded(&encoded, value);
+    const char *forms[] = {value, encoded.overflow ? value : encoded.data};
+    for (int i = 0; i < 2; i++) {
+      hide(error->message, sizeof error->message, forms[i], found.name);
+      hide(error->detail, sizeof error->detail, forms[i], found.name);
+      hide(error->hint, sizeof error->hint, forms[i], found.name);
+    }
+  }
+  buffer_release(&encoded);
 }

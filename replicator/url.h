@@ -12,4 +12,7 @@
  */
 MUST_CHECK bool url_fill_in(const char *url, struct buffer *filled, struct error *error);
 
+/* Puts ${NAME} back wherever an error shows what `url` got from the environment. */
+void url_hide(const char *url, struct error *error);
+
 #endif

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "url.h"
 
@@ -92,4 +93,25 @@ Test(url, what_does_not_fit_is_an_error) {
   value[sizeof value - 1] = '\0';
   setenv("LONG", value, 1);
   cr_assert_not(url_fill_in("file:${LONG}", &filled, &error));
+}
+
+Test(url, what_came_from_the_environment_is_taken_out_of_an_error) {
+  error_set(&error, FAILURE_RETRY, "cannot read \"//u:p%%40ss%%2Fw%%3Ard%%25%%23%%3F%%26@h\", \"p@ss/w:rd%%#?&\"");
+  error_detail(&error, "plain-1._~plain-1._~");
+  error_hint(&error, "nothing");
+  url_hide("postgresql://${PLAIN}:${SECRET}@h/${EMPTY}${NOBODY_SETS_THIS}${}", &error);
+  cr_assert_str_eq(error.message, "cannot read \"//u:${SECRET}@h\", \"${SECRET}\"");
+  cr_assert_str_eq(error.detail, "${PLAIN}${PLAIN}");
+  cr_assert_str_eq(error.hint, "nothing");
+}
+
+Test(url, an_error_that_is_full_of_secrets_stays_within_its_bounds) {
+  char text[1024];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  setenv("A_NAME_THAT_IS_LONGER_THAN_WHAT_IT_STANDS_FOR", "xxxx", 1);
+  error_set(&error, FAILURE_RETRY, "%s", text);
+  url_hide("x:${A_NAME_THAT_IS_LONGER_THAN_WHAT_IT_STANDS_FOR}", &error);
+  cr_assert_null(strstr(error.message, "xxxx"));
+  cr_assert(strlen(error.message) < sizeof error.message);
 }
