@@ -19,6 +19,7 @@ struct pgconn {
   bool broken;      /* a reply was not waited for, so nothing more can be asked */
   char **prepared;  /* names of the statements that this connection has */
   size_t prepared_count;
+  unsigned int names_made;
   size_t prepared_capacity;
   /* one entry for each reply that a pipeline waits for */
   struct {
@@ -237,6 +238,10 @@ void pgconn_close(struct pgconn *connection) {
 
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {
   connection->deadline = milliseconds == 0 ? 0 : clock_now() + milliseconds;
+}
+
+void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE]) {
+  snprintf(name, STATEMENT_NAME_SIZE, "made_%u", connection->names_made++);
 }
 
 bool pgconn_alive(struct pgconn *connection) {

@@ -44,6 +44,10 @@ void pgconn_close(struct pgconn *connection);
 /* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 
+/* A name that no statement of this connection has, for `struct query`. */
+#define STATEMENT_NAME_SIZE 32
+void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE]);
+
 /* Runs one statement. *result is the caller's to PQclear; `result` may be NULL when nothing is wanted of it. */
 MUST_CHECK bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values,
                            PGresult **result, struct error *error);

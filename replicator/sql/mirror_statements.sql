@@ -1,6 +1,6 @@
 -- The statements that keep a table like its source, for rows of which these columns are known. It reads the target's
--- catalogs, and gives: whether the table is there; columns that it lacks; whether the key is among the rows' columns;
--- whether it is unique there; then the statements. Rows come as $1, a JSON array of objects.
+-- catalogs, and gives: whether the table is there; columns that it lacks; one that cannot be updated; whether the key is
+-- among the rows' columns; whether it is unique there; then the statements. Rows come as $1, a JSON array of objects.
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 with target as (
@@ -10,7 +10,7 @@ with target as (
            where c.oid = wanted.relation) as name
     from (select to_regclass($1) as relation) as wanted
 ), known as (
-  select j.name, j.position, a.attnum, a.attgenerated = '' as writable, format_type(a.atttypid, a.atttypmod) as type,
+  select j.name, j.position, a.attnum, a.attgenerated = '' as writable, a.attidentity = 'a' as identity, format_type(a.atttypid, a.atttypmod) as type,
          j.name in (select json_array_elements_text($3::json)) as in_key,
          j.name in (select json_array_elements_text($4::json)) as as_text
     from target t
@@ -23,6 +23,7 @@ with target as (
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
            filter (where k.writable and not k.in_key) as assignments,
          string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null) as missing,
+         min(format('%I', k.name)) filter (where k.identity and not k.in_key) as fixed,
          bool_or(k.as_text) as any_text
     from known k
 ), key as (
@@ -39,6 +40,7 @@ with target as (
 )
 select t.relation is not null,
        l.missing,
+       l.fixed,
        not exists (select json_array_elements_text($3::json) except select json_array_elements_text($2::json)),
        exists (select from pg_index i
                 where i.indrelid = t.relation and i.indisunique and i.indisvalid and i.indimmediate

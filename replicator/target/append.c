@@ -36,11 +36,16 @@ static void insertion_free(struct insertion *insertion) {
   free(insertion);
 }
 
+void append_forget(struct append *append) {
+  for (size_t i = 0; i < append->count; i++)
+    insertion_free(append->insertions[i]);
+  append->count = 0;
+}
+
 void append_free(struct append *append) {
   if (append == NULL)
     return;
-  for (size_t i = 0; i < append->count; i++)
-    insertion_free(append->insertions[i]);
+  append_forget(append);
   free(append->insertions);
   free(append);
 }
@@ -89,8 +94,8 @@ static bool add_insertion(struct append *append, struct pgconn *connection, bool
   struct insertion **grown = realloc(append->insertions, (append->count + 1) * sizeof *grown);
   if (grown != NULL)
     append->insertions = grown;
-  char name[32];
-  snprintf(name, sizeof name, "append_%d", route->capture);
+  char name[STATEMENT_NAME_SIZE];
+  pgconn_make_name(connection, name);
   insertion = grown != NULL ? calloc(1, sizeof *insertion) : NULL;
   if (insertion == NULL || (insertion->statement.name = strdup(name)) == NULL ||
       (insertion->statement.text = strdup(PQgetvalue(reply, 0, 0))) == NULL) {

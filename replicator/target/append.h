@@ -13,6 +13,8 @@ struct append;
 MUST_CHECK bool append_new(struct append **append, struct error *error);
 /* NULL is allowed. */
 void append_free(struct append *append);
+/* Forgets what append_prepare() made. */
+void append_forget(struct append *append);
 
 /* As mirror_prepare() and mirror_add(). */
 MUST_CHECK bool append_prepare(struct append *append, struct pgconn *connection, bool in_transaction,

@@ -16,6 +16,8 @@ struct mirror;
 MUST_CHECK bool mirror_new(struct mirror **mirror, struct error *error);
 /* NULL is allowed. */
 void mirror_free(struct mirror *mirror);
+/* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */
+void mirror_forget(struct mirror *mirror);
 
 /*
  * Makes what the push needs: statements, and tables and columns where a route asks for that. `in_transaction` tells

@@ -14,8 +14,16 @@
 #include "target.h"
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
-static const struct query SAVEPOINT = {.name = NULL, .text = "savepoint rowrelay_push"};
-static const struct query RELEASE = {.name = NULL, .text = "release savepoint rowrelay_push"};
+
+/*
+ * Around a push into the source itself. What its tables, types and operators are called is a matter of the user's
+ * search_path; and of the plans that are ruled out for the queue's sake, one is wanted here.
+ */
+static const char BEGIN_PUSH[] = "savepoint rowrelay_push;"
+                                 "set local search_path to default; set local enable_hashjoin to on";
+static const char END_PUSH[] = "release savepoint rowrelay_push;"
+                               "set local search_path to pg_catalog; set local enable_hashjoin to off";
+static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
 
 /* What values' texts mean must not depend on the target's defaults. */
 static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
@@ -96,7 +104,7 @@ static bool prepare(struct postgres *postgres, const struct push *push, struct e
   return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
 }
 
-/* Sends the push's statements, and `last` after them. */
+/* Sends the push's statements, and `last` after them, unless it is NULL. */
 static bool write_changes(struct postgres *postgres, const struct push *push, const struct query *last,
                           struct error *error) {
   struct pgconn *connection = postgres->connection;
@@ -108,8 +116,8 @@ static bool write_changes(struct postgres *postgres, const struct push *push, co
                    : mirror_add(postgres->mirror, connection, push, postgres->is_source ? NULL : &postgres->fence, &failed);
   if (!postgres->is_source && postgres->mirror != NULL)
     fence_note(connection, source_id, push);
-  /* A pipeline that was begun must be run; without its last statement it changes nothing. */
-  if (added)
+  /* A pipeline that was begun must be run; the caller rolls back what it has done. */
+  if (added && last != NULL)
     pgconn_pipeline_add(connection, last, NO_VALUES);
   bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
   if (!added && error != NULL)
@@ -130,14 +138,20 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
 static bool push_to_source(struct postgres *postgres, const struct push *push, struct error *error) {
   struct pgconn *connection = postgres->connection;
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
-  if (!pgconn_run(connection, &SAVEPOINT, NO_VALUES, NULL, error))
-    return false;
-  bool ok = set_origin(postgres, error) && prepare(postgres, push, error) &&
-            write_changes(postgres, push, &RELEASE, error);
+  bool ok = pgconn_script(connection, BEGIN_PUSH, error) && set_origin(postgres, error) &&
+            prepare(postgres, push, error) && write_changes(postgres, push, NULL, error) &&
+            pgconn_script(connection, END_PUSH, error);
+  if (ok)
+    return true;
   struct error ignored;
-  if (!ok && !pgconn_script(connection, "rollback to savepoint rowrelay_push; release savepoint rowrelay_push", &ignored))
+  if (!pgconn_script(connection, UNDO_PUSH, &ignored))
     error->kind = FAILURE_RETRY;
-  return ok;
+  /* A table that was made for them is gone, too. */
+  if (postgres->append != NULL)
+    append_forget(postgres->append);
+  else
+    mirror_forget(postgres->mirror);
+  return false;
 }
 
 static bool postgres_push(void *handle, const struct push *push, struct error *error) {
