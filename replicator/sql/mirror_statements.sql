@@ -20,6 +20,7 @@ with target as (
   select string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.writable) as names,
          string_agg(case when k.as_text then format('(i.image ->> %L)::%s', k.name, k.type) else format('r.%I', k.name) end,
                     ', ' order by k.position) filter (where k.writable) as expressions,
+         string_agg(format('x.%I', k.name), ', ' order by k.position) filter (where k.writable) as own,
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
            filter (where k.writable and not k.in_key) as assignments,
          string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null) as missing,
@@ -54,13 +55,13 @@ select t.relation is not null,
               l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
        format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.name, t.name,
               k.matches),
-       -- of equal rows as many go as there are in $1
+       -- of equal rows as many go as there are in $1; what the target has besides does not count
        format('delete from %1$s as t using ('
                 'select o.tableoid, o.ctid from ('
-                  'select x.tableoid, x.ctid, (x.*)::text as image, row_number() over (partition by (x.*)::text) as n from %1$s as x) as o '
-                'join (select (r.*)::text as image, count(*) as n from json_populate_recordset(null::%1$s, $1::json) as r group by 1) as d '
+                  'select x.tableoid, x.ctid, row(%2$s)::text as image, row_number() over (partition by row(%2$s)::text) as n from %1$s as x) as o '
+                'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
                 'on d.image = o.image and o.n <= d.n) as v '
-              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name),
+              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text),
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
             then format('delete from %s', t.name) else format('truncate %s', t.name) end
