@@ -46,6 +46,26 @@ Test(target, a_table_with_another_order_of_columns_and_more_of_them_is_kept_like
   fixture_end(&f);
 }
 
+Test(target, a_table_without_a_key_may_have_more_columns_there) {
+  struct fixture f;
+  fixture_begin(&f, "target_bare");
+  sql(f.at_source, "create table bare (name text, n int)");
+  sql(f.at_target, "create table bare (loaded_at timestamptz default clock_timestamp(), n bigint, name varchar(20), "
+                   "twice bigint generated always as (n * 2) stored, id int generated always as identity primary key)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "bare", "--to", "w", NULL);
+  sql(f.at_source,
+      "insert into bare select 'x', n %% 3 from generate_series(1, 10) as n; insert into bare values (null, 1)");
+  until_empty(&f);
+  sql(f.at_source,
+      "delete from bare where ctid = (select min(ctid) from bare where n = 1); delete from bare where n = 2;"
+      "update bare set n = 9 where name is null");
+  until_empty(&f);
+  const char *all = "select string_agg(concat_ws('|', n, name), ' ' order by n, name) from bare";
+  cr_assert_str_eq(ask(f.at_target, "%s", all), ask(f.at_source, "%s", all));
+  fixture_end(&f);
+}
+
 Test(target, a_generated_column_of_the_target_is_left_to_it) {
   struct fixture f;
   fixture_begin(&f, "target_generated");
@@ -344,6 +364,7 @@ Test(target, a_change_that_comes_again_is_appended_once) {
   until_empty(&f);
   cr_assert_str_eq(ask(f.at_target, "select concat(count(*), ' ', count(distinct change_id)) from item_changes"),
                    "77 77");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
   cr_assert_str_eq(
       ask(f.at_target,
           "select count(*) from (select change_id < lag(change_id) over (partition by key order by position) as bad "
