@@ -13,6 +13,7 @@
 #define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
 #define LONGEST_STEP 250
 #define POLL_STEP 25     /* between looks where nobody can ring */
+#define SLEEP_STEP 1000  /* between looks whether the bell is still armed */
 /* Arm again when there are fewer changes than this left for which it rings. */
 #define SPARE_CHANGES 2000
 
@@ -36,7 +37,7 @@ bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct er
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
 
-bool doorbell_rang(struct doorbell *doorbell, struct source *source, struct error *error) {
+bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error) {
   bool armed = doorbell->state != DOORBELL_AWAKE;
   doorbell->state = DOORBELL_AWAKE;
   doorbell->next_step = 0;
@@ -65,21 +66,36 @@ static void lower(int64_t *wait, int64_t until, int64_t now) {
     *wait = left;
 }
 
-bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, int64_t last_id, bool *look,
-                   int64_t *wait, struct error *error) {
+/* Whether writers will ring for some time to come. */
+static bool is_armed(struct source *source, bool *armed, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_left, NO_VALUES, &reply, error))
+    return false;
+  *armed = strtoll(PQgetvalue(reply, 0, 0), NULL, 10) > SPARE_CHANGES;
+  PQclear(reply);
+  return true;
+}
+
+bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, bool *look, int64_t *wait,
+                   struct error *error) {
   int64_t now = clock_now();
   *look = false;
   if (!idle)
     return true;
-  if (doorbell->state == DOORBELL_ASLEEP) {
-    if (last_id < doorbell->value - SPARE_CHANGES)
-      return true;
-    doorbell->state = DOORBELL_AWAKE;
-    doorbell->next_step = 0;
-  }
   if (now < doorbell->next_step) {
     lower(wait, doorbell->next_step, now);
     return true;
+  }
+  if (doorbell->state == DOORBELL_ASLEEP) {
+    bool armed;
+    if (!is_armed(source, &armed, error))
+      return false;
+    if (armed) {
+      doorbell->next_step = now + SLEEP_STEP;
+      lower(wait, doorbell->next_step, now);
+      return true;
+    }
+    doorbell->state = DOORBELL_AWAKE;
   }
   *look = true;
   if (!doorbell->can_ring) {
@@ -92,12 +108,10 @@ bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, 
     bool passed;
     if (!horizon_passed(source, doorbell->writers, &passed, error))
       return false;
-    if (passed) {
-      doorbell->state = DOORBELL_ASLEEP;
-      return true;
-    }
     doorbell->step = doorbell->step * 3 / 2 < LONGEST_STEP ? doorbell->step * 3 / 2 + 1 : LONGEST_STEP;
-    doorbell->next_step = now + doorbell->step;
+    doorbell->next_step = now + (passed ? SLEEP_STEP : doorbell->step);
+    if (passed)
+      doorbell->state = DOORBELL_ASLEEP;
   }
   lower(wait, doorbell->next_step, now);
   return true;

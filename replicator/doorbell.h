@@ -11,8 +11,9 @@
  *   4. look once more, and sleep until it rings.
  *
  * Whoever is woken disarms it. Under load nobody sleeps, so nobody notifies. A bell rings for some thousand changes only
- * after it was armed, so one that a dead process left armed falls silent by itself. Workers also look by themselves once
- * a second, for what is behind a proxy that does not pass notifications on.
+ * after it was armed, so one that a dead process left armed falls silent by itself; and a process that sleeps looks now
+ * and then whether it has fallen silent, because another may have disarmed it in the very moment in which it was armed.
+ * Workers also look by themselves once a second, for what is behind a proxy that does not pass notifications on.
  *
  * On a server that allows prepared transactions writers never ring, because PostgreSQL refuses to prepare a transaction
  * that has notified. There, idle workers look for work many times a second.
@@ -30,7 +31,7 @@ struct doorbell {
   enum { DOORBELL_AWAKE, DOORBELL_ARMED, DOORBELL_ASLEEP } state;
   int64_t value;     /* the last change id for which it rings */
   int64_t may_arm;   /* not before then; times are clock_now() */
-  int64_t next_step; /* when to look again, unless asleep */
+  int64_t next_step; /* when to look again, or asleep whether the bell is still armed */
   int64_t step;      /* milliseconds between looks while armed */
   char *writers;     /* who may not have seen it armed */
 };
@@ -41,15 +42,14 @@ void doorbell_release(struct doorbell *doorbell);
 /* Begins to hear it on this connection; what was armed through another one counts no more. */
 MUST_CHECK bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct error *error);
 
-/* It rang. */
-MUST_CHECK bool doorbell_rang(struct doorbell *doorbell, struct source *source, struct error *error);
+/* It rang, or nobody listens any more. */
+MUST_CHECK bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error);
 
 /*
- * To be called again and again. `idle` tells whether some worker has nothing to do, `last_id` is the newest change id
- * known. *look is set when idle workers are to look for work now; *wait is lowered to the milliseconds after which this
- * is to be called again at the latest.
+ * To be called again and again. `idle` tells whether some worker has nothing to do. *look is set when idle workers are to
+ * look for work now; *wait is lowered to the milliseconds after which this is to be called again at the latest.
  */
-MUST_CHECK bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, int64_t last_id, bool *look,
-                              int64_t *wait, struct error *error);
+MUST_CHECK bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, bool *look, int64_t *wait,
+                              struct error *error);
 
 #endif

@@ -350,7 +350,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
       !is_empty(supervisor, finished, error))
     return false;
   bool look;
-  if (!doorbell_tend(&supervisor->doorbell, source, any_idle(supervisor), supervisor->horizon.candidate, &look, wait, error))
+  if (!doorbell_tend(&supervisor->doorbell, source, any_idle(supervisor), &look, wait, error))
     return false;
   if (look)
     wake_idle(supervisor);
@@ -365,7 +365,7 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   struct pgconn *connection = source_connection(supervisor->source);
   uint64_t wakes;
   if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake_fd)) {
-    if (!doorbell_rang(&supervisor->doorbell, supervisor->source, error))
+    if (!doorbell_disarm(&supervisor->doorbell, supervisor->source, error))
       return false;
     wake_idle(supervisor);
   }
@@ -416,7 +416,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   bool ok = handle_signals(error) && list_names(supervisor, error) && run_until_told(supervisor, error);
   struct error ignored;
   if (supervisor->source != NULL &&
-      (!store_floors(supervisor, &ignored) ||
+      (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
        !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored)))
     log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
   dismiss_crews(supervisor);

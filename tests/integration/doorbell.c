@@ -1,0 +1,189 @@
+/* From commit to visible in the target: a process that sleeps is woken at once. Without a bell that takes up to a second. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+#define ROUNDS 12
+
+/* Between the milliseconds that it takes and the half second that it would take on average by looking now and then. */
+#define SHORT 0.15
+
+static void begin(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item values (1, 'old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  cr_assert(ask_number(f->at_source, "select last_value from rowrelay.doorbell") == 0, "who leaves disarms");
+}
+
+static double until_visible(struct fixture *f, int id) {
+  double since = seconds_now();
+  while (ask_number(f->at_target, "select count(*) from item where id = %d", id) == 0) {
+    cr_assert(seconds_now() - since < 10, "row %d does not arrive", id);
+    sleep_seconds(0.001);
+  }
+  return seconds_now() - since;
+}
+
+static int by_size(const void *a, const void *b) {
+  double left = *(const double *)a;
+  double right = *(const double *)b;
+  return (left > right) - (left < right);
+}
+
+static double median(double *values, int count) {
+  qsort(values, (size_t)count, sizeof *values, by_size);
+  return values[count / 2];
+}
+
+static int64_t armed_for(struct fixture *f) {
+  return ask_number(f->at_source, "select last_value from rowrelay.doorbell");
+}
+
+static void wait_until_armed(struct fixture *f) {
+  wait_until(f->at_source, "t", 10, "select last_value > 0 from rowrelay.doorbell");
+}
+
+/* Commits one row after another, `pause` seconds apart or up to that; gives the median of what it took. */
+static double commit_now_and_then(struct fixture *f, double pause, bool at_random) {
+  static int id = 1000;
+  double took[ROUNDS];
+  for (int i = 0; i < ROUNDS; i++) {
+    sleep_seconds(at_random ? pause * (double)random() / RAND_MAX : pause);
+    sql(f->at_source, "insert into item values (%d, 'new')", ++id);
+    took[i] = until_visible(f, id);
+  }
+  return median(took, ROUNDS);
+}
+
+Test(doorbell, a_commit_wakes_a_process_that_sleeps) {
+  struct fixture f;
+  begin(&f, "doorbell");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_armed(&f);
+  double took = commit_now_and_then(&f, 0.4, false);
+  cr_assert(took < SHORT, "%.3f s", took);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(doorbell, a_commit_shortly_after_another_does_not_wait_either) {
+  struct fixture f;
+  begin(&f, "doorbell_again");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_armed(&f);
+  double took = commit_now_and_then(&f, 0.2, true);
+  cr_assert(took < SHORT / 2, "%.3f s", took);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(doorbell, it_rings_for_all_processes_that_sleep) {
+  struct fixture f;
+  begin(&f, "doorbell_all");
+  pid_t processes[] = {fixture_run(&f, "--workers", "1", NULL), fixture_run(&f, "--workers", "1", NULL)};
+  wait_until_armed(&f);
+  double took = commit_now_and_then(&f, 0.3, true);
+  cr_assert(took < SHORT, "%.3f s", took);
+  /* The one that is left has not lost its bell to the other. */
+  cr_assert(stop_process(processes[0], SIGKILL) == 128 + SIGKILL);
+  took = commit_now_and_then(&f, 0.3, true);
+  cr_assert(took < SHORT, "%.3f s", took);
+  cr_assert(stop_process(processes[1], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(doorbell, a_writer_that_looked_at_the_bell_before_it_was_armed_is_not_overheard) {
+  struct fixture f;
+  begin(&f, "doorbell_gap");
+  PGconn *holder = connect_to(f.target, NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  double took[6];
+  for (int i = 0; i < 6; i++) {
+    wait_until_armed(&f);
+    /* While its only worker is at work, the process has no use for a bell. */
+    sql(holder, "begin; select from item where id = 1 for update");
+    sql(f.at_source, "update item set name = 'busy %d' where id = 1", i);
+    wait_until(f.at_source, "0", 5, "select last_value from rowrelay.doorbell");
+    sql(writer, "begin; insert into item values (%d, 'new')", 100 + i);
+    cr_assert(armed_for(&f) == 0);
+    sql(holder, "commit");
+    wait_until_armed(&f);
+    sleep_seconds(0.3 + 0.1 * i);
+    sql(writer, "commit");
+    took[i] = until_visible(&f, 100 + i);
+  }
+  /* It looks every quarter of a second as long as such a writer is open. */
+  cr_assert(median(took, 6) < 0.35 && took[5] < 0.7, "%.3f s, up to %.3f s", took[3], took[5]);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(holder);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(doorbell, a_bell_that_fell_silent_is_armed_again) {
+  struct fixture f;
+  begin(&f, "doorbell_silent");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_armed(&f);
+  sleep_seconds(0.3);
+  /* Another process disarms it in the very moment in which this one arms it. */
+  sql(f.at_source, "select setval('rowrelay.doorbell', 0)");
+  wait_until_armed(&f);
+  double took = commit_now_and_then(&f, 0.1, false);
+  cr_assert(took < SHORT, "%.3f s", took);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* Whether somebody who listens was notified of what has been committed by now. */
+static bool heard(PGconn *listener) {
+  sql(listener, "select");
+  bool any = false;
+  for (PGnotify *notification; (notification = PQnotifies(listener)) != NULL; PQfreemem(notification))
+    any = true;
+  return any;
+}
+
+Test(doorbell, a_bell_that_a_dead_process_left_armed_falls_silent) {
+  struct fixture f;
+  begin(&f, "doorbell_left");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_armed(&f);
+  sleep_seconds(0.2);
+  cr_assert(stop_process(process, SIGKILL) == 128 + SIGKILL);
+  PGconn *listener = connect_to(f.source, NULL);
+  sql(listener, "listen rowrelay_doorbell");
+  sql(f.at_source, "update item set name = 'rings'");
+  cr_assert(heard(listener));
+  sql(f.at_source, "insert into item select n, 'many' from generate_series(10000, 22000) as n");
+  cr_assert(heard(listener));
+  sql(f.at_source, "update item set name = 'does not ring' where id = 1");
+  cr_assert(!heard(listener));
+  PQfinish(listener);
+  fixture_end(&f);
+}
+
+/* A transaction that has executed NOTIFY cannot be prepared. */
+Test(doorbell, a_writer_may_prepare_its_transaction_while_a_process_sleeps) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=4");
+  begin(&f, "doorbell_prepare");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sleep_seconds(1);
+  sql(f.at_source, "begin; insert into item values (2, 'prepared'); prepare transaction 'test_doorbell'");
+  sleep_seconds(0.5);
+  sql(f.at_source, "commit prepared 'test_doorbell'");
+  double took = until_visible(&f, 2);
+  cr_assert(took < 0.7, "%.3f s", took);
+  took = commit_now_and_then(&f, 0.3, true);
+  cr_assert(took < SHORT, "%.3f s", took);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
