@@ -10,6 +10,7 @@
 #include "append.h"
 #include "fence.h"
 #include "mirror.h"
+#include "number.h"
 #include "queries.h"
 #include "target.h"
 
@@ -87,7 +88,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
     ok = pgconn_open(&postgres->connection, url, "rowrelay", TARGET_SETTINGS, error);
     if (ok) {
       pgconn_set_deadline(postgres->connection, settings->push_timeout);
-      ok = fence_create(postgres->connection, error) && set_origin(postgres, error);
+      ok = pgconn_run(postgres->connection, &QUERY_target_limits, VALUES(number(settings->push_timeout).text), NULL, error) &&
+           fence_create(postgres->connection, error) && set_origin(postgres, error);
     }
   }
   if (!ok) {
