@@ -1,0 +1,184 @@
+/*
+ * A process that has lost the source does not know it as long as it stands still, or its push is on the way. By the time
+ * it goes on, another has claimed its lanes and has brought newer changes.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "proxy.h"
+
+/* A pair of tables, one without a key, and their mirrors in target "w", which a process reaches over host PATH_TO_W. */
+static void begin(struct fixture *f, const char *name) {
+  char url[512];
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
+  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(f->at_target));
+  setenv("PATH_TO_W", PQhost(f->at_target), 1);
+  rowrelay_ok(f, "target", "add", "w", url, NULL);
+  rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item values (1, 'old'), (2, 'old'); insert into note values ('old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+}
+
+static void check_equal(struct fixture *f) {
+  same_rows(f, "item", "item", "id");
+  same_rows(f, "note", "note", "what");
+}
+
+/* A process whose way to the target is the proxy, and that has been through it. */
+static pid_t run_behind(struct fixture *f, const struct proxy *proxy) {
+  setenv("PATH_TO_W", proxy->dir, 1);
+  pid_t process = fixture_run(f, "--workers", "1", NULL);
+  setenv("PATH_TO_W", PQhost(f->at_target), 1);
+  sql(f->at_source, "update item set name = 'through'; insert into note values ('through')");
+  wait_until_empty(f, 10);
+  check_equal(f);
+  return process;
+}
+
+static void wait_until_held(struct fixture *f, const char *count) {
+  wait_until(f->at_target, count, 10, "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
+                                      "where not l.granted and a.datname = current_database()");
+}
+
+static void cut_off_from_source(struct fixture *f) {
+  sql(f->at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
+                    "where datname = current_database() and application_name = 'rowrelay'");
+  wait_until(f->at_source, "0", 5, "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 "
+                                   "and database = (select oid from pg_database where datname = current_database())");
+}
+
+Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refused) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, "zombie_late");
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = run_behind(&f, &proxy);
+  proxy_hold(&proxy);
+  sql(f.at_source, "begin; update item set name = 'first'; insert into note values ('once'); commit");
+  proxy_wait_until_stuck(&proxy, 10);
+  cut_off_from_source(&f);
+
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'second' where id = 1; delete from item where id = 2");
+  wait_until(f.at_target, "second", 10, "select name from item where id = 1");
+  wait_until(f.at_target, "0", 10, "select count(*) from item where id = 2");
+  wait_until(f.at_target, "1", 10, "select count(*) from note where what = 'once'");
+  proxy_let_go(&proxy);
+
+  wait_until_says(zombie, "another process has claimed the same lanes since", 10);
+  cr_expect(strcmp(ask(f.at_target, "select name from item where id = 1"), "second") == 0);
+  cr_expect(ask_number(f.at_target, "select count(*) from item where id = 2") == 0);
+  cr_expect(ask_number(f.at_target, "select count(*) from note where what = 'once'") == 1);
+  /* It comes back to life. */
+  cr_assert(stop_process(other, SIGTERM) == 0);
+  sql(f.at_source, "update item set name = 'third'; insert into note values ('after')");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(zombie, SIGTERM) == 0);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+Test(zombie, a_push_that_is_under_way_comes_before_that_of_who_claims_its_lanes_next) {
+  struct fixture f;
+  begin(&f, "zombie_under_way");
+  PGconn *holder = connect_to(f.target, NULL);
+  sql(holder, "begin; select from item where id = 1 for update");
+  pid_t zombie = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'first' where id = 1");
+  wait_until_held(&f, "1");
+  kill(zombie, SIGSTOP);
+  cut_off_from_source(&f);
+
+  sql(f.at_source, "update item set name = 'second' where id = 1");
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  /* It has claimed the lane, and is held up by the fence. */
+  wait_until_held(&f, "2");
+  sql(holder, "commit");
+
+  wait_until(f.at_target, "second", 10, "select name from item where id = 1");
+  wait_until_empty(&f, 10);
+  kill(zombie, SIGCONT);
+  sql(f.at_source, "update item set name = 'after' where id = 2");
+  wait_until_empty(&f, 10);
+  sleep_seconds(0.5);
+  check_equal(&f);
+  /* The one that was cut off had a batch that was settled by another, and goes on. */
+  cr_assert(stop_process(other, SIGTERM) == 0);
+  sql(f.at_source, "update item set name = 'alone'");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(zombie, SIGTERM) == 0);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
+Test(zombie, a_process_that_stops_before_its_push_finds_out_that_the_source_is_lost) {
+  struct fixture f;
+  begin(&f, "zombie_stopped");
+  /* The target refuses, so that the process waits before it tries again. */
+  sql(f.at_target, "create function refuse() returns trigger language plpgsql as $$ begin "
+                   "perform nextval('tried'); raise exception 'not now'; end $$; create sequence tried; "
+                   "create trigger refuse before insert or update on item for each row execute function refuse()");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=20", NULL);
+  pid_t zombie = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'first' where id = 1");
+  wait_until(f.at_target, "t", 10, "select last_value > 5 from tried"); /* by now it pauses for most of the time */
+  do {
+    kill(zombie, SIGCONT);
+    sleep_seconds(0.05);
+    kill(zombie, SIGSTOP);
+    sleep_seconds(0.05);
+  } while (ask_number(f.at_target, "select count(*) from pg_stat_activity where datname = current_database() "
+                                   "and application_name = 'rowrelay' and state <> 'idle'") > 0);
+  cut_off_from_source(&f);
+  sql(f.at_target, "drop trigger refuse on item");
+  sql(f.at_source, "update item set name = 'second' where id = 1");
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "second", 10, "select name from item where id = 1");
+  sql(f.at_target, "create table seen (name text); create function note() returns trigger language plpgsql as $$ begin "
+                   "insert into seen values (new.name); return new; end $$; "
+                   "create trigger note before insert or update on item for each row execute function note()");
+  kill(zombie, SIGCONT);
+  wait_until_says(zombie, "source", 10);
+  sleep_seconds(0.5);
+  cr_expect(ask_number(f.at_target, "select count(*) from seen") == 0, "it pushed all the same");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(other, SIGTERM) == 0);
+  cr_assert(stop_process(zombie, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(zombie, a_process_that_stands_still_inside_the_fence_is_thrown_out_in_time) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, "zombie_inside");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=2", NULL);
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = run_behind(&f, &proxy);
+  proxy_hold_answer_to(&proxy, "fence_pass");
+  sql(f.at_source, "update item set name = 'first' where id = 1");
+  proxy_wait_until_stuck(&proxy, 10);
+  kill(zombie, SIGSTOP);
+  cut_off_from_source(&f);
+
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'second' where id = 1");
+  wait_until(f.at_target, "second", 20, "select name from item where id = 1");
+  proxy_let_go(&proxy);
+  kill(zombie, SIGCONT);
+
+  sql(f.at_source, "update item set name = 'third' where id = 2");
+  wait_until_empty(&f, 10);
+  sleep_seconds(0.5);
+  check_equal(&f);
+  cr_assert(stop_process(other, SIGTERM) == 0);
+  cr_assert(stop_process(zombie, SIGTERM) == 0);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}

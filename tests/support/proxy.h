@@ -1,0 +1,31 @@
+/*
+ * proxy: a network that a test can hold: it stands before a PostgreSQL server, and what a client sends may get stuck in
+ * it, as it does where a network is cut or a machine stands still.
+ */
+#ifndef ROWRELAY_TESTS_PROXY_H
+#define ROWRELAY_TESTS_PROXY_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proxy {
+  char dir[64]; /* what to give as host; the port is 5432 */
+  pid_t process;
+  struct proxy_state *state; /* shared with it */
+};
+
+/* Begins to listen for connections to the server of this connection. It ends with the test. */
+void proxy_begin(struct proxy *proxy, PGconn *server);
+void proxy_end(struct proxy *proxy);
+
+/* From now on nothing passes, in either direction; connections stay open. */
+void proxy_hold(struct proxy *proxy);
+/* The same, from the moment at which the server answers a client that has sent these words. One client at a time. */
+void proxy_hold_answer_to(struct proxy *proxy, const char *words);
+void proxy_let_go(struct proxy *proxy);
+/* Waits until something has been sent that is stuck. */
+void proxy_wait_until_stuck(struct proxy *proxy, double seconds);
+
+#endif
