@@ -18,6 +18,7 @@ for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever 
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
 all_parts=(capture drain latency writers idle backlog)
+# shellcheck disable=SC2034 # the parts use it
 changes=${CHANGES:-500000}
 parts=("$@")
 ((${#parts[@]})) || parts=("${all_parts[@]}")
@@ -62,7 +63,7 @@ clean_up() {
   trap '' INT TERM
   for name in "${!process[@]}"; do end "$name" KILL || true; done
   if [[ -n ${KEEP:-} ]]; then
-    echo "kept: $dir; $(realpath $pg) remove $dir/source (and $dir/target) ends the servers"
+    echo "kept: $dir; $(realpath "$pg") remove $dir/source (and $dir/target) ends the servers"
   else
     $pg remove "$dir/source"
     $pg remove "$dir/target"
@@ -76,9 +77,10 @@ trap 'exit 143' TERM
 
 # What the parts are made of ------------------------------------------------------------------------------------------
 
+# Settings of an ordinary server; max_prepared_transactions is 0 by default, and pg.sh says otherwise.
 start_server() {
-  $pg start "$dir/$1" fsync=on shared_buffers=512MB max_wal_size=8GB checkpoint_timeout=30min \
-    wal_level=logical random_page_cost=1.1 >/dev/null
+  $pg start "$dir/$1" fsync=on shared_buffers=512MB max_wal_size=8GB checkpoint_timeout=30min random_page_cost=1.1 \
+    max_prepared_transactions=0 >/dev/null
 }
 
 # A database of that name on both servers, with the functions of common.sql. Whatever had the name before is dropped.
@@ -191,7 +193,9 @@ note() { printf '\n%s\n' "$*" | fold -s -w 120 | sed 's/ *$//' | tee -a "$dir/su
 start_server source & first=$!
 start_server target
 wait $first
-say "two servers run: $(sql -d "$source_server" -c 'show server_version'), $(nproc) processors"
+say "two servers run"
+server_version=$(sql -d "$source_server" -c 'show server_version')
+note "PostgreSQL ${server_version%% *}; both servers and all clients on one machine with $(nproc) processors; fsync = on." >/dev/null
 
 for part in "${parts[@]}"; do
   # shellcheck source=/dev/null

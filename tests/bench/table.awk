@@ -15,7 +15,7 @@ END {
   cell[0, column = 1] = head
   for (m = 1; m <= metrics; m++) {
     cell[0, ++column] = metric[m]
-    for (u = 1; u <= uses; u++) cell[0, ++column] = "× " used[u]
+    for (u = 1; u <= uses; u++) cell[0, ++column] = uses == 1 ? "ratio" : "× " used[u]
   }
   for (v = 1; v <= variants; v++) {
     cell[v, column = 1] = variant[v]

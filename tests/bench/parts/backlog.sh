@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with bench.sh
 # backlog: how long it takes to begin, with little and with much waiting.
 
 part_backlog() {
@@ -12,16 +12,16 @@ part_backlog() {
 
   for round in 1 2 3; do
     backlog_add $first
-    backlog_measure "$(thousands $first) changes wait"
+    backlog_measure "$(thousands "$first") changes wait"
     drain backlog
   done
   backlog_add $more
   for round in 1 2 3; do
-    backlog_measure "$(thousands $more) changes wait"
+    backlog_measure "$(thousands "$more") changes wait"
   done
   report "milliseconds"
   note "From the start of rowrelay run, two workers, until the first change is visible on the other server, and until" \
-    "$(thousands $first) are. Inserts only; 3 rounds, which take a little of the large backlog each."
+    "$(thousands "$first") are. Inserts only; 3 rounds, which take a little of the large backlog each."
 }
 
 backlog_add() { # HOW_MANY
@@ -43,7 +43,7 @@ backlog_measure() { # VARIANT
   replicate backlog --workers 2
   for arrived in 1 $first; do
     wait_until "$target_server dbname=backlog" "(select count(*) from item) >= $there + $arrived"
-    sample "$1" "$(thousands $arrived) visible" "$(awk -v s="$(seconds_since "$since")" 'BEGIN { print s * 1000 }')"
+    sample "$1" "$(thousands "$arrived") visible" "$(awk -v s="$(seconds_since "$since")" 'BEGIN { print s * 1000 }')"
   done
   end_replicator
 }

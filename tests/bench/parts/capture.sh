@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with bench.sh
 # capture: what a trigger adds to a row that is written.
 
 part_capture() {

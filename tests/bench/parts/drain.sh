@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with bench.sh
 # drain: changes wait on the source, and are brought to the other server.
 
 part_drain() {

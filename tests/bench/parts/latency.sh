@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with bench.sh
 # latency: one small transaction at a time, and how soon it is visible on the other server.
 
 part_latency() {
@@ -23,7 +23,7 @@ part_latency() {
     for name in "${order[@]}"; do "latency_$name"; done
   done
   report "" "${title[native]}"
-  note "One client updates a row, commits, and asks the other server for it every 0.1 ms until it is there; 250 times in" \
+  note "One client updates a row, commits, and asks the other server for it every 0.1 ms until it is there; 200 times in" \
     "each of 3 alternating rounds, at random times. Milliseconds: median (smallest–largest) of the rounds."
 }
 
@@ -42,7 +42,7 @@ latency_native() {
 
 measure_latency() { # DATABASE
   local median high highest
-  read -r median high highest < <("$dir/visible" "$source_server dbname=$1" "$target_server dbname=$1" item 250 25) ||
+  read -r median high highest < <("$dir/visible" "$source_server dbname=$1" "$target_server dbname=$1" item 200 25) ||
     fail "no latency was measured"
   sample "$1" "median" "$median"
   sample "$1" "95 %" "$high"

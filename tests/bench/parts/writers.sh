@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables are shared with bench.sh
 # writers: what is left of the source's speed while many write.
 
 part_writers() {
@@ -23,13 +23,13 @@ part_writers() {
     done
   done
   report "" "${title[bare]}" "${title[pgq]}"
-  note "$((rows / 1000)),000 rows, 3 seconds in each of 3 rounds. Of PgQ and Slony only the trigger is at work here, as with" \
+  note "$((rows / 1000)),000 rows, 2 seconds in each of 3 rounds. Of PgQ and Slony only the trigger is at work here, as with" \
     "rowrelay when nothing runs. Two workers of rowrelay, and logical replication, deliver to the other server, on the" \
     "same processors. Median (smallest–largest)."
 }
 
 measure_writers() { # WAY TABLE
-  sample "$1" "synchronous_commit = $mode" "$(commits_per_second writers "$2" "$rows" "$mode" -c 32 -j 2 -T 3)"
+  sample "$1" "synchronous_commit = $mode" "$(commits_per_second writers "$2" "$rows" "$mode" -c 32 -j 2 -T 2)"
 }
 
 writers_bare() { measure_writers bare bare; }
