@@ -15,7 +15,7 @@
 #define POLL_STEP 25     /* between looks where nobody can ring */
 #define SLEEP_STEP 1000  /* between looks whether the bell is still armed */
 /* Arm again when there are fewer changes than this left for which it rings. */
-#define SPARE_CHANGES 2000
+#define SPARE_CHANGES 1000
 
 void doorbell_init(struct doorbell *doorbell) {
   *doorbell = (struct doorbell){.state = DOORBELL_AWAKE};

@@ -365,9 +365,9 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   struct pgconn *connection = source_connection(supervisor->source);
   uint64_t wakes;
   if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake_fd)) {
+    wake_idle(supervisor);
     if (!doorbell_disarm(&supervisor->doorbell, supervisor->source, error))
       return false;
-    wake_idle(supervisor);
   }
   ssize_t ignored = read(wake_fd, &wakes, sizeof wakes);
   (void)ignored;
