@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "interrupt.h"
 
 /* A connection that cannot be made in this time is tried again rather than waited for. */
 #define CONNECT_TIMEOUT 15000
@@ -33,12 +34,6 @@ struct pgconn {
   char description[256];
 };
 
-static bool (*process_interrupted)(void) = NULL;
-
-void pgconn_set_interrupt(bool (*interrupted)(void)) {
-  process_interrupted = interrupted;
-}
-
 /* ---- waiting --------------------------------------------------------------------------------------------------- */
 
 /* The connection is of no use after this: what was asked may still be answered, and nobody would know to what. */
@@ -50,7 +45,7 @@ static bool give_up(struct pgconn *connection, enum failure kind, struct error *
 /* Waits until the socket can be read (or written, if asked for). */
 static bool wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
   for (;;) {
-    if (process_interrupted != NULL && process_interrupted())
+    if (interrupted())
       return give_up(connection, FAILURE_STOP, error, "told to leave");
     int timeout = INTERRUPT_INTERVAL;
     if (deadline != 0) {

@@ -1,6 +1,6 @@
 /*
  * pgconn: one libpq connection on which no wait is for ever. Every call ends by its deadline, or when the process is
- * told to leave at once; the error then says which.
+ * told to leave at once (see interrupt.h); the error then says which.
  *
  * Both sides use it: `source` for the database that is copied from, target/postgres for one that is copied to.
  */
@@ -87,8 +87,5 @@ const char *pgconn_describe(const struct pgconn *connection);
 
 /* Server version as libpq gives it, such as 150004. */
 int pgconn_server_version(const struct pgconn *connection);
-
-/* Called between polls by all connections: true ends every wait with FAILURE_STOP. Set once, before threads start. */
-void pgconn_set_interrupt(bool (*interrupted)(void));
 
 #endif

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "clock.h"
 #include "doorbell.h"
+#include "interrupt.h"
 #include "log.h"
 #include "number.h"
 #include "queries.h"
@@ -89,7 +90,7 @@ static bool handle_signals(struct error *error) {
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGINT, &action, NULL);
   signal(SIGPIPE, SIG_IGN);
-  pgconn_set_interrupt(told_to_leave_at_once);
+  interrupt_set(told_to_leave_at_once);
   return true;
 }
 

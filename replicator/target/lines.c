@@ -4,10 +4,16 @@
  * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of a
  * key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
  * unfinished is cut off by the next one: its batch was not settled, so the change comes again.
+ *
+ * Nobody can take back what has been written to a pipe, so there a push has no deadline: it waits for the reader, until
+ * the process is told to leave at once. A reader that has gone away wants no more: then the process leaves by itself.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -16,11 +22,14 @@
 
 #include "buffer.h"
 #include "change_json.h"
+#include "interrupt.h"
 #include "target.h"
 
 #define LINES_LIMIT (1024u * 1024 * 1024)
 /* Where an unfinished line is looked for at a time. Bytes. */
 #define TAIL 4096
+/* How often a wait for the reader looks whether the process is told to leave. Milliseconds. */
+#define INTERRUPT_INTERVAL 100
 
 struct lines {
   const struct settings *settings;
@@ -119,14 +128,47 @@ static bool write_all(int fd, const char *bytes, size_t length, struct error *er
     if (written >= 0) {
       bytes += written;
       length -= (size_t)written;
-    } else if (errno == EAGAIN) {
-      struct pollfd polled = {.fd = fd, .events = POLLOUT};
-      poll(&polled, 1, 1000);
     } else if (errno != EINTR) {
       return failed("write", error);
     }
   }
   return true;
+}
+
+/* As much as a pipe takes without making us wait is written at a time. */
+static bool write_to_reader(int fd, const char *bytes, size_t length, struct error *error) {
+  while (length > 0) {
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    int ready = poll(&polled, 1, INTERRUPT_INTERVAL);
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (ready <= 0)
+      continue;
+    ssize_t written = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
+    if (written >= 0) {
+      bytes += written;
+      length -= (size_t)written;
+    } else if (errno == EPIPE) {
+      return error_set(error, FAILURE_STOP, "nobody reads standard output any more");
+    } else if (errno != EINTR && errno != EAGAIN) {
+      return failed("write", error);
+    }
+  }
+  return true;
+}
+
+/* All workers share standard output: what they write must not mix. */
+static bool write_to_stdout(const char *bytes, size_t length, struct error *error) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static bool reader_is_gone = false;
+  pthread_mutex_lock(&lock);
+  bool ok = write_to_reader(STDOUT_FILENO, bytes, length, error);
+  if (!ok && error->kind == FAILURE_STOP && !interrupted() && !reader_is_gone) {
+    reader_is_gone = true;
+    kill(getpid(), SIGTERM); /* the other workers are to leave, too */
+  }
+  pthread_mutex_unlock(&lock);
+  return ok;
 }
 
 static bool lines_push(void *handle, const struct push *push, struct error *error) {
@@ -139,7 +181,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   if (!buffer_ok(&lines->text, "a batch", error))
     return false;
   if (!lines->is_file)
-    return write_all(lines->fd, lines->text.data, lines->text.length, error);
+    return write_to_stdout(lines->text.data, lines->text.length, error);
   if (flock(lines->fd, LOCK_EX) != 0)
     return failed("lock the file", error);
   bool ok = cut_unfinished_line(lines->fd, error) &&
