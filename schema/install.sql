@@ -48,6 +48,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/record_change.sql
 \ir ../triggers/captured_tables.sql
+\ir ../triggers/own_triggers.sql
 \ir ../triggers/has_row_triggers.sql
 \ir ../triggers/is_superseded.sql
 \ir ../triggers/column_state.sql
@@ -55,6 +56,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/image_statements.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/make_trigger_function.sql
+\ir ../triggers/add_deletes.sql
 \ir ../triggers/truncate_trigger.sql
 \ir ../triggers/check_capturable.sql
 \ir ../triggers/mask_by_number.sql

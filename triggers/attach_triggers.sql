@@ -1,38 +1,51 @@
 -- Purpose:    puts a capture's triggers onto its tables: those that are missing, or all of them anew
 -- Parameters: capture; anew: their conditions have changed, so take off what is there; how long to try for the locks
--- Result:     number of triggers made
+-- Result:     number of triggers made, or enabled again
 -- Errors:     as rowrelay.lock_tables()
 create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval) returns integer
 language plpgsql as $$
 declare
+  tables     regclass[] := rowrelay.captured_tables(capture);
+  locked     regclass[];
   statements text[];
   statement  text;
+  made       integer;
 begin
-  select array_agg(w.statement) into statements
+  -- A table that was a partition may have a trigger left from that time.
+  anew := anew or exists (select from pg_trigger t
+                           where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
+                             and not exists (select from rowrelay.own_triggers(capture) o
+                                              where o.relation = t.tgrelid and o.name = t.tgname));
+  select array_agg(w.statement), array_agg(w.relation) into statements, locked
     from rowrelay.wanted_triggers(capture) w
-   where anew or not exists (select from pg_trigger t where t.tgrelid = w.relation and t.tgname = w.name);
-  if statements is null then
+   where anew or not exists (select from rowrelay.own_triggers(capture) o where o.relation = w.relation and o.name = w.name);
+  locked := locked || array(select o.relation from rowrelay.own_triggers(capture) o
+                             where not o.is_always and o.relation = any (tables));
+  if cardinality(locked) = 0 then
     return 0;
   end if;
+  -- What is done to a partitioned table is done to its partitions too.
+  locked := array(select u.relation from unnest(tables) with ordinality as u(relation, position)
+                   where anew or u.relation = any (locked) or (capture.relation = any (locked)) order by u.position);
 
   -- Everything that takes time has been done by now: from here to the commit writers of these tables wait.
-  perform rowrelay.lock_tables(
-    rowrelay.captured_tables(capture),
-    case when anew then 'access exclusive' else 'share row exclusive' end, patience);
+  perform rowrelay.lock_tables(locked, case when anew then 'access exclusive' else 'share row exclusive' end, patience);
   if anew then
     perform rowrelay.detach_triggers(capture);
   end if;
-  foreach statement in array statements loop
+  made := coalesce(cardinality(statements), 0);
+  foreach statement in array coalesce(statements, '{}') loop
     execute statement;
   end loop;
   -- Also under session_replication_role = replica, which tools set that load data.
   for statement in
-    select format('alter table %s enable always trigger %I', t.tgrelid::regclass, t.tgname)
-      from pg_trigger t
-     where t.tgrelid = any (rowrelay.captured_tables(capture)) and t.tgname like '!rowrelay%'
+    select format('alter table %s enable always trigger %I', o.relation, o.name)
+      from rowrelay.own_triggers(capture) o
+     where not o.is_always and o.relation = any (tables)
   loop
     execute statement;
+    made := made + 1;
   end loop;
-  return cardinality(statements);
+  return made;
 end
 $$;

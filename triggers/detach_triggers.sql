@@ -1,4 +1,5 @@
--- Purpose:    takes a capture's triggers off its tables; the caller has locked them
+-- Purpose:    takes a capture's triggers off its tables, and what another capture has left there; the caller has locked
+--             the tables
 -- Parameters: capture
 create or replace function rowrelay.detach_triggers(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -6,13 +7,13 @@ declare
   doomed record;
 begin
   for doomed in
-    select t.tgrelid::regclass as relation, t.tgname
-      from pg_trigger t
+    select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
+    union
+    select t.tgrelid::regclass, t.tgname from pg_trigger t
      where t.tgrelid = any (rowrelay.captured_tables(capture)) and t.tgname like '!rowrelay%'
-       and not exists (select from pg_depend d -- a partition's goes with its parent's
-                        where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
+       and not exists (select from rowrelay.own_triggers(capture) o where o.relation = t.tgrelid and o.name = t.tgname)
   loop
-    execute format('drop trigger if exists %I on %s', doomed.tgname, doomed.relation);
+    execute format('drop trigger if exists %I on %s', doomed.name, doomed.relation);
   end loop;
 end
 $$;

@@ -8,7 +8,11 @@ language plpgsql as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
 begin
-  perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'access exclusive', lock_wait);
+  perform rowrelay.lock_tables(
+    rowrelay.captured_tables(capture)
+      || array(select distinct o.relation from rowrelay.own_triggers(capture) o
+                where o.relation <> all (rowrelay.captured_tables(capture))), -- partitions that were detached
+    'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
   update rowrelay.route r set until_id = rowrelay.last_change_id()

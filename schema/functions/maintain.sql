@@ -35,6 +35,25 @@ begin
     end;
   end loop;
 
+  -- partitions and children that have come since
+  for capture in
+    select c.* from rowrelay.capture c
+     where c.released_at is null
+       and exists (select from unnest(rowrelay.captured_tables(c)) as m
+                    where not exists (select from rowrelay.own_triggers(c) o
+                                       where o.relation = m and o.name <> '!rowrelay_truncate' and o.is_always)
+                       or not exists (select from rowrelay.own_triggers(c) o
+                                       where o.relation = m and o.name = '!rowrelay_truncate' and o.is_always))
+       for update skip locked
+  loop
+    begin
+      n := rowrelay.attach_triggers(capture, false, '0 s');
+      return next format('table %s: %s triggers attached', capture.relation, n);
+    exception when others then
+      return next format('table %s: triggers are missing, and could not be attached: %s', capture.relation, sqlerrm);
+    end;
+  end loop;
+
   -- what a writer still added, or a process gave back, when its target was being dropped
   for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
     delete from rowrelay.queue q

@@ -18,11 +18,12 @@ select c.relation,
          when not exists (select from pg_class r where r.oid = c.relation) then
            'the table is gone'
          when exists (select from unnest(rowrelay.captured_tables(c)) as m
-                       where not exists (select from pg_trigger t where t.tgrelid = m and t.tgname like '!rowrelay%'
-                                            and t.tgname <> '!rowrelay_truncate' and t.tgenabled = 'A')) then
+                       where not exists (select from rowrelay.own_triggers(c) o
+                                          where o.relation = m and o.name <> '!rowrelay_truncate' and o.is_always)) then
            'triggers are missing or disabled: capture the table again'
          when exists (select from unnest(rowrelay.captured_tables(c)) as m
-                       where not exists (select from pg_trigger t where t.tgrelid = m and t.tgname = '!rowrelay_truncate')) then
+                       where not exists (select from rowrelay.own_triggers(c) o
+                                          where o.relation = m and o.name = '!rowrelay_truncate' and o.is_always)) then
            'a partition has no truncate trigger yet'
          when array_position(rowrelay.attribute_names(c.relation, c.key_columns), null) is not null then
            'a key column was dropped: capture the table again'
