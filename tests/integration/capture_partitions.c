@@ -1,0 +1,213 @@
+/* Partitioned tables and inheritance: the rows are in other tables than the one that was captured. */
+#include <criterion/criterion.h>
+
+#include "mirrored.h"
+
+Test(capture_partitions, writes_to_a_partition_and_moves_between_them_arrive) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_range",
+                 "create table orders (id int, day date, note text, primary key (id, day)) partition by range (day);"
+                 "create table orders_2023 partition of orders for values from ('2023-01-01') to ('2024-01-01');"
+                 "create table orders_2024 partition of orders for values from ('2024-01-01') to ('2025-01-01') "
+                 "partition by list (id);"
+                 "create table orders_2024_1 partition of orders_2024 for values in (1);"
+                 "create table orders_2024_rest partition of orders_2024 default;"
+                 "create table orders_old partition of orders default");
+  mirrored_capture(&f, "orders");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures"), "orders");
+  sql(f.at_source,
+      "insert into orders select n, '2022-07-01'::date + n * 100, 'n' || n from generate_series(1, 12) as n");
+  sql(f.at_source, "insert into orders_2023 values (100, '2023-05-05', 'straight'); insert into orders_2024_rest "
+                   "values (101, '2024-05-05', 'straight')");
+  sql(f.at_source, "update orders_2024 set note = 'straight' where id %% 2 = 0; delete from orders_2023 where id = 3");
+  /* into another partition, another level, and out of one that was written straight */
+  sql(f.at_source,
+      "update orders set day = day + 365 where id < 8; update orders set id = 1, note = 'moved' where id = 101;"
+      "update orders_2024 set id = 200 where id = 1");
+  mirrored_same(&f, "orders");
+  cr_assert(ask_number(f.at_source,
+                       "select count(*) from rowrelay.change where key = '[101, \"2024-05-05\"]' and op = 'd'") == 1);
+  cr_assert_str_eq(ask(f.at_target, "select relkind from pg_class where oid = 'orders'::regclass"), "r");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, partitions_with_columns_in_another_order_are_captured_as_their_parent) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "parts_order",
+      "create table m (gone text, id int primary key, secret text, v int, j jsonb) partition by list (id); alter table "
+      "m drop gone;"
+      "create table m_1 (j jsonb, extra int, v int, secret text, id int not null); alter table m_1 drop extra;"
+      "alter table m attach partition m_1 for values in (1, 2, 3); create table m_2 partition of m for values in (4, "
+      "5, 6)");
+  rowrelay_ok(&f, "capture", "m", "--exclude", "secret", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into m (id, secret, v, j) select n, 'secret', n, case when n %% 2 = 0 then 'null'::jsonb "
+                   "end from generate_series(1, 6) as n;"
+                   "update m set v = v + 10; update m_1 set secret = 'x', v = 0 where id = 2; delete from m where id = "
+                   "3; update m set id = 3 where id = 5");
+  mirrored_deliver(&f);
+  same_rows(&f, "(select id, v, j from m)", "m", "id");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%secret%%'") == 0);
+  fixture_end(&f);
+}
+
+Test(capture_partitions, a_partition_that_comes_later_is_captured) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_later",
+                 "create table orders (id int primary key, note text) partition by range (id);"
+                 "create table orders_0 partition of orders for values from (0) to (100)");
+  mirrored_capture(&f, "orders");
+  sql(f.at_source,
+      "create table orders_1 partition of orders for values from (100) to (200); insert into orders values (1), (101)");
+  sql(f.at_source, "create table orders_2 (note text, id int not null); alter table orders attach partition orders_2 "
+                   "for values from (200) to (300);"
+                   "insert into orders_2 values ('straight', 205); insert into orders values (202, 'x'); update orders "
+                   "set id = id + 150 where id in (1, 101)");
+  sql(f.at_source, "create table orders_3 partition of orders for values from (300) to (400) partition by list (id);"
+                   "create table orders_3_1 partition of orders_3 default; insert into orders_3 values (301); insert "
+                   "into orders values (302)");
+  mirrored_same(&f, "orders");
+  /* TRUNCATE is not handed down to partitions by PostgreSQL; maintenance sees to it. */
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "truncate orders_2; truncate orders_3_1; insert into orders_3 values (303)");
+  mirrored_same(&f, "orders");
+  cr_assert(ask_number(f.at_target, "select count(*) from orders") == 2);
+  fixture_end(&f);
+}
+
+Test(capture_partitions, truncating_one_partition_leaves_the_others) {
+  static const char *const TABLES[] = {"r", "l", "h", "x"};
+  struct fixture f;
+  mirrored_begin(&f, "parts_truncate",
+                 "create table r (id int, ts timestamptz, primary key (id, ts)) partition by range (ts);"
+                 "create table r_1 partition of r for values from ('2024-01-02 00:00+00') to ('2024-02-03 00:00+00');"
+                 "create table r_2 partition of r for values from ('2024-02-03 00:00+00') to ('2024-12-01 00:00+00');"
+                 "create table r_x partition of r default;"
+                 "create table l (id int, \"the kind\" text) partition by list (\"the kind\");"
+                 "create table l_1 partition of l for values in ('a', 'it''s', null);"
+                 "create table l_2 partition of l for values in ('b');"
+                 "create table h (id int primary key, name text) partition by hash (id);"
+                 "create table h_0 partition of h for values with (modulus 2, remainder 0);"
+                 "create table h_1 partition of h for values with (modulus 2, remainder 1);"
+                 "create table x (a int, b int) partition by range (abs(a), b);"
+                 "create table x_1 partition of x for values from (0, 0) to (5, 5);"
+                 "create table x_2 partition of x for values from (5, 5) to (maxvalue, maxvalue)");
+  for (int i = 0; i < 4; i++)
+    mirrored_capture(&f, TABLES[i]);
+  sql(f.at_source,
+      "insert into r select n, '2023-12-30 12:00+00'::timestamptz + n * interval '11 days' from generate_series(0, 40) "
+      "as n;"
+      "insert into l select n, (array['a', 'it''s', null, 'b'])[1 + n %% 4] from generate_series(1, 20) as n;"
+      "insert into h select n, 'h' from generate_series(1, 20) as n;"
+      "insert into x select n - 10, n from generate_series(1, 20) as n");
+  /* how the session writes dates must not matter: 02/01/2024 is another day elsewhere */
+  sql(f.at_source,
+      "set datestyle to 'SQL, DMY'; set timezone to 'Asia/Kathmandu'; truncate r_1; reset datestyle; reset timezone");
+  sql(f.at_source, "truncate l_1; truncate h_0; truncate x_1; insert into h values (2, 'again'), (4, 'again') on "
+                   "conflict do nothing");
+  mirrored_same(&f, "r");
+  for (int i = 1; i < 4; i++)
+    same_rows(&f, TABLES[i], TABLES[i], "1");
+  cr_assert(ask_number(f.at_target, "select count(*) from r") == 38);
+  sql(f.at_source, "truncate r_x; truncate l_2, x_2; truncate h");
+  mirrored_same(&f, "r");
+  for (int i = 1; i < 4; i++)
+    same_rows(&f, TABLES[i], TABLES[i], "1");
+  fixture_end(&f);
+}
+
+/* A condition on a column that is left out means nothing in the target. */
+Test(capture_partitions, a_partition_is_truncated_where_its_key_is_left_out_or_filtered) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "parts_left_out",
+      "create table a (id int, kind text) partition by list (kind);"
+      "create table a_1 partition of a for values in ('a'); create table a_2 partition of a for values in ('b');"
+      "create unique index on a_1 (id); create unique index on a_2 (id);"
+      "create table b (id int, kind text, primary key (id, kind)) partition by list (kind);"
+      "create table b_1 partition of b for values in ('a'); create table b_2 partition of b for values in ('b')");
+  rowrelay_ok(&f, "capture", "a", "--key", "id", "--exclude", "kind", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "b", "--where", "id % 2 = 0", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into a select n, case when n < 5 then 'a' else 'b' end from generate_series(1, 9) as n; "
+                   "insert into b select * from a");
+  sql(f.at_source, "truncate a_1; truncate b_1");
+  mirrored_deliver(&f);
+  same_rows(&f, "(select id from a)", "a", "id");
+  same_rows(&f, "(select * from b where id % 2 = 0)", "b", "id");
+  sql(f.at_source, "truncate a; truncate b");
+  mirrored_deliver(&f);
+  cr_assert(ask_number(f.at_target, "select (select count(*) from a) + (select count(*) from b)") == 0);
+  fixture_end(&f);
+}
+
+Test(capture_partitions, a_detached_partition_is_a_table_of_its_own) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_detach",
+                 "create table orders (id int primary key, note text) partition by range (id);"
+                 "create table orders_0 partition of orders for values from (0) to (100);"
+                 "create table orders_1 partition of orders for values from (100) to (200)");
+  mirrored_capture(&f, "orders");
+  sql(f.at_source, "insert into orders values (1), (101)");
+  mirrored_deliver(&f);
+  sql(f.at_source, "alter table orders detach partition orders_1; insert into orders_1 values (102); delete from "
+                   "orders_1 where id = 101");
+  cr_assert_str_eq(captured_changes(&f, "orders"), "i:1 i:101");
+  /* what was in it may be elsewhere by now */
+  sql(f.at_source,
+      "create table orders_new partition of orders for values from (100) to (200);"
+      "insert into orders values (102, 'elsewhere'); truncate orders_1; insert into orders_1 values (105)");
+  mirrored_same(&f, "(select * from orders union select 101, null)");
+  /* and may be captured by itself */
+  sql(f.at_source,
+      "select rowrelay.capture_table('orders_1'); select rowrelay.route('orders_1', 'w', create_table => true)");
+  sql(f.at_source, "insert into orders_1 values (103); truncate orders_1; insert into orders_1 values (104); insert "
+                   "into orders values (2)");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from orders"), "1 2 101 102");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from orders_1"), "104");
+  fixture_end(&f);
+}
+
+/* ---- inheritance ------------------------------------------------------------------------------------------------- */
+
+Test(capture_partitions, rows_of_inheritance_children_are_the_parents) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_inherit",
+                 "create table animal (id int primary key, name text);"
+                 "create table dog (barks bool, primary key (id)) inherits (animal);"
+                 "create table poodle (curls int, primary key (id)) inherits (dog)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'cat'), (2, 'cow'); insert into dog values (10, 'rex', true), (11, "
+                   "'bello', false);"
+                   "insert into poodle values (20, 'fifi', true, 7), (21, 'gigi', null, null);"
+                   "update animal set name = upper(name) where id in (2, 11, 21); delete from animal where id in (1, "
+                   "10); update dog set barks = true where id = 20;"
+                   "update poodle set id = 22 where id = 21");
+  mirrored_same(&f, "animal");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%barks%%'") == 0);
+  sql(f.at_source, "truncate only poodle");
+  mirrored_same(&f, "animal");
+  sql(f.at_source, "insert into poodle values (30, 'mimi', true, 1); truncate only animal");
+  mirrored_same(&f, "animal");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(name, ' ' order by id) from animal"), "BELLO mimi");
+  sql(f.at_source, "insert into animal values (40, 'owl'); truncate animal");
+  mirrored_same(&f, "animal");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, an_inheritance_child_that_comes_later_is_captured_after_maintenance) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_heir", "create table animal (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  sql(f.at_source, "insert into animal values (1, 'cat'); create table dog (barks bool) inherits (animal)");
+  cr_assert_str_neq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  sql(f.at_source, "insert into dog values (2, 'rex', true); update dog set name = 'x'");
+  mirrored_same(&f, "animal");
+  /* a child may also be let go again */
+  sql(f.at_source, "alter table dog no inherit animal; insert into dog values (3, 'bello', true); truncate dog");
+  fixture_end(&f);
+}
