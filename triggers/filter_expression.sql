@@ -7,18 +7,19 @@ create or replace function rowrelay.filter_expression(relation regclass, row_fil
 language plpgsql as $$
 declare
   definition text;
+  view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
 begin
   begin
     -- the second table makes PostgreSQL write names in full
-    execute format('create view rowrelay.filter_probe as select (%s)::boolean as rowrelay_filter from %s as rowrelay_row, (values (1)) as other (n)',
-                   row_filter, relation);
+    execute format('create view rowrelay.%I as select (%s)::boolean as rowrelay_filter '
+                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter, relation);
   exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
     raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
             hint = 'Write what could stand behind WHERE, such as  status = ''open''.';
   end;
-  definition := pg_get_viewdef('rowrelay.filter_probe'::regclass);
-  drop view rowrelay.filter_probe;
+  definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
+  execute format('drop view rowrelay.%I', view_name);
   definition := substring(definition from '^\s*SELECT\s+(.*)\s+AS rowrelay_filter\s+FROM');
   return regexp_replace(definition, '\mrowrelay_row\.', row_name || '.', 'g');
 end
