@@ -29,9 +29,20 @@ static void lists_release(struct lists *lists) {
   buffer_release(&lists->mask);
 }
 
+/* The lists of all uses together: with only the last one, what an earlier one leaves out would be captured. */
 static bool read_names(const struct options *given, const char *option, struct buffer *array, struct error *error) {
-  const char *text = option_text(given, option);
-  return text == NULL || list_add_names(array, text, error);
+  size_t count = option_count(given, option);
+  if (count == 0)
+    return true;
+  struct buffer text;
+  buffer_init(&text, LIST_LIMIT);
+  for (size_t i = 0; i < count; i++) {
+    buffer_add_string(&text, i > 0 ? "," : "");
+    buffer_add_string(&text, option_at(given, option, i));
+  }
+  bool ok = buffer_ok(&text, "the list of columns", error) && list_add_names(array, text.data, error);
+  buffer_release(&text);
+  return ok;
 }
 
 static bool read_masks(const struct options *given, struct buffer *object, struct error *error) {
@@ -112,10 +123,16 @@ done:
 static const struct option OPTIONS[] = {
     {.name = "to", .value = "TARGET", .help = "send the changes to this target"},
     {.name = "create", .help = "make the table in the target when it is missing"},
-    {.name = "key", .value = "COLS", .help = "what tells rows apart (default: the primary key, else a unique index)"},
-    {.name = "lane", .value = "COLS", .help = "what keeps changes in order (default: the key; \"\" for all in one)"},
-    {.name = "columns", .value = "COLS", .help = "capture only these columns"},
-    {.name = "exclude", .value = "COLS", .help = "leave these columns out"},
+    {.name = "key",
+     .value = "COLS",
+     .repeatable = true,
+     .help = "what tells rows apart (default: the primary key, else a unique index)"},
+    {.name = "lane",
+     .value = "COLS",
+     .repeatable = true,
+     .help = "what keeps changes in order (default: the key; \"\" for all in one)"},
+    {.name = "columns", .value = "COLS", .repeatable = true, .help = "capture only these columns"},
+    {.name = "exclude", .value = "COLS", .repeatable = true, .help = "leave these columns out"},
     {.name = "mask",
      .value = "COL=VALUE,...",
      .repeatable = true,
