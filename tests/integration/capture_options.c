@@ -1,0 +1,271 @@
+/* What is captured can be chosen: columns, rows, images, and whose writes. */
+#include <criterion/criterion.h>
+#include <signal.h>
+
+#include "mirrored.h"
+
+#define PEOPLE "create table person (id int primary key, name text, card text, pin int, photo bytea);"
+#define WRITE_PEOPLE                                                                                                   \
+  "insert into person values (1, 'Anna', '4111-1111', 1234, '\\x00'), (2, 'Bert', '4222-2222', 9999, null);"           \
+  "update person set card = '4333-3333' where id = 1; update person set pin = 1, name = 'Bernd' where id = 2;"         \
+  "update person set id = 3 where id = 2; delete from person where id = 1"
+
+/* How often it occurs in what was captured. */
+static int64_t occurs(struct fixture *f, const char *text) {
+  return ask_number(f->at_source,
+                    "select count(*) from rowrelay.change where concat(old_row, new_row, key) like '%%%s%%'", text);
+}
+
+Test(capture_options, only_chosen_columns_are_captured) {
+  struct fixture f;
+  mirrored_begin(&f, "options_columns", PEOPLE);
+  rowrelay_ok(&f, "capture", "person", "--columns", "id,name", "--before", "--to", "w", "--create", NULL);
+  sql(f.at_source, WRITE_PEOPLE);
+  mirrored_deliver(&f);
+  same_rows(&f, "(select id, name from person)", "person", "id");
+  cr_assert(occurs(&f, "4111") + occurs(&f, "4333") + occurs(&f, "1234") + occurs(&f, "card") == 0);
+  cr_assert(occurs(&f, "Bert") > 1);
+  fixture_end(&f);
+}
+
+Test(capture_options, excluded_columns_are_left_out_also_of_images_before_and_of_tables_without_a_key) {
+  struct fixture f;
+  mirrored_begin(&f, "options_exclude", PEOPLE "create table bag as table person");
+  rowrelay_ok(&f, "capture", "person", "--exclude", "card,pin", "--before", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "bag", "--exclude", "card", "--exclude", "pin", "--to", "w", "--create", NULL);
+  sql(f.at_source, WRITE_PEOPLE);
+  sql(f.at_source, "insert into bag values (1, 'x', '4111'), (1, 'x', '4222'), (2, 'y', '4333'); delete from bag where "
+                   "card = '4222'; update bag set pin = 1234");
+  mirrored_deliver(&f);
+  same_rows(&f, "(select id, name, photo from person)", "person", "id");
+  same_rows(&f, "(select id, name, photo from bag)", "bag", "id");
+  cr_assert(occurs(&f, "4111") + occurs(&f, "4333") + occurs(&f, "1234") + occurs(&f, "card") == 0);
+  fixture_end(&f);
+}
+
+Test(capture_options, masked_columns_show_what_is_put_in_their_place) {
+  struct fixture f;
+  mirrored_begin(&f, "options_mask", PEOPLE);
+  rowrelay_ok(&f, "capture", "person", "--mask", "card=****,pin", "--before", "--to", "w", "--create", NULL);
+  sql(f.at_source, WRITE_PEOPLE);
+  mirrored_deliver(&f);
+  same_rows(&f, "(select id, name, '****' as card, null::int as pin, photo from person)", "person", "id");
+  cr_assert(occurs(&f, "4111") + occurs(&f, "4333") + occurs(&f, "1234") == 0);
+  cr_assert_str_eq(ask(f.at_source, "select old_row ->> 'card' from rowrelay.history where op = 'update' limit 1"),
+                   "****");
+  /* as SQL takes it: any JSON */
+  sql(f.at_source, "select rowrelay.capture_table('person', mask => '{\"name\": \"it''s \\\"me\\\"\", \"pin\": 0}')");
+  sql(f.at_source, "update person set pin = 4321");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select name || pin from person where id = 3"), "it's \"me\"0");
+  fixture_end(&f);
+}
+
+Test(capture_options, a_key_cannot_be_left_out_or_masked) {
+  struct fixture f;
+  mirrored_begin(&f, "options_key", PEOPLE);
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', exclude => '{id}')"), "22023");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', columns => '{name}')"), "22023");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', mask => '{\"id\": 0}')"), "22023");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', exclude => '{nosuch}')"), "42703");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', row_filter => 'nosuch = 1')"),
+                   "22023");
+  cr_assert_str_eq(
+      sql_fails(f.at_source, "select rowrelay.capture_table('person', row_filter => 'id = 1; drop table person')"),
+      "22023");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('person', before => 'half')"), "22023");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures"), "0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_trigger where tgname like '!%%'"), "0");
+  fixture_end(&f);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------
+ */
+
+Test(capture_options, rows_enter_and_leave_a_filter) {
+  struct fixture f;
+  mirrored_begin(&f, "options_filter",
+                 "create table \"Order\" (id int primary key, \"the state\" text, note text, total numeric);"
+                 "create table log (kind text, n int)");
+  rowrelay_ok(&f, "capture", "\"Order\"", "--where", "\"the state\" = 'it''s open' and (total > 10 or total is null)",
+              "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "log", "--where", "kind <> 'debug'", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into \"Order\" select n, case when n %% 2 = 0 then 'it''s open' else 'closed' end, 'n', "
+                   "nullif(n, 4) from generate_series(1, 30) as n");
+  sql(f.at_source, "update \"Order\" set \"the state\" = 'closed' where id = 12; update \"Order\" set \"the state\" = "
+                   "'it''s open' where id = 13;"
+                   "update \"Order\" set note = 'touched'; update \"Order\" set total = null where id in (1, 2); "
+                   "update \"Order\" set id = id + 100 where id in (14, 15);"
+                   "delete from \"Order\" where id in (16, 17); update \"Order\" set \"the state\" = null where id = "
+                   "18; update \"Order\" set id = 200, total = 1 where id = 20;"
+                   "update \"Order\" set id = 201, \"the state\" = 'it''s open' where id = 21");
+  sql(f.at_source, "insert into log values ('debug', 1), ('info', 1), ('info', 1), (null, 1); update log set kind = "
+                   "'debug' where ctid = '(0,2)';"
+                   "update log set kind = 'info' where kind = 'debug' and n = 1; update log set n = n + 1; delete from "
+                   "log where n = 2 and kind is null");
+  mirrored_deliver(&f);
+  same_rows(&f, "(select * from \"Order\" where \"the state\" = 'it''s open' and (total > 10 or total is null))",
+            "\"Order\"", "id");
+  same_rows(&f, "(select * from log where kind <> 'debug')", "log", "1");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where key = '13' and op = 'insert'") == 1);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where key = '12' and op = 'delete'") == 1);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where key in ('3', '5', '17')") == 0);
+  sql(f.at_source, "truncate \"Order\", log; insert into \"Order\" values (1, 'it''s open')");
+  mirrored_deliver(&f);
+  cr_assert(ask_number(f.at_target, "select 10 * (select count(*) from log) + (select count(*) from \"Order\")") == 1);
+  fixture_end(&f);
+}
+
+/* The triggers' conditions are made anew; nobody's write is missed or told twice meanwhile. */
+Test(capture_options, a_filter_can_be_changed) {
+  struct fixture f;
+  mirrored_begin(&f, "options_refilter",
+                 "create table item (id int primary key, n int) partition by range (id);"
+                 "create table item_1 partition of item for values from (0) to (100); create table item_2 partition of "
+                 "item for values from (100) to (200)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 1)");
+  sql(f.at_source, "select rowrelay.capture_table('item', row_filter => 'n > 10'); insert into item values (2, 2), (3, "
+                   "30), (103, 30)");
+  sql(f.at_source,
+      "select rowrelay.capture_table('item', row_filter => 'n < 10'); insert into item values (4, 4), (5, 50)");
+  sql(f.at_source, "select rowrelay.capture_table('item'); insert into item values (6, 6), (7, 70)");
+  cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:3 i:103 i:4 i:6 i:7");
+  cr_assert_str_eq(
+      ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%' and tgenabled = 'A'"), "6");
+  fixture_end(&f);
+}
+
+/* ---- images, and who did it ----------------------------------------------------------------------------------------
+ */
+
+Test(capture_options, the_row_before_is_kept_when_asked_for) {
+  struct fixture f;
+  mirrored_begin(&f, "options_before",
+                 "create table a (id int primary key, name text); create table b (id int primary key, name text)");
+  sql(f.at_source, "select rowrelay.capture_table('a'); select rowrelay.capture_table('b', before => 'full')");
+  for (const char *table = "a"; table != NULL; table = *table == 'a' ? "b" : NULL)
+    sql(f.at_source,
+        "insert into %s values (1, 'one'); update %s set name = 'two'; update %s set id = 2; delete from %s", table,
+        table, table, table);
+  static const char CHANGES[] = "select string_agg(concat_ws('/', left(op, 1), replace(old_row::text, ' ', ''), "
+                                "new_row), ' ' order by change_id) "
+                                "from rowrelay.history where relation = '%s'::regclass";
+  cr_assert_str_eq(ask(f.at_source, CHANGES, "a"), "i/{\"id\":1,\"name\":\"one\"} u/{\"id\":1,\"name\":\"two\"} "
+                                                   "d/{\"id\":1} i/{\"id\":2,\"name\":\"two\"} d/{\"id\":2}");
+  cr_assert_str_eq(ask(f.at_source, CHANGES, "b"),
+                   "i/{\"id\":1,\"name\":\"one\"} u/{\"id\":1,\"name\":\"one\"}/{\"id\":1,\"name\":\"two\"} "
+                   "d/{\"id\":1,\"name\":\"two\"} i/{\"id\":2,\"name\":\"two\"} d/{\"id\":2,\"name\":\"two\"}");
+  fixture_end(&f);
+}
+
+Test(capture_options, an_application_says_who_does_it_and_what_not_to_capture) {
+  struct fixture f;
+  mirrored_begin(&f, "options_actor", "create table item (id int primary key)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1)");
+  sql(f.at_source, "begin; set local rowrelay.actor = 'anna'; insert into item values (2); update item set id = 3 "
+                   "where id = 2; commit; insert into item values (4)");
+  sql(f.at_source, "begin; set local rowrelay.skip = on; insert into item values (5); delete from item where id = 1; "
+                   "truncate item; commit; insert into item values (6)");
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws(':', key, actor), ' ' order by change_id) from rowrelay.history"),
+      "1:postgres 2:anna 2:anna 3:anna 4:postgres 6:postgres");
+  fixture_end(&f);
+}
+
+/* ---- loops ---------------------------------------------------------------------------------------------------------
+ */
+
+Test(capture_options, two_databases_that_mirror_each_other_do_not_loop) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "options_loop",
+      "create table item (id int primary key, name text); create table seen (id int primary key, name text)");
+  /* the target is a source too, and this one its target */
+  struct fixture other = f;
+  snprintf(other.source, sizeof other.source, "%s", f.target);
+  snprintf(other.target_url, sizeof other.target_url, "postgresql:///%s?host=%s&port=%s&user=%s", PQdb(f.at_source),
+           PQhost(f.at_source), PQport(f.at_source), PQuser(f.at_source));
+  rowrelay_ok(&other, "init", NULL);
+  rowrelay_ok(&other, "target", "add", "w", other.target_url, NULL);
+  sql(f.at_target,
+      "create table item (id int primary key, name text); create table seen (id int primary key, name text)");
+  rowrelay_ok(&f, "capture", "item", "seen", "--to", "w", NULL);
+  rowrelay_ok(&other, "capture", "item", "--to", "w", NULL);
+  rowrelay_ok(&other, "capture", "seen", "--capture-origin", NULL);
+  sql(f.at_source, "insert into item values (1, 'here'); insert into seen values (1, 'x')");
+  sql(f.at_target, "insert into item values (2, 'there')");
+  for (int i = 0; i < 3; i++) {
+    mirrored_deliver(&f);
+    rowrelay_ok(&other, "run", "--until-empty", NULL);
+  }
+  same_rows(&f, "item", "item", "id");
+  sql(f.at_source, "update item set name = 'both'; delete from item where id = 1; update seen set name = 'y'");
+  for (int i = 0; i < 3; i++) {
+    mirrored_deliver(&f);
+    rowrelay_ok(&other, "run", "--until-empty", NULL);
+  }
+  same_rows(&f, "item", "item", "id");
+  cr_assert_str_eq(captured_changes(&f, "item"), "i:1 u:1 u:2 d:1");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(left(op, 1) || key, ' ' order by change_id) from "
+                                    "rowrelay.history where relation = 'item'::regclass"),
+                   "i2");
+  /* unless it is asked for */
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(left(op, 1) || key, ' ' order by change_id) from "
+                                    "rowrelay.history where relation = 'seen'::regclass"),
+                   "i1 u1");
+  fixture_end(&f);
+}
+
+/* ---- patterns ------------------------------------------------------------------------------------------------------
+ */
+
+Test(capture_options, a_pattern_names_tables_as_in_psql) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "options_pattern",
+      "create schema shop; create schema \"Shop\"; create table shop.orders (id int); create table shop.order_line (id "
+      "int);"
+      "create table shop.\"Orders\" (id int); create table \"Shop\".orders (id int); create table shop.parts (id int) "
+      "partition by list (id);"
+      "create table shop.parts_1 partition of shop.parts default; create view shop.orders_view as select 1;"
+      "create materialized view shop.orders_mat as select 1; create table public.orders (id int); create temp table "
+      "orders (id int);"
+      "create table shop.\"a.b\" (id int); create table shop.\"a$b\" (id int); create table shop.aab (id int)");
+  struct {
+    const char *pattern;
+    const char *tables;
+  } const cases[] = {
+      {"shop.*", "shop.\"Orders\" shop.\"a$b\" shop.\"a.b\" shop.aab shop.order_line shop.orders shop.parts"},
+      {"shop.order*", "shop.order_line shop.orders"},
+      {"SHOP.Order?", "shop.orders"},
+      {"shop.\"Order\"?", "shop.\"Orders\""},
+      {"\"Shop\".*", "\"Shop\".orders"},
+      {"*.orders", "\"Shop\".orders orders shop.orders"},
+      {"shop.parts_1", "shop.parts_1"},
+      {"shop.\"a.b\"", "shop.\"a.b\""},
+      {"shop.a$b", "shop.\"a$b\""},
+      {"shop.\"*\"", ""},
+      {"shop.orders_view", ""},
+      {"rowrelay.*", ""},
+      {"pg_catalog.pg_class", ""},
+  };
+  PGconn *session = connect_to(f.source, NULL); /* without the temporary table, which would hide orders */
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    cr_assert_str_eq(
+        ask(session,
+            "select string_agg(m::text, ' ' order by m::text collate \"C\") from rowrelay.matching_tables('%s') as m",
+            cases[i].pattern),
+        cases[i].tables, "%s", cases[i].pattern);
+  const char *errors;
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "shop.orders", "nosuch.*", NULL) == 2);
+  cr_assert_str_eq(ask(session, "select count(*) from rowrelay.captures"), "0");
+  rowrelay_ok(&f, "capture", "shop.order*", "\"Shop\".*", NULL);
+  cr_assert_str_eq(
+      ask(session,
+          "select string_agg(relation::text, ' ' order by relation::text collate \"C\") from rowrelay.captures"),
+      "\"Shop\".orders shop.order_line shop.orders");
+  PQfinish(session);
+  fixture_end(&f);
+}
