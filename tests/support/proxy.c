@@ -24,6 +24,7 @@
 
 struct proxy_state {
   atomic_bool held;
+  atomic_bool holding; /* it knows that it is held */
   atomic_int stuck;    /* bytes that do not pass */
   atomic_bool awaited; /* a client is about to send `words`; */
   atomic_bool passed;  /* it has, and the answer will not pass */
@@ -77,6 +78,7 @@ static void serve(struct proxy_state *state, int listener, const struct sockaddr
   for (;;) {
     struct pollfd polled[1 + 2 * MOST_CONNECTIONS];
     bool held = atomic_load(&state->held);
+    atomic_store(&state->holding, held);
     nfds_t n = 0;
     int stuck = 0;
     for (int i = 0; i < count; i++) {
@@ -149,6 +151,8 @@ void proxy_end(struct proxy *proxy) {
 
 void proxy_hold(struct proxy *proxy) {
   atomic_store(&proxy->state->held, true);
+  while (!atomic_load(&proxy->state->holding))
+    sleep_seconds(0.001);
 }
 
 void proxy_hold_answer_to(struct proxy *proxy, const char *words) {
