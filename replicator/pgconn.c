@@ -239,11 +239,14 @@ void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE])
   snprintf(name, STATEMENT_NAME_SIZE, "made_%u", connection->names_made++);
 }
 
+/* A server that has gone has closed its end. Before that it may have said why, so one read need not find out. */
 bool pgconn_alive(struct pgconn *connection) {
-  if (connection->broken || PQstatus(connection->pg) != CONNECTION_OK)
-    return false;
-  /* A server that has gone has closed its end: then this read finds out. */
-  return PQconsumeInput(connection->pg) == 1 && PQstatus(connection->pg) == CONNECTION_OK;
+  while (!connection->broken && PQconsumeInput(connection->pg) == 1 && PQstatus(connection->pg) == CONNECTION_OK) {
+    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
+    if (poll(&polled, 1, 0) <= 0)
+      return true;
+  }
+  return false;
 }
 
 const char *pgconn_describe(const struct pgconn *connection) {

@@ -144,8 +144,7 @@ Test(zombie, a_process_that_stops_before_its_push_finds_out_that_the_source_is_l
                    "insert into seen values (new.name); return new; end $$; "
                    "create trigger note before insert or update on item for each row execute function note()");
   kill(zombie, SIGCONT);
-  wait_until_says(zombie, "source", 10);
-  sleep_seconds(0.5);
+  wait_until_says(zombie, "target w: source", 10);
   cr_expect(ask_number(f.at_target, "select count(*) from seen") == 0, "it pushed all the same");
   cr_expect(strstr(process_log(zombie), "another process") == NULL, "it was up to the fence to stop it");
   wait_until_empty(&f, 10);
