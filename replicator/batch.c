@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Columns of claim_rows.sql */
+enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
+
 /* Columns of claim_changes.sql */
 enum {
   COLUMN_ID,
-  COLUMN_LANE,
-  COLUMN_DAY,
-  COLUMN_BYTES,
   COLUMN_CAPTURE,
   COLUMN_OPERATION,
   COLUMN_KEY,
@@ -26,8 +26,10 @@ void batch_init(struct batch *batch) {
 }
 
 void batch_clear(struct batch *batch) {
-  PQclear(batch->reply);
-  batch->reply = NULL;
+  PQclear(batch->rows);
+  PQclear(batch->logged);
+  batch->rows = NULL;
+  batch->logged = NULL;
   batch->count = 0;
   batch->lane_count = 0;
 }
@@ -43,9 +45,11 @@ static const char *text_or_null(const PGresult *reply, int row, int column) {
   return PQgetisnull(reply, row, column) ? NULL : PQgetvalue(reply, row, column);
 }
 
-bool batch_read(struct batch *batch, PGresult *reply, const struct routes *routes, struct error *error) {
-  batch->reply = reply;
-  size_t count = (size_t)PQntuples(reply);
+bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
+                struct error *error) {
+  batch->rows = rows;
+  batch->logged = logged;
+  size_t count = (size_t)PQntuples(rows);
   if (count > batch->capacity) {
     struct change *grown = realloc(batch->changes, count * sizeof *grown);
     if (grown == NULL)
@@ -56,21 +60,24 @@ bool batch_read(struct batch *batch, PGresult *reply, const struct routes *route
   for (int row = 0; row < (int)count; row++) {
     struct change *change = &batch->changes[row];
     *change = (struct change){
-        .id = strtoll(PQgetvalue(reply, row, COLUMN_ID), NULL, 10),
-        .lane = atoi(PQgetvalue(reply, row, COLUMN_LANE)),
-        .day = PQgetvalue(reply, row, COLUMN_DAY),
-        .bytes = strtoll(PQgetvalue(reply, row, COLUMN_BYTES), NULL, 10),
-        .capture = atoi(PQgetvalue(reply, row, COLUMN_CAPTURE)),
-        .operation = (enum operation)PQgetvalue(reply, row, COLUMN_OPERATION)[0],
-        .key = text_or_null(reply, row, COLUMN_KEY),
-        .old_row = text_or_null(reply, row, COLUMN_OLD_ROW),
-        .new_row = text_or_null(reply, row, COLUMN_NEW_ROW),
-        .text_columns = text_or_null(reply, row, COLUMN_TEXT_COLUMNS),
-        .problem = text_or_null(reply, row, COLUMN_PROBLEM),
-        .captured_at = text_or_null(reply, row, COLUMN_CAPTURED_AT),
-        .txid = text_or_null(reply, row, COLUMN_TXID),
-        .actor = text_or_null(reply, row, COLUMN_ACTOR),
+        .id = strtoll(PQgetvalue(rows, row, ROW_ID), NULL, 10),
+        .lane = atoi(PQgetvalue(rows, row, ROW_LANE)),
+        .day = PQgetvalue(rows, row, ROW_DAY),
+        .bytes = strtoll(PQgetvalue(rows, row, ROW_BYTES), NULL, 10),
+        .capture = atoi(PQgetvalue(logged, row, COLUMN_CAPTURE)),
+        .operation = (enum operation)PQgetvalue(logged, row, COLUMN_OPERATION)[0],
+        .key = text_or_null(logged, row, COLUMN_KEY),
+        .old_row = text_or_null(logged, row, COLUMN_OLD_ROW),
+        .new_row = text_or_null(logged, row, COLUMN_NEW_ROW),
+        .text_columns = text_or_null(logged, row, COLUMN_TEXT_COLUMNS),
+        .problem = text_or_null(logged, row, COLUMN_PROBLEM),
+        .captured_at = text_or_null(logged, row, COLUMN_CAPTURED_AT),
+        .txid = text_or_null(logged, row, COLUMN_TXID),
+        .actor = text_or_null(logged, row, COLUMN_ACTOR),
     };
+    if (PQgetisnull(logged, row, COLUMN_ID))
+      return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",
+                       (long long)change->id, change->day);
     change->route = routes_find(routes, change->capture);
     if (change->route == NULL)
       return error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",

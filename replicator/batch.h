@@ -54,7 +54,8 @@ struct batch {
   int *lanes; /* which it was claimed from, ascending */
   size_t lane_count;
   struct claim_receipt receipt;
-  PGresult *reply; /* what the changes' texts are in */
+  PGresult *rows;   /* what the changes' texts are in: as they were queued, */
+  PGresult *logged; /* and as they are in the log */
 };
 
 void batch_init(struct batch *batch);
@@ -62,8 +63,12 @@ void batch_release(struct batch *batch);
 /* Forgets the changes, keeps the memory. */
 void batch_clear(struct batch *batch);
 
-/* Reads the reply to claim_changes.sql, which the batch then owns. The routes are the caller's. */
-MUST_CHECK bool batch_read(struct batch *batch, PGresult *reply, const struct routes *routes, struct error *error);
+/*
+ * Reads the replies to claim_rows.sql and claim_changes.sql, whose lines belong together; the batch then owns both. The
+ * routes are the caller's.
+ */
+MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
+                           struct error *error);
 
 /* Whether both are changes of the same row (of the same table, if it has no key). */
 bool change_same_row(const struct change *a, const struct change *b);

@@ -2,12 +2,15 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "number.h"
 #include "queries.h"
 
 /* Room for 1024 lanes and their floors as array literals. */
 #define ARRAY_LIMIT (32 * 1024)
+/* For the ids and days of a batch, of 100,000 rows at most. */
+#define ROWS_LIMIT (4 * 1024 * 1024)
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
@@ -73,36 +76,100 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   return ok;
 }
 
-static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
-                         enum claimed *claimed, struct error *error) {
+/* Takes rows out of the queue; *rows is the caller's to PQclear. */
+static bool take_rows(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
+                      const struct buffer *floors, PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
-  if (!floor_write(claim->floor, settings->version, batch->lanes, batch->lane_count, lanes, floors)) {
-    *claimed = CLAIMED_OUTDATED;
-    return true;
-  }
   bool barrier = lane_is_of_barriers(batch->lanes[0]);
-  int rows = barrier ? 1 : settings->batch_rows / (int)batch->lane_count;
+  int rows_each = barrier ? 1 : settings->batch_rows / (int)batch->lane_count;
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, &QUERY_claim_changes,
-                      VALUES(number(settings->target).text, lanes->data, floors->data, number(rows > 0 ? rows : 1).text,
-                             number(settings->batch_bytes).text, number(settings->version).text,
-                             claim->with_details ? "true" : "false"));
+  pgconn_pipeline_add(connection, &QUERY_claim_rows,
+                      VALUES(number(settings->target).text, lanes->data, floors->data,
+                             number(rows_each > 0 ? rows_each : 1).text, number(settings->batch_bytes).text,
+                             number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   if (ok) {
     batch->receipt.token = strtoll(PQgetvalue(replies[0], 0, 0), NULL, 10);
     snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(replies[0], 0, 1));
     batch->receipt.has_refusals = PQgetvalue(replies[0], 0, 2)[0] == 't';
-    ok = batch_read(batch, replies[1], claim->routes, error);
-    /* Somebody may have emptied the lanes between our two statements. */
-    *claimed = batch->count > 0 ? CLAIMED_SOME : CLAIMED_NONE;
-  } else {
-    PQclear(replies[1]);
   }
   PQclear(replies[0]);
+  *rows = replies[1];
   return ok;
+}
+
+/* Reads the changes of rows that were taken; *logged is the caller's to PQclear. */
+static bool read_log(const struct claim *claim, const PGresult *rows, PGresult **logged, struct error *error) {
+  /* One plan for all days would have to look into every partition there is. */
+  static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
+  static const struct query PLAN_AS_BEFORE = {.name = NULL, .text = "set local plan_cache_mode to force_generic_plan"};
+  const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
+  struct pgconn *connection = source_connection(claim->source);
+  struct buffer ids;
+  struct buffer days;
+  struct buffer distinct;
+  PGresult *replies[3] = {NULL, NULL, NULL};
+  buffer_init(&ids, ROWS_LIMIT);
+  buffer_init(&days, ROWS_LIMIT);
+  buffer_init(&distinct, ROWS_LIMIT);
+  for (int row = 0; row < PQntuples(rows); row++) {
+    const char *day = PQgetvalue(rows, row, 2);
+    char separator = row == 0 ? '{' : ',';
+    buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, 0));
+    buffer_add_format(&days, "%c%s", separator, day);
+    /* In order of ids they are nearly in order of days. */
+    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, 2)) != 0)
+      buffer_add_format(&distinct, "%c%s", separator, day);
+  }
+  buffer_add_string(&ids, "}");
+  buffer_add_string(&days, "}");
+  buffer_add_string(&distinct, "}");
+  bool ok = buffer_ok(&ids, "the list of changes", error) && buffer_ok(&days, "the list of days", error) &&
+            buffer_ok(&distinct, "the list of days", error);
+  if (ok) {
+    pgconn_pipeline_begin(connection);
+    pgconn_pipeline_add(connection, &PLAN_FOR_DAYS, NO_VALUES);
+    pgconn_pipeline_add(connection, &changes,
+                        VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false"));
+    pgconn_pipeline_add(connection, &PLAN_AS_BEFORE, NO_VALUES);
+    ok = pgconn_pipeline_run(connection, replies, 3, error);
+  }
+  PQclear(replies[0]);
+  PQclear(replies[2]);
+  *logged = replies[1];
+  buffer_release(&ids);
+  buffer_release(&days);
+  buffer_release(&distinct);
+  return ok;
+}
+
+static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
+                         enum claimed *claimed, struct error *error) {
+  if (!floor_write(claim->floor, claim->settings->version, batch->lanes, batch->lane_count, lanes, floors)) {
+    *claimed = CLAIMED_OUTDATED;
+    return true;
+  }
+  PGresult *rows = NULL;
+  PGresult *logged = NULL;
+  if (!take_rows(claim, batch, lanes, floors, &rows, error)) {
+    PQclear(rows);
+    return false;
+  }
+  if (PQntuples(rows) == 0) {
+    /* Somebody has emptied the lanes between our two statements. */
+    *claimed = CLAIMED_NONE;
+    PQclear(rows);
+    return true;
+  }
+  if (!read_log(claim, rows, &logged, error)) {
+    PQclear(rows);
+    PQclear(logged);
+    return false;
+  }
+  return batch_read(batch, rows, logged, claim->routes, error);
 }
 
 bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {

@@ -1,36 +1,11 @@
--- Takes queued rows from lanes whose locks this transaction holds, and reads their changes. They leave the queue when
--- the transaction commits. It must be a statement after the one that took the locks: only its snapshot is sure to see
--- what others had done with these lanes before.
---   $1 target  $2 lanes  $3 for each lane: the id up to which it was seen empty  $4 rows of each lane at most
---   $5 bytes at most; one larger row comes alone  $6 version of the target for which the floors hold
---   $7 whether also what only some targets want is read: when, in which transaction, by whom
-with candidate as materialized (
-  select c.*
-    from rowrelay.target t
-    cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
-    cross join lateral (
-      select q.ctid as tuple, q.change_id, q.bytes
-        from rowrelay.queue q
-       where q.lane = l.lane and q.change_id > l.floor
-         and (l.lane & 4095 = 0
-              or q.change_id < coalesce((select min(b.change_id) from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1)),
-                                        9223372036854775807))
-       order by q.change_id limit $4::integer
-         for update of q skip locked) as c
-   where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
-), measured as (
-  select c.tuple, sum(c.bytes) over in_order as bytes, row_number() over in_order as n
-    from candidate c
-  window in_order as (order by c.change_id rows unbounded preceding)
-), claimed as (
-  delete from rowrelay.queue q
-   where q.ctid = any (array(select m.tuple from measured m where m.bytes <= $5::bigint or m.n = 1))
-  returning q.change_id, q.lane, q.day, q.bytes
-)
-select h.id, q.lane, q.day, q.bytes, h.capture, h.op, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns', h.caveat ->> 'problem',
-       case when $7::boolean then to_json(h.captured_at) #>> '{}' end,
-       case when $7::boolean then h.txid end,
-       case when $7::boolean then h.actor end
-  from claimed q
-  join rowrelay.change h on h.id = q.change_id and h.day = q.day
- order by h.id;
+-- Reads the changes of claimed rows: one line for each, in order of ids; h.id is null when the log has lost it. The days
+-- are given once more as a list, so that the planner leaves out all other partitions, of which there may be years.
+--   $1 change ids, ascending  $2 their days  $3 the same days, each once
+--   $4 whether also what only some targets want is read: when, in which transaction, by whom
+select h.id, h.capture, h.op, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns', h.caveat ->> 'problem',
+       case when $4::boolean then to_json(h.captured_at) #>> '{}' end,
+       case when $4::boolean then h.txid end,
+       case when $4::boolean then h.actor end
+  from unnest($1::bigint[], $2::date[]) as q(id, day)
+  left join rowrelay.change h on h.id = q.id and h.day = q.day and h.day = any ($3::date[])
+ order by q.id;

@@ -1,0 +1,29 @@
+-- Takes queued rows from lanes whose locks this transaction holds. They leave the queue when the transaction commits. It
+-- must be a statement after the one that took the locks: only its snapshot is sure to see what others had done with
+-- these lanes before.
+--   $1 target  $2 lanes  $3 for each lane: the id up to which it was seen empty  $4 rows of each lane at most
+--   $5 bytes at most; one larger row comes alone  $6 version of the target for which the floors hold
+with candidate as materialized (
+  select c.*
+    from rowrelay.target t
+    cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
+    cross join lateral (
+      select q.ctid as tuple, q.change_id, q.bytes
+        from rowrelay.queue q
+       where q.lane = l.lane and q.change_id > l.floor
+         and (l.lane & 4095 = 0
+              or q.change_id < coalesce((select min(b.change_id) from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1)),
+                                        9223372036854775807))
+       order by q.change_id limit $4::integer
+         for update of q skip locked) as c
+   where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
+), measured as (
+  select c.tuple, sum(c.bytes) over in_order as bytes, row_number() over in_order as n
+    from candidate c
+  window in_order as (order by c.change_id rows unbounded preceding)
+), claimed as (
+  delete from rowrelay.queue q
+   where q.ctid = any (array(select m.tuple from measured m where m.bytes <= $5::bigint or m.n = 1))
+  returning q.change_id, q.lane, q.day, q.bytes
+)
+select c.change_id, c.lane, c.day, c.bytes from claimed c order by c.change_id;
