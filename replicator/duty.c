@@ -67,7 +67,7 @@ bool duty_wait(struct duty *duty, int64_t looked_at, int64_t milliseconds) {
   pthread_mutex_lock(&duty->lock);
   if (duty->looked_at < looked_at)
     duty->looked_at = looked_at;
-  duty->probing = false; /* with nothing to push there is nothing to find out */
+  duty->prober = NULL; /* with nothing to push there is nothing to find out */
   duty->waiting++;
   if (duty->waiting == duty->workers)
     tell_idle(duty);
@@ -99,15 +99,15 @@ bool duty_is_idle(struct duty *duty, int64_t since) {
   return idle;
 }
 
-bool duty_enter(struct duty *duty) {
+bool duty_enter(struct duty *duty, const void *worker) {
   pthread_mutex_lock(&duty->lock);
   duty->moved_at = clock_now();
   while (!duty->leaving && duty->failures > 0) {
-    if (!duty->probing && clock_now() >= duty->retry_at) {
-      duty->probing = true;
+    if (duty->prober == NULL && clock_now() >= duty->retry_at)
+      duty->prober = worker;
+    if (duty->prober == worker)
       break;
-    }
-    wait_until(duty, duty->probing ? clock_now() + 1000 : duty->retry_at);
+    wait_until(duty, duty->prober != NULL ? clock_now() + 1000 : duty->retry_at);
   }
   bool stay = !duty->leaving;
   pthread_mutex_unlock(&duty->lock);
@@ -119,7 +119,7 @@ void duty_succeeded(struct duty *duty, bool *was_failing) {
   *was_failing = duty->failures > 0;
   if (*was_failing) {
     duty->failures = 0;
-    duty->probing = false;
+    duty->prober = NULL;
     pthread_cond_broadcast(&duty->changed);
   }
   pthread_mutex_unlock(&duty->lock);
@@ -139,11 +139,11 @@ void duty_failed(struct duty *duty, bool *report) {
   int64_t now = clock_now();
   pthread_mutex_lock(&duty->lock);
   /* Several workers may fail at once: that is one failure. */
-  if (duty->failures == 0 || duty->probing) {
+  if (duty->failures == 0 || duty->prober != NULL) {
     duty->failures++;
     duty->retry_at = now + pause_after(duty->failures);
   }
-  duty->probing = false;
+  duty->prober = NULL;
   *report = duty->reported_at == 0 || now - duty->reported_at >= REPORT_INTERVAL;
   if (*report)
     duty->reported_at = now;

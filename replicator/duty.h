@@ -32,7 +32,7 @@ struct duty {
   int64_t moved_at;    /* when one of them last came back from a batch; clock_now() */
   int failures;        /* pushes that failed since one succeeded */
   int64_t retry_at;    /* when the target is tried again; clock_now() */
-  bool probing;        /* one worker tries whether it works again */
+  const void *prober;  /* the one worker that tries whether it works again, until it has found out */
   int64_t reported_at; /* when the source was last told of the failure */
   bool leaving;
   int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
@@ -61,8 +61,11 @@ MUST_CHECK bool duty_pause(struct duty *duty, int64_t milliseconds);
  */
 bool duty_is_idle(struct duty *duty, int64_t since);
 
-/* Waits while the target is failing, unless this worker is the one to try it. False when it is time to leave. */
-MUST_CHECK bool duty_enter(struct duty *duty);
+/*
+ * Waits while the target is failing, unless this worker is the one to try it. That one may come back before it has tried,
+ * because there was something else to do first. False when it is time to leave.
+ */
+MUST_CHECK bool duty_enter(struct duty *duty, const void *worker);
 /* A push succeeded; *was_failing tells whether that is news. */
 void duty_succeeded(struct duty *duty, bool *was_failing);
 /*

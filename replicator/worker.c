@@ -315,7 +315,7 @@ static void *work_until_told(void *argument) {
   routes_init(&work->routes);
   batch_init(&work->batch);
   bool stay = true;
-  while (stay && duty_enter(worker->duty)) {
+  while (stay && duty_enter(worker->duty, worker)) {
     struct error error;
     if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
       stay = look(work);
