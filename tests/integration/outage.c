@@ -1,0 +1,157 @@
+/* Source or target are away for a while: it is told, nothing is lost, and nobody has to do anything. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fixture.h"
+
+static void begin(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
+  rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
+  rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item select n, 'old' from generate_series(1, 20) as n; insert into note values ('old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+}
+
+static void write_rows(struct fixture *f, const char *name) {
+  sql(f->at_source, "update item set name = '%s'; insert into note values ('%s'), ('twice'), ('twice')", name, name);
+}
+
+static void check_equal(struct fixture *f) {
+  same_rows(f, "item", "item", "id");
+  same_rows(f, "note", "note", "what");
+}
+
+static void connect_again(struct fixture *f) {
+  PQfinish(f->at_source);
+  PQfinish(f->at_target);
+  f->at_source = connect_to(f->source, NULL);
+  f->at_target = connect_to(f->target, NULL);
+}
+
+static void check_is_well(struct fixture *f) {
+  write_rows(f, "well");
+  wait_until_empty(f, 10);
+  check_equal(f);
+  wait_until(f->at_source, "running", 5, "select state from rowrelay.status");
+  cr_expect(strcmp(ask(f->at_source, "select note from rowrelay.status"), "") == 0, "%s",
+            ask(f->at_source, "select note from rowrelay.status"));
+  cr_expect(ask_number(f->at_source, "select count(*) from rowrelay.errors") == 0);
+}
+
+Test(outage, a_target_that_is_away_is_told_of_and_waited_for) {
+  struct fixture f;
+  own_server("target", NULL);
+  begin(&f, "away");
+  pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, "--workers", "2", NULL)};
+  check_is_well(&f);
+  for (int i = 0; i < 2; i++) {
+    PQfinish(f.at_target);
+    stop_server("target", i == 0 ? "fast" : "immediate");
+    write_rows(&f, "away");
+    wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
+    const char *note = ask(f.at_source, "select note from rowrelay.status");
+    cr_expect(strstr(note, "since 2") != NULL && (strstr(note, "PGSQL") != NULL || strstr(note, "closed the connection") != NULL),
+              "%s", note);
+    cr_expect(ask_number(f.at_source, "select backlog from rowrelay.status") == 23);
+    cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "failing") != NULL);
+    sleep_seconds(0.5);
+    write_rows(&f, "still");
+    start_server("target");
+    f.at_target = connect_to(f.target, NULL);
+    wait_until_empty(&f, 15);
+    check_equal(&f);
+    check_is_well(&f);
+  }
+  for (int i = 0; i < 2; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(outage, a_source_that_is_away_is_waited_for) {
+  struct fixture f;
+  own_server("source", NULL);
+  begin(&f, "source_away");
+  pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, "--workers", "2", NULL)};
+  check_is_well(&f);
+  for (int i = 0; i < 2; i++) {
+    write_rows(&f, "before");
+    stop_server("source", i == 0 ? "fast" : "immediate");
+    sleep_seconds(1);
+    pid_t late = fixture_run(&f, "--workers", "1", NULL);
+    sleep_seconds(1);
+    start_server("source");
+    connect_again(&f);
+    write_rows(&f, "after");
+    wait_until_empty(&f, 15);
+    check_is_well(&f);
+    cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.instance") == 3);
+    cr_assert(stop_process(late, SIGTERM) == 0);
+  }
+  for (int i = 0; i < 2; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(outage, a_process_leaves_at_once_while_its_source_is_away) {
+  struct fixture f;
+  own_server("source", NULL);
+  begin(&f, "source_gone");
+  pid_t process = fixture_run(&f, "--workers", "4", NULL);
+  check_is_well(&f);
+  PQfinish(f.at_source);
+  stop_server("source", "immediate");
+  sleep_seconds(1);
+  double since = seconds_now();
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  cr_expect(seconds_now() - since < 1.5, "it took %.1f s", seconds_now() - since);
+  start_server("source");
+  f.at_source = connect_to(f.source, NULL);
+  fixture_end(&f);
+}
+
+/* The one worker that tries the target again meanwhile has other things to do first. */
+Test(outage, delivery_resumes_when_the_source_was_away_while_the_target_was) {
+  struct fixture f;
+  own_server("source", NULL);
+  own_server("target", NULL);
+  begin(&f, "both_away");
+  pid_t process = fixture_run(&f, "--workers", "3", NULL);
+  check_is_well(&f);
+  PQfinish(f.at_target);
+  stop_server("target", "fast");
+  write_rows(&f, "away");
+  wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
+  for (int i = 0; i < 3; i++) {
+    restart_server("source", i == 1 ? "fast" : "immediate");
+    sleep_seconds(0.5);
+  }
+  start_server("target");
+  f.at_target = connect_to(f.target, NULL);
+  PQreset(f.at_source);
+  wait_until_empty(&f, 20);
+  check_equal(&f);
+  check_is_well(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(outage, delivery_resumes_when_a_failing_target_is_given_another_address) {
+  struct fixture f;
+  begin(&f, "other_address");
+  pid_t process = fixture_run(&f, "--workers", "3", NULL);
+  for (int i = 0; i < 4; i++) {
+    rowrelay_ok(&f, "target", "set", "w", "--url", "postgresql:///nowhere?host=/nowhere", NULL);
+    write_rows(&f, "nowhere");
+    wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
+    sleep_seconds(0.1 * i);
+    rowrelay_ok(&f, "target", "set", "w", "--url", f.target_url, NULL);
+    wait_until_empty(&f, 10);
+    check_equal(&f);
+  }
+  check_is_well(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
