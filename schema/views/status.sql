@@ -3,10 +3,10 @@ create or replace view rowrelay.status as
 select t.name as target,
        case
          when t.state <> 'running' then t.state
-         when o.target is not null then 'failing'
          when not exists (select from rowrelay.instance i
                            where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets)))
            then 'not running'
+         when o.target is not null then 'failing'
          else 'running'
        end as state,
        backlog.n as backlog,
@@ -36,9 +36,9 @@ select t.name as target,
              where q.change_id > settled.up_to limit 1000000) as q) as backlog
   left join lateral (
     select q.change_id as id, q.day
-      from generate_series(-1, t.lanes - 1) as lane
+      from generate_series(-1, t.lanes - 1) as n
       cross join lateral (select q.change_id, q.day from rowrelay.queue q
-                           where q.lane = rowrelay.lane_number(t.id, lane) and q.change_id > settled.up_to
+                           where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
                            order by q.change_id limit 1) as q
      order by q.change_id limit 1) as first_pending on true
   cross join lateral (select count(*) filter (where f.state = 'error') as errors,
