@@ -12,8 +12,8 @@ begin
       using errcode = 'invalid_parameter_value',
             hint = 'A URL begins with postgresql:, file: or stdout:.';
   end if;
-  if url ~ '^postgres(ql)?://[^/@]*:[^/@]*@' and url !~ '^postgres(ql)?://[^/@:]*:\$\{[A-Za-z_][A-Za-z0-9_]*\}@'
-     or url ~ '[?&]password=' and url !~ '[?&]password=\$\{' then
+  if url ~ '^postgres(ql)?://[^/?@]*:[^/?@]+@' and url !~ '^postgres(ql)?://[^/?@:]*:\$\{[A-Za-z_][A-Za-z0-9_]*\}@'
+     or url ~ '[?&](ssl)?password=(?!\$\{[A-Za-z_][A-Za-z0-9_]*\}(&|$))' then
     raise exception 'target URL holds a password'
       using errcode = 'invalid_parameter_value',
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
