@@ -9,10 +9,13 @@ declare
 begin
   select t.* into before from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, before.url), coalesce(set_target.options, '{}'));
-  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key.
+  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
+  -- nobody would look into the lanes that are no more.
   if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
-     and exists (select from rowrelay.route r where r.target = target_id and r.until_id is null) then
-    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it', name
+     and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
+          or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
+          or exists (select from rowrelay.refusal f where f.target = target_id)) then
+    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'Add another target with that number of lanes, and route the tables to it.';
   end if;
