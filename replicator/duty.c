@@ -62,6 +62,21 @@ void duty_leave(struct duty *duty) {
   pthread_mutex_unlock(&duty->lock);
 }
 
+void duty_left(struct duty *duty) {
+  pthread_mutex_lock(&duty->lock);
+  duty->workers--;
+  duty->probing = false;
+  pthread_cond_broadcast(&duty->changed);
+  pthread_mutex_unlock(&duty->lock);
+}
+
+bool duty_is_deserted(struct duty *duty) {
+  pthread_mutex_lock(&duty->lock);
+  bool deserted = duty->workers == 0;
+  pthread_mutex_unlock(&duty->lock);
+  return deserted;
+}
+
 bool duty_wait(struct duty *duty, int64_t looked_at, int64_t milliseconds) {
   int64_t until = clock_now() + milliseconds;
   pthread_mutex_lock(&duty->lock);
@@ -94,7 +109,8 @@ bool duty_pause(struct duty *duty, int64_t milliseconds) {
 bool duty_is_idle(struct duty *duty, int64_t since) {
   pthread_mutex_lock(&duty->lock);
   bool others_are_long = duty->waiting > 0 && clock_now() - duty->moved_at > LONG_BATCH;
-  bool idle = (duty->waiting == duty->workers || others_are_long) && duty->wakes == 0 && duty->looked_at > since;
+  bool idle = duty->workers > 0 && (duty->waiting == duty->workers || others_are_long) && duty->wakes == 0 &&
+              duty->looked_at > since;
   pthread_mutex_unlock(&duty->lock);
   return idle;
 }

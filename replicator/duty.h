@@ -45,6 +45,10 @@ void duty_release(struct duty *duty);
 void duty_wake(struct duty *duty, int count);
 /* Tells all workers to leave. */
 void duty_leave(struct duty *duty);
+/* A worker leaves. */
+void duty_left(struct duty *duty);
+/* Whether all have left, because the target was dropped. */
+bool duty_is_deserted(struct duty *duty);
 
 /*
  * Waits until there may be work, or `milliseconds` are over. `looked_at` is when the look began that found nothing.

@@ -297,6 +297,8 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   *empty = true;
   for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
+    if (duty_is_deserted(duty))
+      continue;
     *empty = duty_is_idle(duty, supervisor->started_at - 1);
     if (*empty && !target_is_empty(supervisor, duty, empty, error))
       return false;

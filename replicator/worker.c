@@ -197,13 +197,19 @@ static bool settle_batch(struct work *work, const struct claim *claim, struct de
 
 static void log_refused(const struct work *work, const struct delivery *delivery) {
   size_t refused = delivery_count(delivery, OUTCOME_REFUSED);
-  for (size_t i = 0; refused > 0 && i < delivery->batch->count; i++)
-    if (delivery->fates[i].outcome == OUTCOME_REFUSED && delivery->fates[i].why != NULL) {
-      log_failure(LOG_LEVEL_WARNING, delivery->fates[i].why, "target %s: refused %zu changes, the first is %lld of %s",
-                  work->settings.name, refused, (long long)delivery->batch->changes[i].id,
-                  delivery->batch->changes[i].route->relation);
-      return;
-    }
+  for (size_t i = 0; refused > 0 && i < delivery->batch->count; i++) {
+    const struct fate *fate = &delivery->fates[i];
+    const struct change *change = &delivery->batch->changes[i];
+    if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL)
+      continue;
+    if (refused == 1)
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings.name,
+                  (long long)change->id, change->route->relation);
+    else
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, the first is %lld of %s",
+                  work->settings.name, refused, (long long)change->id, change->route->relation);
+    return;
+  }
 }
 
 /* The batch is claimed: brings it to the target and settles it. False when it is time to leave. */
@@ -309,6 +315,7 @@ static void *work_until_told(void *argument) {
   struct work *work = calloc(1, sizeof *work);
   if (work == NULL) {
     log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->duty->name);
+    duty_left(worker->duty);
     return NULL;
   }
   work->worker = worker;
@@ -329,6 +336,7 @@ static void *work_until_told(void *argument) {
   batch_release(&work->batch);
   routes_release(&work->routes);
   free(work);
+  duty_left(worker->duty);
   return NULL;
 }
 
