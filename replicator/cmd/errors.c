@@ -5,9 +5,11 @@
 
 static bool run(const struct options *given, struct error *error) {
   int64_t limit;
+  const char *target = option_text(given, "target");
   return option_integer(given, "limit", 1, INT32_MAX, &limit, error) &&
+         (target == NULL || call_once(given, &QUERY_cmd_target_id, VALUES(target), error)) &&
          call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json,
-                    VALUES(option_text(given, "target"), option_text(given, "limit")), error);
+                    VALUES(target, option_text(given, "limit")), error);
 }
 
 static const struct option OPTIONS[] = {
