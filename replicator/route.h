@@ -19,7 +19,7 @@ struct route {
   bool keyless;            /* rows are told apart by all they hold */
   bool key_is_exact;       /* equal keys have equal texts */
   bool key_is_lost;        /* one of its columns was dropped */
-  const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table */
+  const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
   const char *types;       /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
 };
 

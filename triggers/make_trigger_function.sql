@@ -12,6 +12,9 @@ declare
   owner   name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
+  if rowrelay.full_name(capture.relation) is null then
+    return; -- the table is gone, and its triggers with it
+  end if;
   if capture.lane_state <> rowrelay.lane_state(capture) then
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
     perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
@@ -23,7 +26,9 @@ begin
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
   end if;
   update rowrelay.capture c
-     set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture)
+     set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
+         relation_name = rowrelay.full_name(capture.relation),
+         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
    where c.id = capture_id;
   -- Processes know the table by what it was.
   update rowrelay.target t set version = t.version + 1

@@ -1,8 +1,18 @@
--- The captured tables that patterns name, each once: oid, name, pattern. A pattern that names none has a row without oid.
-select m.relation::oid, m.relation::text, min(p.pattern)
+-- The captured tables that patterns name, each once: oid, name, pattern. A table that is gone is found by its name. A
+-- pattern that names none has a row without oid.
+with named as (
+  select p.pattern, m.relation, m.relation::text as name
+    from unnest($1::text[]) p (pattern)
+    cross join lateral rowrelay.matching_tables(p.pattern) m (relation)
+   where exists (select from rowrelay.captures c where c.relation = m.relation)
+), gone as (
+  select p.pattern, c.relation, c.relation_name as name
+    from unnest($1::text[]) p (pattern)
+    join rowrelay.captures c on c.relation_name in (p.pattern, 'public.' || p.pattern)
+   where not exists (select from pg_class r where r.oid = c.relation)
+)
+select m.relation::oid, m.name, min(p.pattern)
   from unnest($1::text[]) p (pattern)
-  left join lateral (select r.relation
-                       from rowrelay.matching_tables(p.pattern) r (relation)
-                      where exists (select from rowrelay.captures c where c.relation = r.relation)) m on true
- group by m.relation, case when m.relation is null then p.pattern end
- order by m.relation::text;
+  left join (table named union all table gone) m on m.pattern = p.pattern
+ group by m.relation, m.name, case when m.relation is null then p.pattern end
+ order by m.name;

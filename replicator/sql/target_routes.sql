@@ -1,14 +1,14 @@
--- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart.
--- Columns come with their types, and those with what it takes to make the types elsewhere.
+-- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart, also when
+-- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere.
 --   $1 target
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name),
        r.into_table,
        r.create_table,
-       to_json(case when cardinality(c.key_columns) = 0 then '{}' else rowrelay.attribute_names(c.relation, c.key_columns) end),
+       to_json(k.names),
        cardinality(c.key_columns) = 0,
        c.key_is_exact,
-       array_position(rowrelay.attribute_names(c.relation, c.key_columns), null) is not null,
+       array_position(k.names, null) is not null,
        case when r.create_table then
          (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
             from pg_attribute a
@@ -17,4 +17,7 @@ select r.capture,
        case when r.create_table then rowrelay.type_definitions(c.relation) end
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
+  cross join lateral (
+    select case when rowrelay.full_name(c.relation) is null then c.key_names
+                else rowrelay.attribute_names(c.relation, c.key_columns) end as names) as k
  where r.target = $1::integer;

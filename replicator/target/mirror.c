@@ -215,7 +215,7 @@ static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_
   bool ok = false;
   if (!pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
     goto done;
-  if (!is_usable(route, reply) && route->create_table) {
+  if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
     PQclear(reply);
     reply = NULL;
     if (!create_table(connection, in_transaction, route, error) ||

@@ -11,6 +11,9 @@ declare
   -- as the table is called now, and not after somebody has renamed it
   default_table text := rowrelay.full_name(relation);
 begin
+  if rowrelay.full_name(relation) is null then
+    raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
+  end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Leave it out to use the name that the table has here.';

@@ -18,6 +18,7 @@ create table rowrelay.capture (
   relation        regclass not null,
   relation_name   text not null,
   key_columns     smallint[] not null,
+  key_names       text[] not null default '{}',
   key_is_exact    boolean not null,
   lane_columns    smallint[],
   only_columns    smallint[],
@@ -35,8 +36,9 @@ create unique index capture_relation on rowrelay.capture (relation) where releas
 comment on table rowrelay.capture is 'tables whose changes are captured, now or once; see rowrelay.capture_table()';
 comment on column rowrelay.capture.id is 'what rowrelay.change refers to, and the number in the name of the trigger function';
 comment on column rowrelay.capture.relation is 'the table';
-comment on column rowrelay.capture.relation_name is 'its name when it was captured, for when it is gone';
+comment on column rowrelay.capture.relation_name is 'its name when the trigger function was made, for when it is gone';
 comment on column rowrelay.capture.key_columns is 'attribute numbers of the key; empty: no key, rows are told apart by all they hold';
+comment on column rowrelay.capture.key_names is 'their names when the trigger function was made, for when the table is gone';
 comment on column rowrelay.capture.key_is_exact is 'equal keys always have equal texts (not so for citext or float8), so a batch''s changes of a key may be collapsed';
 comment on column rowrelay.capture.lane_columns is 'attribute numbers of what keeps changes in order; null: the key; empty: the whole table';
 comment on column rowrelay.capture.only_columns is 'attribute numbers of the columns to capture; null: all';
