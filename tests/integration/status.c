@@ -1,0 +1,175 @@
+/* What status says of targets, tables and processes. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+TestSuite(status, .timeout = 60);
+
+/* Table item goes to target w. */
+static void begin(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text)");
+  sql(f->at_target, "create table item (id int primary key, name text)");
+  rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", NULL);
+}
+
+static void wait_for_state(struct fixture *f, const char *target, const char *state) {
+  wait_until(f->at_source, state, 10, "select state from rowrelay.status where target = '%s'", target);
+}
+
+Test(status, a_target_is_running_while_a_process_serves_it) {
+  struct fixture f;
+  begin(&f, "status_running");
+  rowrelay_ok(&f, "target", "add", "v", "stdout:", NULL);
+  wait_for_state(&f, "w", "not running");
+  pid_t one = fixture_run(&f, "--target", "w", NULL);
+  wait_for_state(&f, "w", "running");
+  wait_for_state(&f, "v", "not running");
+  pid_t all = fixture_run(&f, NULL, NULL);
+  wait_for_state(&f, "v", "running");
+  cr_assert_eq(stop_process(all, SIGTERM), 0);
+  wait_for_state(&f, "v", "not running");
+  wait_for_state(&f, "w", "running");
+  cr_assert_eq(stop_process(one, SIGINT), 0);
+  wait_for_state(&f, "w", "not running");
+  fixture_end(&f);
+}
+
+Test(status, a_process_that_was_killed_counts_until_it_has_been_silent_for_half_a_minute) {
+  struct fixture f;
+  begin(&f, "status_killed");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_for_state(&f, "w", "running");
+  stop_process(process, SIGKILL);
+  wait_for_state(&f, "w", "running");
+  sql(f.at_source, "update rowrelay.instance set heartbeat_at = heartbeat_at - interval '30 s'");
+  wait_for_state(&f, "w", "not running");
+  fixture_end(&f);
+}
+
+Test(status, what_waits_is_counted_and_the_oldest_has_an_age) {
+  struct fixture f;
+  begin(&f, "status_backlog");
+  const char *question =
+      "select concat_ws(' ', backlog, oldest_pending between interval '0' and interval '10 s', errors, blocked) "
+      "from rowrelay.status";
+  cr_assert_str_eq(ask(f.at_source, "%s", question), "0 0 0");
+  sql(f.at_source, "insert into item values (1)");
+  sleep_seconds(1.1);
+  sql(f.at_source, "insert into item select generate_series(2, 500)");
+  cr_assert_str_eq(ask(f.at_source, "%s", question), "500 t 0 0");
+  cr_assert_str_eq(ask(f.at_source, "select oldest_pending >= interval '1 s' from rowrelay.status"), "t");
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "status", NULL), "w       not running      500  00:00:0"), "%s",
+                     rowrelay_ok(&f, "status", NULL));
+
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "%s", question), "0 0 0");
+  cr_assert_str_eq(ask(f.at_source, "select rate from rowrelay.status"), "8.3");
+  /* Also when most of what was queued is gone, and the floors have risen. */
+  sql(f.at_source, "insert into item select generate_series(501, 510)");
+  cr_assert_str_eq(ask(f.at_source, "%s", question), "10 t 0 0");
+  sql(f.at_source, "update rowrelay.receipt set settled_at = settled_at - interval '1 min'");
+  cr_assert_str_eq(ask(f.at_source, "select rate from rowrelay.status"), "0");
+  fixture_end(&f);
+}
+
+Test(status, a_failing_target_says_since_when_how_often_and_why) {
+  struct fixture f;
+  begin(&f, "status_failing");
+  rowrelay_ok(&f, "target", "add", "v", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "route", "item", "v", NULL);
+  sql(f.at_target, "drop table item");
+  sql(f.at_source, "insert into item values (1)");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_for_state(&f, "w", "failing");
+  wait_until(f.at_source, "t", 10, "select attempts >= 2 from rowrelay.trouble");
+  const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'w'");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select '%s' ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): table "
+                       "public.item does not "
+                       "exist in the target — create it there, or run: rowrelay route --create public.item TARGET$'",
+                       note),
+                   "t", "%s", note);
+  /* The other target is well, and has everything. */
+  cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', backlog, note) from rowrelay.status where target = 'v'"),
+                   "running 0");
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  wait_for_state(&f, "w", "paused");
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  /* With nobody there to try it, it does not fail; what it failed of is still said. */
+  stop_process(process, SIGTERM);
+  cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', left(note, 8)) from rowrelay.status where target = 'w'"),
+                   "not running since 20");
+  fixture_end(&f);
+}
+
+Test(status, a_target_that_does_not_answer_is_failing_until_it_does) {
+  struct fixture f;
+  own_server("target", NULL);
+  begin(&f, "status_away");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_empty(&f, 10);
+  PQfinish(f.at_target);
+  stop_server("target", "fast");
+  sql(f.at_source, "insert into item values (2)");
+  wait_for_state(&f, "w", "failing");
+  cr_assert_not_null(strstr(ask(f.at_source, "select note from rowrelay.status"), "onnection"), "%s",
+                     ask(f.at_source, "select note from rowrelay.status"));
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  start_server("target");
+  f.at_target = connect_to(f.target, NULL);
+  wait_until_empty(&f, 10);
+  wait_for_state(&f, "w", "running");
+  wait_until_says(process, "target w: delivers again", 2);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "2");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(status, tables_say_where_they_go_and_what_is_wrong_with_them) {
+  struct fixture f;
+  begin(&f, "status_tables");
+  sql(f.at_source, "create table line (a int, b text, primary key (a, b)); create table bare (n int)");
+  rowrelay_ok(&f, "capture", "line", "bare", NULL);
+  cr_assert_str_eq(rowrelay_ok(&f, "status", "--tables", NULL), "table  key   targets  note\n"
+                                                                "-----  ----  -------  ----\n"
+                                                                "bare                  \n"
+                                                                "item   id    w        \n"
+                                                                "line   a, b           \n");
+  sql(f.at_source, "alter table item disable trigger all");
+  sql(f.at_source, "drop table line");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation_name = 'public.item'"),
+                   "triggers are missing or disabled: capture the table again");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"),
+                   "public.item: triggers are missing or disabled: capture the table again");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  /* What is gone can be let go of by its name. */
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation_name, note), ', ' order by 1) from "
+                                    "rowrelay.captures where note <> ''"),
+                   "public.line the table is gone");
+  cr_assert_str_eq(rowrelay_ok(&f, "release", "line", NULL), "public.line: released\n");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures where note <> ''"), "0");
+  fixture_end(&f);
+}
+
+Test(status, watch_shows_it_again_and_again) {
+  struct fixture f;
+  begin(&f, "status_watch");
+  char command[700];
+  snprintf(command, sizeof command,
+           "timeout -s INT 2.5 \"$ROWRELAY_BIN\" -d '%s' status --json --watch=1 > /tmp/rowrelay-%d.watch", f.source,
+           (int)getpid());
+  cr_assert_neq(system(command), 0);
+  snprintf(command, sizeof command,
+           "test $(grep -c '\"target\":\"w\"' /tmp/rowrelay-%d.watch) = 3; s=$?; rm /tmp/rowrelay-%d.watch; exit $s",
+           (int)getpid(), (int)getpid());
+  cr_assert_eq(system(command), 0);
+  fixture_end(&f);
+}
