@@ -65,7 +65,7 @@ void duty_leave(struct duty *duty) {
 void duty_left(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
   duty->workers--;
-  duty->probing = false;
+  duty->prober = NULL;
   pthread_cond_broadcast(&duty->changed);
   pthread_mutex_unlock(&duty->lock);
 }
