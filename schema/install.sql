@@ -39,8 +39,9 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/key_is_exact.sql
 \ir ../triggers/key_expression.sql
 \ir ../triggers/hash_expression.sql
-\ir ../triggers/pin_statements.sql
+\ir ../triggers/survives_json.sql
 \ir ../triggers/awkward_columns.sql
+\ir ../triggers/pin_statements.sql
 \ir ../triggers/trim_image.sql
 \ir ../triggers/exact_image.sql
 \ir ../triggers/enqueue.sql

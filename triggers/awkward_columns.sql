@@ -1,25 +1,27 @@
 -- Purpose:    the columns whose values may not survive as JSON (see rowrelay.exact_image), and when
 -- Parameters: relation
 -- Result:     name; condition on the value, in which %s stands for it; whether it is a json column, whose text has to be
---             told from a JSON string (rowrelay.change.text_columns)
+--             told from a JSON string (rowrelay.change.text_columns); whether something in it may be what PostgreSQL
+--             refuses to read as JSON, \u0000
 create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text,
-                                                    out is_json boolean) returns setof record
+                                                    out is_json boolean, out is_unreadable boolean) returns setof record
 language sql stable as $$
-  select a.attname, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype)
+  select a.attname, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype),
+         t.oid <> 'jsonb'::regtype and not rowrelay.survives_json(coalesce(nullif(t.typelem, 0), t.oid))
     from pg_attribute a
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
     cross join lateral (
       select case
         when t.oid = 'json'::regtype then
           'pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) ''null'' '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0'
+          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0 '
+          'or pg_catalog.btrim(%1$s::pg_catalog.text, E'' \\n\\r\\t'') operator(pg_catalog.<>) %1$s::pg_catalog.text'
         when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
-        when t.oid in ('int2vector'::regtype, 'oidvector'::regtype) then '%1$s is not null'
-        when t.typcategory = 'A' then
+        when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
           'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) operator(pg_catalog.<>) 1 '
-          'or pg_catalog.array_lower(%1$s, 3) operator(pg_catalog.<>) 1'
-        when t.oid >= 16384 and exists (select from pg_cast k where k.castsource = t.oid and k.casttarget = 'json'::regtype)
-        then '%1$s is not null'
+          'or pg_catalog.array_lower(%1$s, 3) operator(pg_catalog.<>) 1 or pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 3'
+        -- not "is not null", which is about a record's fields; nor is = looked up here
+        when not rowrelay.survives_json(t.oid) then '%1$s is distinct from null'
       end) as c(condition)
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and c.condition is not null
    order by a.attnum

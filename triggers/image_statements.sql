@@ -17,7 +17,8 @@ declare
   conditions text;
   new_texts  text;
   old_texts  text;
-  quoting    text;
+  json_names text;
+  hiding     text;
 begin
   -- An inheritance child has columns of its own, which are not the parent's.
   if capture.only_columns is null
@@ -38,7 +39,7 @@ begin
     from unnest(leave_out || array(select json_object_keys(masks))) as name;
 
   for awkward in
-    select a.name, a.condition, a.is_json from rowrelay.awkward_columns(relation) a
+    select a.name, a.condition, a.is_json, a.is_unreadable from rowrelay.awkward_columns(relation) a
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
     -- Both images take the same form, because text_columns speaks of both.
@@ -52,9 +53,13 @@ begin
     old_texts := concat_ws(E',\n          ', old_texts,
       format('%L, case when %s then old.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
     if awkward.is_json then
-      -- \u0000 must not get into what exact_image() has to read
-      quoting := concat_ws(E'\n', quoting, format('      if %s then', condition),
+      json_names := concat_ws(E'\n', json_names, format('      if %s then', condition),
         format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
+        '      end if;');
+    end if;
+    if awkward.is_unreadable then
+      -- \u0000 must not get into what exact_image() has to read
+      hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
         format('        new.%I := null;', awkward.name),
         case when keeps_before then format('        old.%I := null;', awkward.name) end,
         '      end if;');
@@ -68,9 +73,9 @@ begin
            '  new_texts pg_catalog.json;' end,
     case when conditions is not null and keeps_before then
            '  old_texts pg_catalog.json;' end,
-    case when quoting is not null then
+    case when json_names is not null then
            '  text_columns pg_catalog.text[];' end), '');
-  if quoting is not null then
+  if json_names is not null then
     caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
   end if;
   statements := concat_ws(E'\n',
@@ -80,7 +85,8 @@ begin
       format(E'      new_texts := pg_catalog.json_build_object(\n          %s);', new_texts),
       case when keeps_before then
       format(E'      old_texts := pg_catalog.json_build_object(\n          %s);', old_texts) end,
-      quoting,
+      json_names,
+      hiding,
              '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
       case when keeps_before then
              '      old_row := rowrelay.exact_image(pg_catalog.row_to_json(old), old_texts);' end,
@@ -92,7 +98,7 @@ begin
       case when keeps_before then
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
     -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
-    case when capture.row_filter is not null or quoting is not null then concat_ws(E'\n',
+    case when capture.row_filter is not null or hiding is not null then concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
              '    end if;',

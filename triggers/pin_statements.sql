@@ -7,9 +7,13 @@
 create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
                                                    out pin text, out unpin text)
 language sql stable as $$
-  with recursive part(type, in_text) as (
+  with recursive text_column as materialized (
+    select w.name from rowrelay.awkward_columns(relation) w where not w.is_json
+  ), part(type, in_text) as (
     -- in_text: read through the type's own output function, where JSON's ISO dates do not help
-    select rowrelay.base_type(a.atttypid), a.attnum = any (key_columns)
+    select rowrelay.base_type(a.atttypid),
+           a.attnum = any (key_columns)
+             or a.attname in (select c.name from text_column c)
       from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
     union
     select rowrelay.base_type(inner_type.oid), part.in_text or inner_type.as_text
