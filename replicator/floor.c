@@ -12,6 +12,12 @@ void floor_release(struct floor *floor) {
   pthread_mutex_destroy(&floor->lock);
 }
 
+void floor_forget(struct floor *floor) {
+  pthread_mutex_lock(&floor->lock);
+  floor->version = 0;
+  pthread_mutex_unlock(&floor->lock);
+}
+
 bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t id, struct error *error) {
   bool ok = true;
   pthread_mutex_lock(&floor->lock);
@@ -41,7 +47,7 @@ bool floor_write(struct floor *floor, int version, const int *lanes, size_t coun
   buffer_clear(lane_array);
   buffer_clear(floor_array);
   pthread_mutex_lock(&floor->lock);
-  bool current = floor->version == version;
+  bool current = version != 0 && floor->version == version;
   if (current) {
     buffer_add_string(lane_array, "{");
     buffer_add_string(floor_array, "{");

@@ -7,7 +7,8 @@
  *
  * A floor may rise to an id only if nobody can still commit a change with that id or a smaller one (see horizon.h),
  * and all there was up to there is settled. Where older rows are put back on purpose (rowrelay.retry), the target gets a
- * new version, and all processes begin again from the floor that is stored in the source.
+ * new version, and all processes begin again from the floor that is stored in the source. So they do when the source was
+ * lost: a crash may have made it forget what was settled last. Not so what is stored: it was written after that.
  *
  * Shared by the workers that serve one target; every function may be called by any thread.
  */
@@ -30,6 +31,9 @@ struct floor {
 
 void floor_init(struct floor *floor);
 void floor_release(struct floor *floor);
+
+/* To be called when the source was lost. Until it is started again it has no version. */
+void floor_forget(struct floor *floor);
 
 /* Begins at `id` for all lanes, unless it has that version already. */
 MUST_CHECK bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t id, struct error *error);

@@ -8,11 +8,17 @@
 void horizon_init(struct horizon *horizon) {
   *horizon = (struct horizon){.candidate = 0};
   atomic_init(&horizon->id, 0);
+  atomic_init(&horizon->forgotten, false);
 }
 
 void horizon_release(struct horizon *horizon) {
   free(horizon->writers);
   horizon->writers = NULL;
+}
+
+void horizon_forget(struct horizon *horizon) {
+  atomic_store(&horizon->forgotten, true);
+  atomic_store(&horizon->id, 0);
 }
 
 /* Lists who is writing now; *remain tells whether any of `earlier` is still among them. */
@@ -27,6 +33,10 @@ static bool list_writers(struct source *source, const char *earlier, char **writ
 }
 
 bool horizon_look(struct horizon *horizon, struct source *source, struct error *error) {
+  if (atomic_exchange(&horizon->forgotten, false)) {
+    free(horizon->writers);
+    horizon->writers = NULL;
+  }
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
     return false;

@@ -21,6 +21,7 @@
 
 struct horizon {
   _Atomic int64_t id; /* any thread may read it */
+  atomic_bool forgotten;
   /* what follows belongs to the thread that moves it */
   int64_t candidate;
   char *writers; /* who may still commit the candidate or less; an array literal, NULL before the first look */
@@ -28,6 +29,12 @@ struct horizon {
 
 void horizon_init(struct horizon *horizon);
 void horizon_release(struct horizon *horizon);
+
+/*
+ * To be called by any thread that has lost the source: it may have crashed, and taken back ids that were given out but
+ * not committed. Nor does a prepared transaction keep its name in the list.
+ */
+void horizon_forget(struct horizon *horizon);
 
 /* Looks at who is writing, and moves the horizon if it can be. */
 MUST_CHECK bool horizon_look(struct horizon *horizon, struct source *source, struct error *error);

@@ -243,6 +243,15 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   return false;
 }
 
+/* What was known of it may hold no more: see floor.h and horizon.h. */
+static void lose_source(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    floor_forget(&supervisor->crews[i]->duty.floor);
+  horizon_forget(&supervisor->horizon);
+  source_close(supervisor->source);
+  supervisor->source = NULL;
+}
+
 static bool store_floors(struct supervisor *supervisor, struct error *error) {
   for (size_t i = 0; i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
@@ -402,8 +411,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
       return false;
     if (lost)
       log_failure(LOG_LEVEL_WARNING, error, "source");
-    source_close(supervisor->source);
-    supervisor->source = NULL;
+    lose_source(supervisor);
   }
   return true;
 }

@@ -43,6 +43,10 @@ static void lose_source(struct work *work, const struct error *error) {
   if (error->kind != FAILURE_STOP && work->source_failures == 0)
     log_failure(LOG_LEVEL_WARNING, error, "target %s: source", work->worker->duty->name);
   work->source_failures++;
+  if (work->source != NULL) {
+    floor_forget(&work->worker->duty->floor);
+    horizon_forget(work->worker->horizon);
+  }
   /* A target in the source's own database goes with the connection. */
   target_close(work->target);
   work->target = NULL;
