@@ -12,6 +12,12 @@
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
+/*
+ * Most settled batches that a crash of the source forgets are only delivered again. But a target that has once seen
+ * newer changes of a table without a key knows older ones no more, and would add their rows a second time.
+ */
+static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
+
 /* ---- lists of changes as JSON ---------------------------------------------------------------------------------- */
 
 static void list_open(struct buffer *list) {
@@ -171,6 +177,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
   list_open(&delivered);
   list_open(&refused);
   list_open(&returned);
+  bool for_good = false;
   size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
   /* What replaces a refused change may be in the same batch. */
   bool heals = settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0);
@@ -180,6 +187,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
+      for_good = for_good || change->route->keyless;
       if (heals && replaces_older(change)) {
         add_identity(&delivered, change);
         buffer_add_string(&delivered, "}");
@@ -204,6 +212,8 @@ bool settle(const struct settlement *settlement, struct error *error) {
             buffer_ok(&refused, "a list of changes", error) && buffer_ok(&returned, "a list of changes", error);
   if (ok) {
     pgconn_pipeline_begin(connection);
+    if (for_good)
+      pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
     if (ids.length > 2 || refused_count > 0)
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
