@@ -31,6 +31,7 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
  * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither. All
  * our statements go through an index, row by row, so other plans are ruled out.
  * The source may be its own target, so what values' texts mean must not depend on its defaults.
+ * A claim's second statement must see what was committed since its first.
  * A settled batch that a crash of the source forgets is only delivered again, so commits need not wait for the disk.
  */
 static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
@@ -38,6 +39,8 @@ static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
                                     "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
                                     "set xmloption to content;"
                                     "set synchronous_commit to off;"
+                                    "set default_transaction_isolation to 'read committed';"
+                                    "set default_transaction_read_only to off;"
                                     "set jit to off; set plan_cache_mode to force_generic_plan;"
                                     "set enable_seqscan to off; set enable_bitmapscan to off;"
                                     "set enable_hashjoin to off; set enable_mergejoin to off;"

@@ -29,6 +29,8 @@ static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release sa
 /* What values' texts mean must not depend on the target's defaults. */
 static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
                                       "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
+                                      "set default_transaction_isolation to 'read committed';"
+                                      "set default_transaction_read_only to off;"
                                       "set xmloption to content; set jit to off; set lock_timeout to '30s';"
                                       "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
                                       "set tcp_keepalives_count to 3;";
@@ -88,7 +90,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
     ok = pgconn_open(&postgres->connection, url, "rowrelay", TARGET_SETTINGS, error);
     if (ok) {
       pgconn_set_deadline(postgres->connection, settings->push_timeout);
-      ok = pgconn_run(postgres->connection, &QUERY_target_limits, VALUES(number(settings->push_timeout).text), NULL, error) &&
+      ok = pgconn_run(postgres->connection, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&
            fence_create(postgres->connection, error) && set_origin(postgres, error);
     }
   }
