@@ -87,7 +87,7 @@ Test(outage, a_source_that_is_away_is_waited_for) {
     write_rows(&f, "after");
     wait_until_empty(&f, 15);
     check_is_well(&f);
-    cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.instance") == 3);
+    wait_until(f.at_source, "3", 5, "select count(*) from rowrelay.instance");
     cr_assert(stop_process(late, SIGTERM) == 0);
   }
   for (int i = 0; i < 2; i++)

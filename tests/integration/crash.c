@@ -1,0 +1,114 @@
+/*
+ * What a crash forgets. At the source, a commit that nobody waits for, and numbers that a sequence gave out since the last
+ * one that somebody did wait for, may be gone afterwards; a process that lives through it remembers them.
+ * At the target, what was delivered must not be forgotten at all.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+
+#include "fixture.h"
+
+/* Nothing reaches the log on disk by itself. */
+#define FORGETFUL "wal_writer_delay=10s wal_writer_flush_after=100MB autovacuum=off max_prepared_transactions=4"
+
+static void begin(struct fixture *f, const char *name, const char *option) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
+  rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", option, NULL);
+  rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item select n, 'old' from generate_series(1, 200) as n; insert into note values ('old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+}
+
+static void check_equal(struct fixture *f) {
+  same_rows(f, "item", "item", "id");
+  same_rows(f, "note", "note", "what");
+}
+
+static void crash(struct fixture *f) {
+  PQfinish(f->at_source);
+  restart_server("source", "immediate");
+  f->at_source = connect_to(f->source, NULL);
+}
+
+Test(crash, changes_whose_ids_were_seen_before_the_crash_are_delivered) {
+  struct fixture f;
+  own_server("source", FORGETFUL);
+  begin(&f, "crash_ids", "batch_rows=2000");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "update item set name = 'before' where id = 1");
+  wait_until_empty(&f, 10);
+  sleep_seconds(1);
+  /* Ids that no commit makes last, as those of a transaction that rolls back; on a fresh page of the log. */
+  sql(f.at_source, "select pg_switch_wal()");
+  sql(f.at_source, "begin; select nextval('rowrelay.change_id') from generate_series(1, 500); rollback");
+  int64_t seen = ask_number(f.at_source, "select rowrelay.last_change_id()");
+  sleep_seconds(2.5); /* by now all is known to be settled up to there */
+  crash(&f);
+  int64_t left = ask_number(f.at_source, "select rowrelay.last_change_id()");
+  cr_assert(left < seen - 100, "the crash has forgotten nothing: %lld is left of %lld", (long long)left, (long long)seen);
+
+  sql(f.at_source, "update item set name = 'after' where id < 100; insert into note values ('after')");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(crash, a_prepared_transaction_that_outlives_the_crash_is_delivered) {
+  struct fixture f;
+  own_server("source", FORGETFUL);
+  begin(&f, "crash_prepared", "batch_rows=2000");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "begin; update item set name = 'prepared' where id = 1; insert into note values ('prepared');"
+                   "prepare transaction 'test_crash'");
+  sql(f.at_source, "update item set name = 'before' where id between 50 and 90");
+  wait_until_empty(&f, 10);
+  sleep_seconds(2.5);
+  crash(&f);
+  for (int i = 0; i < 5; i++) {
+    sql(f.at_source, "update item set name = 'after %d' where id between 50 and 90", i);
+    sleep_seconds(0.5);
+  }
+  wait_until_empty(&f, 10);
+  sleep_seconds(1);
+  sql(f.at_source, "commit prepared 'test_crash'");
+  wait_until(f.at_target, "prepared", 5, "select name from item where id = 1");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(crash, rows_without_a_key_are_not_doubled_when_the_crash_forgets_that_they_were_settled) {
+  struct fixture f;
+  own_server("source", FORGETFUL);
+  begin(&f, "crash_settled", "batch_rows=1");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "insert into note select 'same' from generate_series(1, 6)");
+  wait_until(f.at_target, "6", 10, "select count(*) from note where what = 'same'");
+  wait_until_empty(&f, 10);
+  crash(&f);
+  sleep_seconds(1.5);
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  sql(f.at_source, "delete from note where ctid in (select ctid from note limit 2); insert into note values ('after')");
+  wait_until_empty(&f, 10);
+  check_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(crash, a_target_that_does_not_wait_for_its_disk_keeps_what_was_delivered_through_a_crash) {
+  struct fixture f;
+  own_server("target", FORGETFUL " synchronous_commit=off");
+  begin(&f, "crash_target", "batch_rows=50");
+  sql(f.at_target, "select pg_switch_wal()");
+  sql(f.at_source, "update item set name = 'delivered' where id < 20; insert into note values ('delivered')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  PQfinish(f.at_target);
+  restart_server("target", "immediate");
+  f.at_target = connect_to(f.target, NULL);
+  check_equal(&f);
+  fixture_end(&f);
+}
