@@ -18,7 +18,7 @@
 #define SPARE_CHANGES 1000
 
 void doorbell_init(struct doorbell *doorbell) {
-  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE};
+  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE, .processes = 1};
 }
 
 void doorbell_release(struct doorbell *doorbell) {
@@ -41,7 +41,7 @@ bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct er
   bool armed = doorbell->state != DOORBELL_AWAKE;
   doorbell->state = DOORBELL_AWAKE;
   doorbell->next_step = 0;
-  doorbell->may_arm = clock_now() + ARM_INTERVAL;
+  doorbell->may_arm = clock_now() + ARM_INTERVAL * doorbell->processes;
   return !armed || source_run(source, &QUERY_doorbell_disarm, VALUES(number(doorbell->value).text), NULL, error);
 }
 
@@ -101,7 +101,7 @@ bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, 
   if (!doorbell->can_ring) {
     doorbell->next_step = now + POLL_STEP;
   } else if (doorbell->state == DOORBELL_AWAKE) {
-    doorbell->next_step = now + AWAKE_STEP;
+    doorbell->next_step = now + AWAKE_STEP * doorbell->processes;
     if (now >= doorbell->may_arm && !arm(doorbell, source, error))
       return false;
   } else {

@@ -27,6 +27,7 @@
 #include "source.h"
 
 struct doorbell {
+  int processes; /* how many there are: the more, the less often each of them looks while it is awake */
   bool can_ring; /* the server's writers do, when it is armed */
   enum { DOORBELL_AWAKE, DOORBELL_ARMED, DOORBELL_ASLEEP } state;
   int64_t value;     /* the last change id for which it rings */

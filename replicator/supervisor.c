@@ -160,6 +160,8 @@ static bool look_for_targets(struct supervisor *supervisor, struct error *error)
       ok = add_crew(supervisor, &settings, error);
     if (ok)
       atomic_store(&find_crew(supervisor, settings.target)->duty.workers_everywhere, settings.workers);
+    if (ok)
+      supervisor->doorbell.processes = 1 + settings.workers / (supervisor->options->workers + 1);
     if (ok && supervisor->options->until_empty && !settings.running) {
       ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings.name);
       error_detail(error, "%s", settings.reason[0] != '\0' ? settings.reason : "It is paused.");

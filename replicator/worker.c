@@ -16,7 +16,8 @@
 
 /* Milliseconds. */
 #define SLOW_LOOK 1000         /* how long to wait for a wake-up before looking all the same */
-#define BUSY_LOOK 50           /* the same when others hold the lanes: they may die, and nobody would ring */
+#define BUSY_LOOK 200          /* the same when others hold the lanes: they may die, and nobody would ring */
+#define AGAIN_PAUSE 50         /* before what went back to the queue is claimed again */
 #define SOURCE_TIMEOUT 60000   /* for what is asked of the source at once */
 #define SOURCE_FIRST_PAUSE 100 /* before the first reconnection; doubles up to */
 #define SOURCE_LONGEST_PAUSE 5000
@@ -252,9 +253,9 @@ static bool deliver(struct work *work, const struct claim *claim) {
       report_success(work);
       /* Everything went back, because it has to wait for others: give them a moment. */
       if (delivered + refused == 0)
-        stay = duty_pause(work->worker->duty, BUSY_LOOK);
+        stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
     } else if (settled && is_momentary(&error)) {
-      stay = duty_pause(work->worker->duty, random() % BUSY_LOOK);
+      stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
     } else if (settled) {
       report_failure(work, &error);
     }
