@@ -1,0 +1,35 @@
+/*
+ * writers: applications at work: several processes that write into two tables of the source at random, all in their own
+ * transactions, with some keys that all of them are after.
+ *
+ * stock (id int primary key, n bigint, note text): updates, deletes, upserts, keys that change, several rows at once;
+ * ledger (what text, n int), which has no key: inserts, updates and deletes of one of several equal rows. One transaction
+ * in six rolls back, some to a savepoint, and whatever fails (a key that is there already, a deadlock, a server that goes
+ * away) is tried no second time, except that a lost connection is made anew.
+ */
+#ifndef ROWRELAY_TESTS_WRITERS_H
+#define ROWRELAY_TESTS_WRITERS_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define MOST_WRITERS 16
+
+struct writers {
+  pid_t processes[MOST_WRITERS];
+  int count;
+};
+
+void writers_make_tables(PGconn *connection);
+/* Fills stock with rows 1 … keys, and ledger with some. */
+void writers_fill_tables(PGconn *connection, int keys);
+
+/* Starts `count` processes that run `transactions` between them, on `hot` keys more than on the others of `keys`. */
+void writers_start(struct writers *writers, const char *conninfo, int count, int transactions, int hot, int keys);
+/* Whether all of them have come to their end. */
+bool writers_are_done(struct writers *writers);
+/* Waits for them; fails the test if one of them had trouble or takes longer. */
+void writers_finish(struct writers *writers, double seconds);
+
+#endif
