@@ -1,0 +1,13 @@
+-- Leaves the database as it was before schema/install.sql:  psql -f schema/uninstall.sql
+-- All that was captured is lost, delivered or not. Each table is released in a transaction of its own, so that no lock is
+-- held for longer than that takes. `rowrelay uninstall` does the same.
+\set ON_ERROR_STOP on
+\set QUIET on
+select format('select rowrelay.release_table(%L)', c.relation)
+  from rowrelay.capture c
+ where c.released_at is null and exists (select from pg_class r where r.oid = c.relation)
+ order by c.id
+\gexec
+set client_min_messages = warning;
+set lock_timeout = '10s';
+drop schema rowrelay cascade;

@@ -1,0 +1,157 @@
+/* Installing, and leaving no trace. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+#define DUMP_SIZE (256 * 1024)
+
+/* What a command prints. */
+static void read_output(const char *command, char *text) {
+  FILE *pipe = popen(command, "r");
+  cr_assert(pipe != NULL);
+  size_t length = fread(text, 1, DUMP_SIZE - 1, pipe);
+  text[length] = '\0';
+  cr_assert(pclose(pipe) == 0, "%s: %s", command, text);
+}
+
+/* Leaves out the words that pg_dump makes up anew each time. */
+static void dump_schema(const struct fixture *f, char *text) {
+  char command[1024];
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pg_dump --schema-only '%s' | grep -v '^.[a-z]*restrict '",
+           f->source);
+  read_output(command, text);
+}
+
+static void make_tables(PGconn *connection) {
+  sql(connection, "create schema shop; create table shop.item (id int primary key, name text, price numeric);"
+                  "create table shop.sale (id int, day date, primary key (id, day)) partition by range (day);"
+                  "create table shop.sale_1 partition of shop.sale for values from ('2026-01-01') to ('2027-01-01');"
+                  "create table shop.parent (id int primary key); create table shop.child (n int) inherits (shop.parent);"
+                  "create table shop.note (t text)");
+}
+
+static void check_no_trace(const char *name, bool by_psql) {
+  static char before[DUMP_SIZE];
+  static char after[DUMP_SIZE];
+  struct fixture f;
+  fixture_begin(&f, name);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  make_tables(f.at_source);
+  dump_schema(&f, before);
+
+  rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "shop.item", "--where", "price > 1", "--before", NULL);
+  rowrelay_ok(&f, "capture", "shop.sale", "shop.parent", "shop.note", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into shop.sale values (1, '2026-05-05'); insert into shop.item values (1, 'a', 2)");
+  if (by_psql) {
+    char command[1024];
+    snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -XAt -f schema/uninstall.sql '%s' 2>&1", f.source);
+    read_output(command, after);
+  } else {
+    rowrelay_ok(&f, "uninstall", "--force", NULL);
+  }
+
+  dump_schema(&f, after);
+  cr_assert(strstr(before, "CREATE TABLE shop.item") != NULL);
+  cr_assert(strcmp(before, after) == 0, "before:\n%s\nafter:\n%s", before, after);
+  fixture_end(&f);
+}
+
+Test(install, uninstall_leaves_the_database_as_it_was) {
+  check_no_trace("trace", false);
+}
+
+Test(install, the_script_for_psql_leaves_the_database_as_it_was) {
+  check_no_trace("trace_psql", true);
+}
+
+Test(install, init_and_the_script_for_psql_make_the_same) {
+  static char by_init[DUMP_SIZE];
+  static char by_psql[DUMP_SIZE];
+  struct fixture f;
+  char command[1024];
+  fixture_begin(&f, "both_ways");
+  rowrelay_ok(&f, "init", NULL);
+  dump_schema(&f, by_init);
+  rowrelay_ok(&f, "uninstall", "--force", NULL);
+  snprintf(command, sizeof command, "for i in 1 2; do $(tests/support/pg.sh bin)/psql -XAt -f schema/install.sql '%s' 2>&1; done",
+           f.source);
+  read_output(command, by_psql);
+  cr_assert_str_eq(by_psql, "", "it is not quiet: %s", by_psql);
+  dump_schema(&f, by_psql);
+  cr_assert(strcmp(by_init, by_psql) == 0);
+  fixture_end(&f);
+}
+
+/* An old transaction holds the table; while capture waits for it, others must be able to write. */
+Test(install, nobody_queues_for_long_behind_a_capture_that_waits) {
+  struct fixture f;
+  fixture_begin(&f, "waits");
+  make_tables(f.at_source);
+  PGconn *old = connect_to(f.source, NULL);
+  PGconn *capture = connect_to(f.source, NULL);
+  sql(old, "begin; insert into shop.item values (1)");
+  start(capture, "select rowrelay.capture_table('shop.item')");
+  double longest = 0;
+  for (int i = 2; i < 60; i++) {
+    double began = seconds_now();
+    sql(f.at_source, "insert into shop.item values (%d)", i);
+    if (seconds_now() - began > longest)
+      longest = seconds_now() - began;
+    sleep_seconds(0.02);
+  }
+  cr_assert(is_running(capture), "the old transaction should have kept it waiting");
+  cr_assert(longest < 1, "a writer waited for %.2f s", longest);
+  cr_expect(longest > 0.02, "capture never asked for the lock");
+  sql(old, "commit");
+  finish(capture);
+  sql(f.at_source, "insert into shop.item values (100)");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change") == 1);
+  PQfinish(old);
+  PQfinish(capture);
+  fixture_end(&f);
+}
+
+Test(install, a_capture_that_gets_no_lock_changes_nothing_and_names_who_holds_it) {
+  struct fixture f;
+  const char *errors;
+  fixture_begin(&f, "no_lock");
+  make_tables(f.at_source);
+  PGconn *old = connect_to(f.source, NULL);
+  sql(old, "begin; insert into shop.item values (1)");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "shop.item", "--lock-wait", "1", NULL) == 1, "%s", errors);
+  char process[32];
+  snprintf(process, sizeof process, "process %d", PQbackendPID(old));
+  cr_assert(strstr(errors, process) != NULL, "%s", errors);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.capture") == 0);
+  PQfinish(old);
+  fixture_end(&f);
+}
+
+Test(install, the_tables_of_pgbench_arrive_as_they_are) {
+  struct fixture f;
+  char command[1024];
+  static char output[DUMP_SIZE];
+  fixture_begin(&f, "tpcb");
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pgbench -q -i -I dtp '%s' 2>&1", f.source);
+  read_output(command, output);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "pgbench_*", "--to", "w", "--create", NULL);
+  fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into pgbench_branches values (1, 0);"
+                   "insert into pgbench_tellers select n, 1, 0 from generate_series(1, 10) as n;"
+                   "insert into pgbench_accounts select n, 1, 0, '' from generate_series(1, 100000) as n");
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pgbench -n -c 4 -t 300 '%s' 2>&1", f.source);
+  read_output(command, output);
+  wait_until_empty(&f, 60);
+  same_rows(&f, "pgbench_accounts", "pgbench_accounts", "aid");
+  same_rows(&f, "pgbench_tellers", "pgbench_tellers", "tid");
+  same_rows(&f, "pgbench_branches", "pgbench_branches", "bid");
+  same_rows(&f, "pgbench_history", "pgbench_history", "tid, aid, delta, mtime");
+  cr_assert(ask_number(f.at_target, "select count(*) from pgbench_history") == 1200);
+  fixture_end(&f);
+}
