@@ -1,7 +1,6 @@
 /* Writers at work while processes are killed and servers restarted: in the end everything has arrived, once, in order. */
 #include <criterion/criterion.h>
 #include <signal.h>
-#include <stdio.h>
 
 #include "arrival.h"
 #include "fixture.h"

@@ -87,9 +87,15 @@ static void run_transaction(PGconn *connection, struct dice *dice, int hot, int 
     run(connection, "rollback");
 }
 
+static void ignore_notice(void *unused, const char *message) {
+  (void)unused;
+  (void)message;
+}
+
 static PGconn *connect_writer(const char *conninfo) {
   for (;;) {
     PGconn *connection = PQconnectdb(conninfo);
+    PQsetNoticeProcessor(connection, ignore_notice, NULL);
     /* Who meets somebody else's rows in another order finds out soon. */
     if (PQstatus(connection) == CONNECTION_OK &&
         run(connection, "set deadlock_timeout to '50ms'; set client_min_messages to error"))
