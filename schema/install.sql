@@ -27,6 +27,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/resume.sql
 \ir functions/ring_doorbell.sql
 \ir functions/rewind.sql
+\ir functions/lock_refused_lanes.sql
 \ir functions/retry.sql
 \ir functions/skip.sql
 \ir functions/writers.sql

@@ -6,23 +6,20 @@
 create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql as $$
 declare
-  only_target integer := case when target is not null then rowrelay.target_id(target) end;
-  lane        integer;
+  only_target integer;
+  lanes       integer[] := rowrelay.lock_refused_lanes(target, change_ids);
   given_up    bigint;
   waiting     bigint[];
 begin
-  -- A process that is working on the lane may just be finding out what is blocked.
-  for lane in
-    select distinct f.lane from rowrelay.refusal f
-     where (only_target is null or f.target = only_target) and (change_ids is null or f.change_id = any (change_ids))
-     order by 1
-  loop
-    perform pg_advisory_xact_lock(1919907698, lane);
-  end loop;
+  -- Nobody is just finding out what is blocked there.
+  if target is not null then
+    only_target := rowrelay.target_id(target);
+  end if;
 
   with gone as (
     delete from rowrelay.refusal f
      where (only_target is null or f.target = only_target)
+       and f.lane = any (lanes)
        and f.state = 'error'
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.key
