@@ -160,7 +160,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
   }
   if (PQntuples(rows) == 0) {
     /* Somebody has emptied the lanes between our two statements. */
-    *claimed = CLAIMED_NONE;
+    *claimed = CLAIMED_BUSY;
     PQclear(rows);
     return true;
   }
