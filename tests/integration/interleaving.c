@@ -310,3 +310,42 @@ Test(interleaving, a_row_that_moves_to_another_lane_keeps_its_order) {
   stop_all(processes, 2);
   fixture_end(&f);
 }
+
+/* ---- retries and claims ---------------------------------------------------------------------------------------- */
+
+Test(interleaving, a_retry_and_a_batch_that_halts_the_target_do_not_wait_for_each_other) {
+  struct fixture f;
+  begin(&f, "retry_and_halt");
+  sql(f.at_target, "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;"
+                   "create trigger refuse before update on item for each row when (new.name like 'bad%%') "
+                   "execute function refuse()");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  sql(f.at_source, "update item set name = 'bad' where id < 9");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.refusal") > 1);
+  /* The retry comes to this row's lane last. */
+  int64_t row = ask_number(f.at_source, "select key from rowrelay.refusal order by lane desc limit 1");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "on_error=halt", NULL);
+  PGconn *holder = connect_to(f.target, NULL);
+  PGconn *retrier = connect_to(f.source, NULL);
+  sql(holder, "begin; select from item where id = %lld for update", (long long)row);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'bad again' where id = %lld", (long long)row);
+  wait_until_pushes_are_held(&f, "1");
+  start(retrier, "select rowrelay.retry('w')");
+  wait_until_blocked(f.at_source, retrier, 10);
+
+  sql(holder, "commit");
+
+  finish(retrier);
+  wait_until(f.at_source, "halted", 10, "select state from rowrelay.target");
+  cr_expect(strstr(process_log(process), "deadlock") == NULL, "%s", process_log(process));
+  sql(f.at_target, "drop trigger refuse on item");
+  sql(f.at_source, "select rowrelay.retry('w'); select rowrelay.resume('w')");
+  wait_until_empty(&f, 10);
+  same_rows(&f, "item", "item", "id");
+  PQfinish(holder);
+  PQfinish(retrier);
+  stop_all(&process, 1);
+  fixture_end(&f);
+}
