@@ -45,16 +45,18 @@ begin
   select * into images from rowrelay.image_statements(capture, keeps_before);
   -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
   select case when capture.key_is_exact
-              then string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or ')
+              then coalesce(string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or '), 'false')
               else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
     into rekeyed
-    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name;
+    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name
+   where name is not null;
   size := case when keeps_before
                then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
                else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
   select * into pins from rowrelay.pin_statements(relation, capture.key_columns || lane_columns);
-  select format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')) into key_row
-    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name;
+  select coalesce(format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')), 'null') into key_row
+    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name
+   where name is not null;
 
   select string_agg(
            format(case when can_move then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
