@@ -1,6 +1,7 @@
 #include "supervisor.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,23 +63,23 @@ struct supervisor {
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t signal_count = 0;
+static atomic_int signal_count = 0; /* any thread may read it */
 static int wake_fd = -1; /* ends the supervisor's wait: a signal came, or workers have become idle */
 
 static void count_signal(int number_of_signal) {
   (void)number_of_signal;
-  signal_count++;
+  atomic_fetch_add(&signal_count, 1);
   uint64_t one = 1;
   ssize_t ignored = write(wake_fd, &one, sizeof one);
   (void)ignored;
 }
 
 static bool told_to_leave(void) {
-  return signal_count > 0;
+  return atomic_load(&signal_count) > 0;
 }
 
 static bool told_to_leave_at_once(void) {
-  return signal_count > 1;
+  return atomic_load(&signal_count) > 1;
 }
 
 static bool handle_signals(struct error *error) {
