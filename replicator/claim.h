@@ -27,9 +27,9 @@ struct claim {
 };
 
 enum claimed {
-  CLAIMED_SOME,   /* the batch has changes, and the transaction is open */
-  CLAIMED_NONE,   /* there is nothing to do */
-  CLAIMED_BUSY,   /* there is, but others are at it */
+  CLAIMED_SOME,    /* the batch has changes, and the transaction is open */
+  CLAIMED_NONE,    /* there is nothing to do */
+  CLAIMED_BUSY,    /* there is, but others are at it */
   CLAIMED_OUTDATED /* the settings are no longer what the source says: read them anew */
 };
 

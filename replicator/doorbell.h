@@ -10,10 +10,11 @@
  *   3. look for work once more, and again in short steps, until all of that list have ended;
  *   4. look once more, and sleep until it rings.
  *
- * Whoever is woken disarms it. Under load nobody sleeps, so nobody notifies. A bell rings for some thousand changes only
- * after it was armed, so one that a dead process left armed falls silent by itself; and a process that sleeps looks now
- * and then whether it has fallen silent, because another may have disarmed it in the very moment in which it was armed.
- * Workers also look by themselves once a second, for what is behind a proxy that does not pass notifications on.
+ * Whoever is woken disarms it. Under load nobody sleeps, so nobody notifies. A bell rings for some thousand changes
+ * only after it was armed, so one that a dead process left armed falls silent by itself; and a process that sleeps
+ * looks now and then whether it has fallen silent, because another may have disarmed it in the very moment in which it
+ * was armed. Workers also look by themselves once a second, for what is behind a proxy that does not pass notifications
+ * on.
  *
  * On a server that allows prepared transactions writers never ring, because PostgreSQL refuses to prepare a transaction
  * that has notified. There, idle workers look for work many times a second.
@@ -47,8 +48,8 @@ MUST_CHECK bool doorbell_listen(struct doorbell *doorbell, struct source *source
 MUST_CHECK bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error);
 
 /*
- * To be called again and again. `idle` tells whether some worker has nothing to do. *look is set when idle workers are to
- * look for work now; *wait is lowered to the milliseconds after which this is to be called again at the latest.
+ * To be called again and again. `idle` tells whether some worker has nothing to do. *look is set when idle workers are
+ * to look for work now; *wait is lowered to the milliseconds after which this is to be called again at the latest.
  */
 MUST_CHECK bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, bool *look, int64_t *wait,
                               struct error *error);

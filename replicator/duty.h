@@ -1,6 +1,6 @@
 /*
- * duty: what the workers of one target in this process share: whether there may be work, whether the target is well, and
- * the settings and floors that go with it.
+ * duty: what the workers of one target in this process share: whether there may be work, whether the target is well,
+ * and the settings and floors that go with it.
  *
  * A worker that finds nothing waits here. It is woken by the doorbell, by a fellow worker that sees more work than it
  * can do alone, or by its own slow look. A worker that finds the target failing makes all others wait with it: one of
@@ -66,8 +66,8 @@ MUST_CHECK bool duty_pause(struct duty *duty, int64_t milliseconds);
 bool duty_is_idle(struct duty *duty, int64_t since);
 
 /*
- * Waits while the target is failing, unless this worker is the one to try it. That one may come back before it has tried,
- * because there was something else to do first. False when it is time to leave.
+ * Waits while the target is failing, unless this worker is the one to try it. That one may come back before it has
+ * tried, because there was something else to do first. False when it is time to leave.
  */
 MUST_CHECK bool duty_enter(struct duty *duty, const void *worker);
 /* A push succeeded; *was_failing tells whether that is news. */

@@ -6,9 +6,9 @@
  * it looks from the floor.
  *
  * A floor may rise to an id only if nobody can still commit a change with that id or a smaller one (see horizon.h),
- * and all there was up to there is settled. Where older rows are put back on purpose (rowrelay.retry), the target gets a
- * new version, and all processes begin again from the floor that is stored in the source. So they do when the source was
- * lost: a crash may have made it forget what was settled last. Not so what is stored: it was written after that.
+ * and all there was up to there is settled. Where older rows are put back on purpose (rowrelay.retry), the target gets
+ * a new version, and all processes begin again from the floor that is stored in the source. So they do when the source
+ * was lost: a crash may have made it forget what was settled last. Not so what is stored: it was written after that.
  *
  * Shared by the workers that serve one target; every function may be called by any thread.
  */

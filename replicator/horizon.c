@@ -22,7 +22,8 @@ void horizon_forget(struct horizon *horizon) {
 }
 
 /* Lists who is writing now; *remain tells whether any of `earlier` is still among them. */
-static bool list_writers(struct source *source, const char *earlier, char **writers, bool *remain, struct error *error) {
+static bool list_writers(struct source *source, const char *earlier, char **writers, bool *remain,
+                         struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_writers, VALUES(earlier), &reply, error))
     return false;

@@ -1,6 +1,6 @@
 /*
- * json: the little that is asked of a row image on its way: which columns it has. The text comes from PostgreSQL, which has
- * made sure that it is well formed.
+ * json: the little that is asked of a row image on its way: which columns it has. The text comes from PostgreSQL, which
+ * has made sure that it is well formed.
  */
 #ifndef ROWRELAY_JSON_H
 #define ROWRELAY_JSON_H

@@ -1,6 +1,6 @@
 /*
- * lanes: the ordered streams of one target. They are numbered among the lanes of all targets (rowrelay.lane_number), and
- * the first of each target is the one in which its barriers are.
+ * lanes: the ordered streams of one target. They are numbered among the lanes of all targets (rowrelay.lane_number),
+ * and the first of each target is the one in which its barriers are.
  */
 #ifndef ROWRELAY_LANES_H
 #define ROWRELAY_LANES_H

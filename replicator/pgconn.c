@@ -26,10 +26,10 @@ struct pgconn {
   struct {
     const struct query *query;
     bool prepares;
-  } *expected;
+  } * expected;
   size_t expected_count;
   size_t expected_capacity;
-  bool pipeline_failed; /* something could not even be sent; */
+  bool pipeline_failed;        /* something could not even be sent; */
   struct error pipeline_error; /* why */
   char description[256];
 };
@@ -101,10 +101,11 @@ static enum failure classify(const char *sqlstate) {
       "58",    /* system error */
       NULL};
   /* The target is not as it should be, whatever the row: no such table, no right to it, not supported there, … */
-  static const char *const fatal[] = {"0A", "0B", "0L", "0P", "25", "26", "28", "2B", "2D", "34",
-                                      "3B", "3D", "3F", "42", "55", "72", "F0", "HV",
-                                      "XX001", "XX002", /* corrupted; XX000 is such as a value that is too large */
-                                      NULL};
+  static const char *const fatal[] = {
+      "0A", "0B", "0L", "0P", "25", "26", "28", "2B",    "2D",    "34", "3B",
+      "3D", "3F", "42", "55", "72", "F0", "HV", "XX001", "XX002", /* corrupted; XX000 is such as a value that is too
+                                                                     large */
+      NULL};
   if (has_class(sqlstate, transient))
     return FAILURE_RETRY;
   /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */

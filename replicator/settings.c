@@ -53,7 +53,8 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .workers = atoi(PQgetvalue(reply, row, COLUMN_WORKERS)),
   };
   snprintf(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
-  return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name", error) &&
+  return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name",
+                   error) &&
          copy_text(settings->url, sizeof settings->url, PQgetvalue(reply, row, COLUMN_URL), "a target's URL", error) &&
          copy_text(settings->source_id, sizeof settings->source_id, PQgetvalue(reply, row, COLUMN_SOURCE_ID),
                    "the source's id", error);

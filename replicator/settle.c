@@ -114,8 +114,7 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
   *has = true;
   if (floor_write(claim->floor, claim->settings->version, NULL, 0, &lanes, &floors)) {
     PGresult *reply = NULL;
-    ok = source_run(claim->source, &QUERY_older_pending,
-                    VALUES(number(id).text, lanes.data, floors.data), &reply,
+    ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, lanes.data, floors.data), &reply,
                     error);
     *has = ok && PQgetvalue(reply, 0, 0)[0] == 't';
     PQclear(reply);

@@ -1,6 +1,6 @@
 /*
- * settle: ends a claim. What was delivered has left the queue for good, what was refused becomes an error, the rest goes
- * back; then the transaction that claim_take() opened is committed.
+ * settle: ends a claim. What was delivered has left the queue for good, what was refused becomes an error, the rest
+ * goes back; then the transaction that claim_take() opened is committed.
  */
 #ifndef ROWRELAY_SETTLE_H
 #define ROWRELAY_SETTLE_H
@@ -19,8 +19,8 @@ struct settlement {
 MUST_CHECK bool settle(const struct settlement *settlement, struct error *error);
 
 /*
- * Decides, before anything is pushed, the fate of changes that are not to be: those that could not be captured, those of
- * rows that are blocked, and barriers, which have done all they are for when they are claimed.
+ * Decides, before anything is pushed, the fate of changes that are not to be: those that could not be captured, those
+ * of rows that are blocked, and barriers, which have done all they are for when they are claimed.
  */
 MUST_CHECK bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error);
 

@@ -64,7 +64,7 @@ struct supervisor {
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
 static atomic_int signal_count = 0; /* any thread may read it */
-static int wake_fd = -1; /* ends the supervisor's wait: a signal came, or workers have become idle */
+static int wake_fd = -1;            /* ends the supervisor's wait: a signal came, or workers have become idle */
 
 static void count_signal(int number_of_signal) {
   (void)number_of_signal;
@@ -355,7 +355,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) &&
       !source_run(source, &QUERY_instance_beat, VALUES(supervisor->instance), NULL, error))
     return false;
-  if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) && !horizon_look(&supervisor->horizon, source, error))
+  if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) &&
+      !horizon_look(&supervisor->horizon, source, error))
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;

@@ -11,15 +11,15 @@
 
 struct supervisor_options {
   const char *conninfo;
-  int workers;               /* for each target */
+  int workers;                /* for each target */
   const char *const *targets; /* names; NULL with a count of 0: all that there are and will be */
   size_t target_count;
   bool until_empty; /* leave when nothing is pending */
 };
 
 /*
- * Runs until SIGTERM or SIGINT (the first: finish the batches in hand; a second: leave at once, they roll back), or until
- * everything is delivered. An unreachable source is waited for.
+ * Runs until SIGTERM or SIGINT (the first: finish the batches in hand; a second: leave at once, they roll back), or
+ * until everything is delivered. An unreachable source is waited for.
  */
 MUST_CHECK bool supervisor_run(const struct supervisor_options *options, struct error *error);
 

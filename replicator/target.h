@@ -28,8 +28,8 @@ struct target_kind {
   /* it holds rows as they are, not every change of them */
   bool (*keeps_state)(const struct settings *settings);
   /*
-   * `url` has its ${NAME}s filled in. Settings and source are borrowed and outlive the handle. On success *handle is for
-   * close().
+   * `url` has its ${NAME}s filled in. Settings and source are borrowed and outlive the handle. On success *handle is
+   * for close().
    */
   bool (*open)(void **handle, const struct settings *settings, const char *url, struct source *source,
                struct error *error);

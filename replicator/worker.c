@@ -89,7 +89,8 @@ static bool load_settings(struct work *work, struct error *error) {
   ok = routes_read(&work->routes, replies[1], error) && ok;
   ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
   ok = ok && target_find_kind(work->settings.url, &work->kind, error);
-  ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor, error);
+  ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor,
+                         error);
   /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
   char timeout[96];
   snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %lld",
@@ -107,10 +108,10 @@ static bool load_settings(struct work *work, struct error *error) {
 /* Notes for status why nothing is delivered. */
 static void note_trouble(struct work *work, const struct error *error) {
   struct error ignored;
-  if (!source_run(work->source, &QUERY_trouble_begin,
-                  VALUES(number(work->worker->duty->target).text, error->message,
-                         error->hint[0] != '\0' ? error->hint : NULL),
-                  NULL, &ignored))
+  if (!source_run(
+          work->source, &QUERY_trouble_begin,
+          VALUES(number(work->worker->duty->target).text, error->message, error->hint[0] != '\0' ? error->hint : NULL),
+          NULL, &ignored))
     log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->worker->duty->name);
 }
 

@@ -8,8 +8,8 @@ static bool run(const struct options *given, struct error *error) {
   const char *target = option_text(given, "target");
   return option_integer(given, "limit", 1, INT32_MAX, &limit, error) &&
          (target == NULL || call_once(given, &QUERY_cmd_target_id, VALUES(target), error)) &&
-         call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json,
-                    VALUES(target, option_text(given, "limit")), error);
+         call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json, VALUES(target, option_text(given, "limit")),
+                    error);
 }
 
 static const struct option OPTIONS[] = {

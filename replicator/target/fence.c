@@ -81,8 +81,7 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
 }
 
 bool fence_has(const struct fence *fence, int64_t change_id) {
-  return fence->count > 0 &&
-         bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) != NULL;
+  return fence->count > 0 && bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) != NULL;
 }
 
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {

@@ -1,7 +1,7 @@
 /*
- * fence: keeps out who comes too late. A process that lost its source may still be pushing while another has claimed its
- * lanes already; so the target remembers for each lane of each source the number of the last claim, and refuses older
- * ones, in the same transaction as the data.
+ * fence: keeps out who comes too late. A process that lost its source may still be pushing while another has claimed
+ * its lanes already; so the target remembers for each lane of each source the number of the last claim, and refuses
+ * older ones, in the same transaction as the data.
  *
  * It also remembers which changes of tables without a key were applied by a claim that may not have been settled: to
  * insert such a row twice would make two rows of it.

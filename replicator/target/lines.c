@@ -1,8 +1,8 @@
 /*
  * JSON lines: `stdout:` for people and pipes, `file:PATH` for whatever reads files. One line for each change.
  *
- * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of a
- * key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
+ * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of
+ * a key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
  * unfinished is cut off by the next one: its batch was not settled, so the change comes again.
  *
  * Nobody can take back what has been written to a pipe, so there a push has no deadline: it waits for the reader, until

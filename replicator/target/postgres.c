@@ -1,7 +1,7 @@
 /*
  * A PostgreSQL database as target. `postgresql://…` is another one: each push is a transaction there, behind the fence.
- * `postgresql:` alone is the source itself: the push is a part of the claim's own transaction, so that changes leave the
- * queue and arrive in one commit, and no fence is needed.
+ * `postgresql:` alone is the source itself: the push is a part of the claim's own transaction, so that changes leave
+ * the queue and arrive in one commit, and no fence is needed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set interval
 struct postgres {
   const struct settings *settings;
   struct pgconn *connection;
-  bool is_source;    /* the connection is the source's, and so is the transaction */
+  bool is_source; /* the connection is the source's, and so is the transaction */
   struct fence fence;
   struct mirror *mirror; /* one of these two */
   struct append *append;
@@ -90,7 +90,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
     ok = pgconn_open(&postgres->connection, url, "rowrelay", TARGET_SETTINGS, error);
     if (ok) {
       pgconn_set_deadline(postgres->connection, settings->push_timeout);
-      ok = pgconn_run(postgres->connection, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&
+      ok = pgconn_run(postgres->connection, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL,
+                      error) &&
            fence_create(postgres->connection, error) && set_origin(postgres, error);
     }
   }
@@ -115,9 +116,9 @@ static bool write_changes(struct postgres *postgres, const struct push *push, co
   struct error failed;
   const char *source_id = postgres->settings->source_id;
   pgconn_pipeline_begin(connection);
-  bool added = postgres->append != NULL
-                   ? append_add(postgres->append, connection, source_id, push, &failed)
-                   : mirror_add(postgres->mirror, connection, push, postgres->is_source ? NULL : &postgres->fence, &failed);
+  bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
+                                        : mirror_add(postgres->mirror, connection, push,
+                                                     postgres->is_source ? NULL : &postgres->fence, &failed);
   if (!postgres->is_source && postgres->mirror != NULL)
     fence_note(connection, source_id, push);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */

@@ -5,7 +5,8 @@
  *
  * Updates one row of TABLE on SOURCE after another, each in a transaction of its own, at random times that are
  * MILLISECONDS apart on average, and after each commit asks TARGET for that row until it has the new value. Prints the
- * median, the 95th and the 99th percentile of COUNT delays, in ms, on one line. The first tenth is a warm-up and left out.
+ * median, the 95th and the 99th percentile of COUNT delays, in ms, on one line. The first tenth is a warm-up and left
+ * out.
  *
  * The clock starts when the answer to COMMIT is here, and the questions are ASK_EVERY apart, so that asking leaves the
  * processors to those who are measured.
@@ -105,7 +106,8 @@ int main(int argc, char **argv) {
   double interval = atof(argv[5]) / 1000;
   int status = 1;
   PGconn *target = NULL;
-  PGconn *source = open_with(argv[1], "update %s set quantity = quantity + 1 where id = $1::bigint returning quantity", argv[3]);
+  PGconn *source =
+      open_with(argv[1], "update %s set quantity = quantity + 1 where id = $1::bigint returning quantity", argv[3]);
   double *delays = calloc((size_t)count + 1, sizeof *delays);
   if (source == NULL || delays == NULL)
     goto done;

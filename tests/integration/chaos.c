@@ -1,4 +1,5 @@
-/* Writers at work while processes are killed and servers restarted: in the end everything has arrived, once, in order. */
+/* Writers at work while processes are killed and servers restarted: in the end everything has arrived, once, in order.
+ */
 #include <criterion/criterion.h>
 #include <signal.h>
 

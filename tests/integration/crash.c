@@ -1,7 +1,7 @@
 /*
- * What a crash forgets. At the source, a commit that nobody waits for, and numbers that a sequence gave out since the last
- * one that somebody did wait for, may be gone afterwards; a process that lives through it remembers them.
- * At the target, what was delivered must not be forgotten at all.
+ * What a crash forgets. At the source, a commit that nobody waits for, and numbers that a sequence gave out since the
+ * last one that somebody did wait for, may be gone afterwards; a process that lives through it remembers them. At the
+ * target, what was delivered must not be forgotten at all.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -16,7 +16,8 @@ static void begin(struct fixture *f, const char *name, const char *option) {
   sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
   rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", option, NULL);
   rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
-  sql(f->at_source, "insert into item select n, 'old' from generate_series(1, 200) as n; insert into note values ('old')");
+  sql(f->at_source,
+      "insert into item select n, 'old' from generate_series(1, 200) as n; insert into note values ('old')");
   rowrelay_ok(f, "run", "--until-empty", NULL);
 }
 
@@ -46,7 +47,8 @@ Test(crash, changes_whose_ids_were_seen_before_the_crash_are_delivered) {
   sleep_seconds(2.5); /* by now all is known to be settled up to there */
   crash(&f);
   int64_t left = ask_number(f.at_source, "select rowrelay.last_change_id()");
-  cr_assert(left < seen - 100, "the crash has forgotten nothing: %lld is left of %lld", (long long)left, (long long)seen);
+  cr_assert(left < seen - 100, "the crash has forgotten nothing: %lld is left of %lld", (long long)left,
+            (long long)seen);
 
   sql(f.at_source, "update item set name = 'after' where id < 100; insert into note values ('after')");
   wait_until_empty(&f, 10);

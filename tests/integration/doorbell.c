@@ -1,4 +1,5 @@
-/* From commit to visible in the target: a process that sleeps is woken at once. Without a bell that takes up to a second. */
+/* From commit to visible in the target: a process that sleeps is woken at once. Without a bell that takes up to a
+ * second. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -20,17 +20,18 @@ static void read_output(const char *command, char *text) {
 /* Leaves out the words that pg_dump makes up anew each time. */
 static void dump_schema(const struct fixture *f, char *text) {
   char command[1024];
-  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/pg_dump --schema-only '%s' | grep -v '^.[a-z]*restrict '",
-           f->source);
+  snprintf(command, sizeof command,
+           "$(tests/support/pg.sh bin)/pg_dump --schema-only '%s' | grep -v '^.[a-z]*restrict '", f->source);
   read_output(command, text);
 }
 
 static void make_tables(PGconn *connection) {
-  sql(connection, "create schema shop; create table shop.item (id int primary key, name text, price numeric);"
-                  "create table shop.sale (id int, day date, primary key (id, day)) partition by range (day);"
-                  "create table shop.sale_1 partition of shop.sale for values from ('2026-01-01') to ('2027-01-01');"
-                  "create table shop.parent (id int primary key); create table shop.child (n int) inherits (shop.parent);"
-                  "create table shop.note (t text)");
+  sql(connection,
+      "create schema shop; create table shop.item (id int primary key, name text, price numeric);"
+      "create table shop.sale (id int, day date, primary key (id, day)) partition by range (day);"
+      "create table shop.sale_1 partition of shop.sale for values from ('2026-01-01') to ('2027-01-01');"
+      "create table shop.parent (id int primary key); create table shop.child (n int) inherits (shop.parent);"
+      "create table shop.note (t text)");
 }
 
 static void check_no_trace(const char *name, bool by_psql) {
@@ -49,7 +50,8 @@ static void check_no_trace(const char *name, bool by_psql) {
   sql(f.at_source, "insert into shop.sale values (1, '2026-05-05'); insert into shop.item values (1, 'a', 2)");
   if (by_psql) {
     char command[1024];
-    snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -XAt -f schema/uninstall.sql '%s' 2>&1", f.source);
+    snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -XAt -f schema/uninstall.sql '%s' 2>&1",
+             f.source);
     read_output(command, after);
   } else {
     rowrelay_ok(&f, "uninstall", "--force", NULL);
@@ -78,8 +80,8 @@ Test(install, init_and_the_script_for_psql_make_the_same) {
   rowrelay_ok(&f, "init", NULL);
   dump_schema(&f, by_init);
   rowrelay_ok(&f, "uninstall", "--force", NULL);
-  snprintf(command, sizeof command, "for i in 1 2; do $(tests/support/pg.sh bin)/psql -XAt -f schema/install.sql '%s' 2>&1; done",
-           f.source);
+  snprintf(command, sizeof command,
+           "for i in 1 2; do $(tests/support/pg.sh bin)/psql -XAt -f schema/install.sql '%s' 2>&1; done", f.source);
   read_output(command, by_psql);
   cr_assert_str_eq(by_psql, "", "it is not quiet: %s", by_psql);
   dump_schema(&f, by_psql);

@@ -19,13 +19,15 @@ static void begin(struct fixture *f, const char *name) {
 
 /* How many transactions in the target's database wait for a lock. */
 static int64_t held_pushes(struct fixture *f) {
-  return ask_number(f->at_target, "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
-                                  "where not l.granted and a.datname = current_database()");
+  return ask_number(f->at_target,
+                    "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
+                    "where not l.granted and a.datname = current_database()");
 }
 
 static void wait_until_pushes_are_held(struct fixture *f, const char *count) {
-  wait_until(f->at_target, count, 10, "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
-                                      "where not l.granted and a.datname = current_database()");
+  wait_until(f->at_target, count, 10,
+             "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
+             "where not l.granted and a.datname = current_database()");
 }
 
 /* Longer than until the next look for work, after the next look at the writers. */
@@ -56,8 +58,9 @@ Test(interleaving, a_row_s_next_change_waits_while_another_process_pushes_the_on
   give_it_time();
   cr_expect(held_pushes(&f) == 1, "two pushes of one row are in flight");
   cr_expect(strcmp(ask(f.at_target, "select name from item where id = 1"), "old") == 0);
-  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue q join rowrelay.change c on c.id = q.change_id "
-                                    "where c.key = '1'") == 2);
+  cr_expect(ask_number(f.at_source,
+                       "select count(*) from rowrelay.queue q join rowrelay.change c on c.id = q.change_id "
+                       "where c.key = '1'") == 2);
   cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'second'") > 30);
 
   sql(holder, "commit");
@@ -229,7 +232,8 @@ Test(interleaving, a_truncate_waits_for_what_came_before_it_and_what_came_after_
   PGconn *reader = connect_to(f.target, NULL);
   sql(reader, "begin; select count(*) from item");
   sql(holder, "commit");
-  wait_until(f.at_source, "0", 10, "select count(*) from rowrelay.queue where change_id < %lld", (long long)truncate_id);
+  wait_until(f.at_source, "0", 10, "select count(*) from rowrelay.queue where change_id < %lld",
+             (long long)truncate_id);
   wait_until_pushes_are_held(&f, "1");
   give_it_time();
   cr_expect(held_pushes(&f) == 1, "something overtakes the truncate");
@@ -258,11 +262,15 @@ Test(interleaving, truncates_between_inserts_under_parallel_workers_leave_what_t
   for (int i = 0; i < 3; i++)
     processes[i] = fixture_run(&f, "--workers", "4", NULL);
   for (int round = 0; round < 12; round++) {
-    sql(f.at_source, "insert into item select n, 'round %d' from generate_series(1, 300) as n "
-                     "on conflict (id) do update set name = excluded.name", round);
+    sql(f.at_source,
+        "insert into item select n, 'round %d' from generate_series(1, 300) as n "
+        "on conflict (id) do update set name = excluded.name",
+        round);
     sql(f.at_source, "insert into other values (%d, 'r')", round + 1);
-    sql(f.at_source, "begin; delete from item where id %% 3 = 0; truncate item; "
-                     "insert into item select n, 'within %d' from generate_series(%d, 200) as n; commit", round, round);
+    sql(f.at_source,
+        "begin; delete from item where id %% 3 = 0; truncate item; "
+        "insert into item select n, 'within %d' from generate_series(%d, 200) as n; commit",
+        round, round);
     sql(f.at_source, "update item set name = name || '!' where id %% 2 = 0; delete from item where id %% 7 = 0");
     if (round == 6)
       sql(late, "insert into other values (1000, 'later'); commit");
@@ -302,8 +310,10 @@ Test(interleaving, a_row_that_moves_to_another_lane_keeps_its_order) {
   same_rows(&f, "order_line", "order_line", "id");
 
   for (int round = 0; round < 30; round++)
-    sql(f.at_source, "update order_line set order_id = (order_id * 7 + id + %d) %% 40, n = n + 1 where id %% 4 = %d;"
-                     "update order_line set n = n + 1", round, round % 4);
+    sql(f.at_source,
+        "update order_line set order_id = (order_id * 7 + id + %d) %% 40, n = n + 1 where id %% 4 = %d;"
+        "update order_line set n = n + 1",
+        round, round % 4);
   wait_until_empty(&f, 20);
   same_rows(&f, "order_line", "order_line", "id");
   PQfinish(holder);

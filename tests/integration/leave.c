@@ -19,15 +19,17 @@ static void check_equal(struct fixture *f) {
 }
 
 static void wait_until_held(struct fixture *f, const char *count) {
-  wait_until(f->at_target, count, 10, "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
-                                      "where not l.granted and a.datname = current_database()");
+  wait_until(f->at_target, count, 10,
+             "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
+             "where not l.granted and a.datname = current_database()");
 }
 
 /* Starts a process, and holds its push of row 1 and of a row without a key until `holder` commits. */
 static pid_t run_and_hold(struct fixture *f, PGconn *holder) {
   pid_t process = fixture_run(f, "--workers", "1", NULL);
   sql(holder, "begin; lock table item, note in share mode");
-  sql(f->at_source, "begin; update item set name = 'in flight' where id = 1; insert into note values ('in flight'); commit");
+  sql(f->at_source,
+      "begin; update item set name = 'in flight' where id = 1; insert into note values ('in flight'); commit");
   wait_until_held(f, "1");
   return process;
 }
@@ -42,7 +44,8 @@ Test(leave, the_first_sigterm_lets_the_batch_in_flight_finish) {
   cr_assert(wait_process(process, 0.7) == -1, "it has left its batch");
   sql(holder, "commit");
   cr_assert(wait_process(process, 5) == 0);
-  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 1, "it is settled, and no more was begun");
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 1,
+            "it is settled, and no more was begun");
   cr_expect(ask_number(f.at_target, "select count(*) from item where name = 'in flight'") == 1);
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.instance") == 0);
   rowrelay_ok(&f, "run", "--until-empty", NULL);

@@ -1,4 +1,5 @@
-/* Many processes, many writers, few keys: of each key the changes arrive one after another, in the order of their ids. */
+/* Many processes, many writers, few keys: of each key the changes arrive one after another, in the order of their ids.
+ */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
@@ -29,7 +30,8 @@ Test(order, changes_of_each_key_arrive_in_order_once_and_completely) {
   arrival_is_complete(&f, "stock", "stock_changes");
   arrival_is_complete(&f, "ledger", "ledger_changes");
   cr_expect(ask_number(f.at_target, "select count(*) from stock_changes") > 10000);
-  cr_expect(ask_number(f.at_target, "select max(n) from (select count(*) as n from stock_changes group by key) as k") > 100);
+  cr_expect(ask_number(f.at_target, "select max(n) from (select count(*) as n from stock_changes group by key) as k") >
+            100);
   cr_expect(ask_number(f.at_source, "select count(distinct instance) from rowrelay.receipt") == PROCESSES);
   for (int i = 0; i < PROCESSES; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);

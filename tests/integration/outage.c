@@ -11,7 +11,8 @@ static void begin(struct fixture *f, const char *name) {
   sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
   rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
   rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
-  sql(f->at_source, "insert into item select n, 'old' from generate_series(1, 20) as n; insert into note values ('old')");
+  sql(f->at_source,
+      "insert into item select n, 'old' from generate_series(1, 20) as n; insert into note values ('old')");
   rowrelay_ok(f, "run", "--until-empty", NULL);
 }
 
@@ -53,7 +54,8 @@ Test(outage, a_target_that_is_away_is_told_of_and_waited_for) {
     write_rows(&f, "away");
     wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
     const char *note = ask(f.at_source, "select note from rowrelay.status");
-    cr_expect(strstr(note, "since 2") != NULL && (strstr(note, "PGSQL") != NULL || strstr(note, "closed the connection") != NULL),
+    cr_expect(strstr(note, "since 2") != NULL &&
+                  (strstr(note, "PGSQL") != NULL || strstr(note, "closed the connection") != NULL),
               "%s", note);
     cr_expect(ask_number(f.at_source, "select backlog from rowrelay.status") == 23);
     cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "failing") != NULL);

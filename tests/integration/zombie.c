@@ -1,6 +1,6 @@
 /*
- * A process that has lost the source does not know it as long as it stands still, or its push is on the way. By the time
- * it goes on, another has claimed its lanes and has brought newer changes.
+ * A process that has lost the source does not know it as long as it stands still, or its push is on the way. By the
+ * time it goes on, another has claimed its lanes and has brought newer changes.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -40,15 +40,17 @@ static pid_t run_behind(struct fixture *f, const struct proxy *proxy) {
 }
 
 static void wait_until_held(struct fixture *f, const char *count) {
-  wait_until(f->at_target, count, 10, "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
-                                      "where not l.granted and a.datname = current_database()");
+  wait_until(f->at_target, count, 10,
+             "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
+             "where not l.granted and a.datname = current_database()");
 }
 
 static void cut_off_from_source(struct fixture *f) {
   sql(f->at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
                     "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f->at_source, "0", 5, "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 "
-                                   "and database = (select oid from pg_database where datname = current_database())");
+  wait_until(f->at_source, "0", 5,
+             "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 "
+             "and database = (select oid from pg_database where datname = current_database())");
 }
 
 Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refused) {

@@ -164,7 +164,8 @@ void wait_until(PGconn *connection, const char *expected, double seconds, const 
     answer = ask_text(connection, text);
     if (strcmp(answer, expected) == 0)
       break;
-    cr_assert(seconds_now() < until, "after %.1f s still \"%s\" instead of \"%s\": %s", seconds, answer, expected, text);
+    cr_assert(seconds_now() < until, "after %.1f s still \"%s\" instead of \"%s\": %s", seconds, answer, expected,
+              text);
     sleep_seconds(0.01);
   }
   free(text);
@@ -232,8 +233,8 @@ void fixture_begin(struct fixture *fixture, const char *name) {
     snprintf(conninfo, sizeof fixture->source, "host=%s port=%s user=%s dbname=%s", PQhost(server), PQport(server),
              PQuser(server), fixture->name);
     if (i == 1)
-      snprintf(fixture->target_url, sizeof fixture->target_url, "postgresql:///%s?host=%s&port=%s&user=%s", fixture->name,
-               PQhost(server), PQport(server), PQuser(server));
+      snprintf(fixture->target_url, sizeof fixture->target_url, "postgresql:///%s?host=%s&port=%s&user=%s",
+               fixture->name, PQhost(server), PQport(server), PQuser(server));
     PQfinish(server);
   }
   fixture->at_source = connect_to(fixture->source, NULL);
@@ -450,7 +451,8 @@ void wait_until_empty(struct fixture *fixture, double seconds) {
 }
 
 void same_rows(struct fixture *fixture, const char *source_table, const char *target_table, const char *key) {
-  static const char DIGEST[] = "select concat(count(*), ' rows ', md5(string_agg(t::text, E'\\n' order by %s, t::text))) from %s as t";
+  static const char DIGEST[] =
+      "select concat(count(*), ' rows ', md5(string_agg(t::text, E'\\n' order by %s, t::text))) from %s as t";
   PGconn *sides[] = {fixture->at_source, fixture->at_target};
   const char *tables[] = {source_table, target_table};
   const char *digests[2];
@@ -458,7 +460,8 @@ void same_rows(struct fixture *fixture, const char *source_table, const char *ta
     sql(sides[i], "set timezone to 'UTC'; set extra_float_digits to 1");
     digests[i] = ask(sides[i], DIGEST, key, tables[i]);
   }
-  cr_assert(strcmp(digests[0], digests[1]) == 0, "%s has %s, %s has %s", source_table, digests[0], target_table, digests[1]);
+  cr_assert(strcmp(digests[0], digests[1]) == 0, "%s has %s, %s has %s", source_table, digests[0], target_table,
+            digests[1]);
 }
 
 static void control(const char *which, const char *command, const char *mode) {

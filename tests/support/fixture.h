@@ -15,8 +15,8 @@
 
 /* Databases of this test, new and empty: source with rowrelay installed, and target. Dropped by fixture_end(). */
 struct fixture {
-  char name[48];        /* of both databases */
-  char source[512];     /* conninfos */
+  char name[48];    /* of both databases */
+  char source[512]; /* conninfos */
   char target[512];
   char target_url[512]; /* the target as a URL that target add takes */
   PGconn *at_source;    /* for the test's own statements */
@@ -35,7 +35,8 @@ void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */
 void fixture_end(struct fixture *fixture);
 
-/* A further connection; close it with PQfinish. `options` are more conninfo words, such as "user=app"; NULL for none. */
+/* A further connection; close it with PQfinish. `options` are more conninfo words, such as "user=app"; NULL for none.
+ */
 PGconn *connect_to(const char *conninfo, const char *options);
 
 /* Runs statements; with a format. The test fails with the server's message when one of them fails. */

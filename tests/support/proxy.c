@@ -127,7 +127,8 @@ void proxy_begin(struct proxy *proxy, PGconn *server) {
   struct sockaddr_un here = socket_address(proxy->dir, "5432");
   struct sockaddr_un there = socket_address(PQhost(server), PQport(server));
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  cr_assert(bind(listener, (const struct sockaddr *)&here, sizeof here) == 0 && listen(listener, MOST_CONNECTIONS) == 0);
+  cr_assert(bind(listener, (const struct sockaddr *)&here, sizeof here) == 0 &&
+            listen(listener, MOST_CONNECTIONS) == 0);
   pid_t parent = getpid();
   proxy->process = fork();
   cr_assert(proxy->process >= 0);

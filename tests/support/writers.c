@@ -28,7 +28,8 @@ static int roll_key(struct dice *dice, int hot, int keys) {
 }
 
 void writers_make_tables(PGconn *connection) {
-  sql(connection, "create table stock (id int primary key, n bigint, note text); create table ledger (what text, n int)");
+  sql(connection,
+      "create table stock (id int primary key, n bigint, note text); create table ledger (what text, n int)");
 }
 
 void writers_fill_tables(PGconn *connection, int keys) {
@@ -44,8 +45,10 @@ static void write_statement(struct dice *dice, int hot, int keys, char *statemen
   else if (kind <= 55)
     snprintf(statement, size, "delete from stock where id = %d", key);
   else if (kind <= 75)
-    snprintf(statement, size, "insert into stock values (%d, 1, 'insert') "
-                              "on conflict (id) do update set n = stock.n + 1, note = 'upsert'", key);
+    snprintf(statement, size,
+             "insert into stock values (%d, 1, 'insert') "
+             "on conflict (id) do update set n = stock.n + 1, note = 'upsert'",
+             key);
   else if (kind <= 80)
     snprintf(statement, size, "update stock set id = -id, note = 'key' where id = %d", key);
   else if (kind <= 85)
@@ -55,11 +58,13 @@ static void write_statement(struct dice *dice, int hot, int keys, char *statemen
   else if (kind <= 95)
     snprintf(statement, size, "insert into ledger values ('item %d', %d)", roll(dice, 5), roll(dice, 3));
   else if (kind <= 98)
-    snprintf(statement, size, "update ledger set n = %d where ctid = (select ctid from ledger where what = 'item %d' "
-                              "limit 1)", roll(dice, 3), roll(dice, 5));
+    snprintf(statement, size,
+             "update ledger set n = %d where ctid = (select ctid from ledger where what = 'item %d' "
+             "limit 1)",
+             roll(dice, 3), roll(dice, 5));
   else
-    snprintf(statement, size, "delete from ledger where ctid = (select ctid from ledger where what = 'item %d' limit 1)",
-             roll(dice, 5));
+    snprintf(statement, size,
+             "delete from ledger where ctid = (select ctid from ledger where what = 'item %d' limit 1)", roll(dice, 5));
 }
 
 static bool run(PGconn *connection, const char *statement) {

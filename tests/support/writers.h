@@ -3,9 +3,9 @@
  * transactions, with some keys that all of them are after.
  *
  * stock (id int primary key, n bigint, note text): updates, deletes, upserts, keys that change, several rows at once;
- * ledger (what text, n int), which has no key: inserts, updates and deletes of one of several equal rows. One transaction
- * in six rolls back, some to a savepoint, and whatever fails (a key that is there already, a deadlock, a server that goes
- * away) is tried no second time, except that a lost connection is made anew.
+ * ledger (what text, n int), which has no key: inserts, updates and deletes of one of several equal rows. One
+ * transaction in six rolls back, some to a savepoint, and whatever fails (a key that is there already, a deadlock, a
+ * server that goes away) is tried no second time, except that a lost connection is made anew.
  */
 #ifndef ROWRELAY_TESTS_WRITERS_H
 #define ROWRELAY_TESTS_WRITERS_H
