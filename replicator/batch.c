@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reply.h"
+
 /* Columns of claim_rows.sql */
 enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
 
@@ -41,10 +43,6 @@ void batch_release(struct batch *batch) {
   batch_init(batch);
 }
 
-static const char *text_or_null(const PGresult *reply, int row, int column) {
-  return PQgetisnull(reply, row, column) ? NULL : PQgetvalue(reply, row, column);
-}
-
 bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                 struct error *error) {
   batch->rows = rows;
@@ -60,20 +58,20 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
   for (int row = 0; row < (int)count; row++) {
     struct change *change = &batch->changes[row];
     *change = (struct change){
-        .id = strtoll(PQgetvalue(rows, row, ROW_ID), NULL, 10),
-        .lane = atoi(PQgetvalue(rows, row, ROW_LANE)),
+        .id = reply_bigint(rows, row, ROW_ID),
+        .lane = reply_int(rows, row, ROW_LANE),
         .day = PQgetvalue(rows, row, ROW_DAY),
-        .bytes = strtoll(PQgetvalue(rows, row, ROW_BYTES), NULL, 10),
-        .capture = atoi(PQgetvalue(logged, row, COLUMN_CAPTURE)),
+        .bytes = reply_bigint(rows, row, ROW_BYTES),
+        .capture = reply_int(logged, row, COLUMN_CAPTURE),
         .operation = (enum operation)PQgetvalue(logged, row, COLUMN_OPERATION)[0],
-        .key = text_or_null(logged, row, COLUMN_KEY),
-        .old_row = text_or_null(logged, row, COLUMN_OLD_ROW),
-        .new_row = text_or_null(logged, row, COLUMN_NEW_ROW),
-        .text_columns = text_or_null(logged, row, COLUMN_TEXT_COLUMNS),
-        .problem = text_or_null(logged, row, COLUMN_PROBLEM),
-        .captured_at = text_or_null(logged, row, COLUMN_CAPTURED_AT),
-        .txid = text_or_null(logged, row, COLUMN_TXID),
-        .actor = text_or_null(logged, row, COLUMN_ACTOR),
+        .key = reply_text(logged, row, COLUMN_KEY),
+        .old_row = reply_text(logged, row, COLUMN_OLD_ROW),
+        .new_row = reply_text(logged, row, COLUMN_NEW_ROW),
+        .text_columns = reply_text(logged, row, COLUMN_TEXT_COLUMNS),
+        .problem = reply_text(logged, row, COLUMN_PROBLEM),
+        .captured_at = reply_text(logged, row, COLUMN_CAPTURED_AT),
+        .txid = reply_text(logged, row, COLUMN_TXID),
+        .actor = reply_text(logged, row, COLUMN_ACTOR),
     };
     if (PQgetisnull(logged, row, COLUMN_ID))
       return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",

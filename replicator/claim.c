@@ -6,11 +6,12 @@
 
 #include "number.h"
 #include "queries.h"
+#include "reply.h"
 
 /* Room for 1024 lanes and their floors as array literals. */
-#define ARRAY_LIMIT (32 * 1024)
+#define ARRAY_LIMIT ((size_t)32 * 1024)
 /* For the ids and days of a batch, of 100,000 rows at most. */
-#define ROWS_LIMIT (4 * 1024 * 1024)
+#define ROWS_LIMIT ((size_t)4 * 1024 * 1024)
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
@@ -36,11 +37,11 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   for (int i = 0; i < claim->settings->lanes.count; i++) {
     int lane = claim->settings->lanes.first + i;
     int64_t settled = claim->horizon;
-    if (row < *waiting && atoi(PQgetvalue(reply, row, 0)) == lane) {
-      int64_t first_id = strtoll(PQgetvalue(reply, row, 1), NULL, 10);
+    if (row < *waiting && reply_int(reply, row, 0) == lane) {
+      int64_t first_id = reply_bigint(reply, row, 1);
       if (first_id <= settled)
         settled = first_id - 1;
-      if (PQgetvalue(reply, row, 2)[0] == 't')
+      if (reply_bool(reply, row, 2))
         batch->lanes[batch->lane_count++] = lane;
       row++;
     }
@@ -64,7 +65,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   pgconn_pipeline_add(connection, &QUERY_claim_lanes,
                       VALUES(lanes->data, floors->data, number(fair_share(claim)).text));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
-  if (ok && (PQntuples(replies[1]) == 0 || atoi(PQgetvalue(replies[1], 0, 0)) != settings->version)) {
+  if (ok && (PQntuples(replies[1]) == 0 || reply_int(replies[1], 0, 0) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;
   } else if (ok) {
     int waiting;
@@ -92,9 +93,9 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
                              number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   if (ok) {
-    batch->receipt.token = strtoll(PQgetvalue(replies[0], 0, 0), NULL, 10);
+    batch->receipt.token = reply_bigint(replies[0], 0, 0);
     snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(replies[0], 0, 1));
-    batch->receipt.has_refusals = PQgetvalue(replies[0], 0, 2)[0] == 't';
+    batch->receipt.has_refusals = reply_bool(replies[0], 0, 2);
   }
   PQclear(replies[0]);
   *rows = replies[1];

@@ -6,11 +6,12 @@
 #include "horizon.h"
 #include "number.h"
 #include "queries.h"
+#include "reply.h"
 
 /* Milliseconds. */
-#define ARM_INTERVAL 20 /* between being woken and arming again; */
-#define AWAKE_STEP 3    /* until then idle workers look this often */
-#define FIRST_STEP 2    /* between looks while somebody may not have seen it armed, growing to */
+#define ARM_INTERVAL 20L /* between being woken and arming again; */
+#define AWAKE_STEP 3L    /* until then idle workers look this often */
+#define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
 #define LONGEST_STEP 250
 #define POLL_STEP 25    /* between looks where nobody can ring */
 #define SLEEP_STEP 1000 /* between looks whether the bell is still armed */
@@ -32,7 +33,7 @@ bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct er
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_can_ring, NO_VALUES, &reply, error))
     return false;
-  doorbell->can_ring = PQgetvalue(reply, 0, 0)[0] == 't';
+  doorbell->can_ring = reply_bool(reply, 0, 0);
   PQclear(reply);
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
@@ -49,7 +50,7 @@ static bool arm(struct doorbell *doorbell, struct source *source, struct error *
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_arm, NO_VALUES, &reply, error))
     return false;
-  doorbell->value = strtoll(PQgetvalue(reply, 0, 0), NULL, 10);
+  doorbell->value = reply_bigint(reply, 0, 0);
   PQclear(reply);
   free(doorbell->writers);
   doorbell->writers = NULL;
@@ -71,7 +72,7 @@ static bool is_armed(struct source *source, bool *armed, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_left, NO_VALUES, &reply, error))
     return false;
-  *armed = strtoll(PQgetvalue(reply, 0, 0), NULL, 10) > SPARE_CHANGES;
+  *armed = reply_bigint(reply, 0, 0) > SPARE_CHANGES;
   PQclear(reply);
   return true;
 }

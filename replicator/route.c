@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "reply.h"
+
 /* Columns of target_routes.sql */
 enum {
   COLUMN_CAPTURE,
@@ -32,14 +34,6 @@ static int by_capture(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static const char *text_or_null(const PGresult *reply, int row, int column) {
-  return PQgetisnull(reply, row, column) ? NULL : PQgetvalue(reply, row, column);
-}
-
-static bool is_true(const PGresult *reply, int row, int column) {
-  return PQgetvalue(reply, row, column)[0] == 't';
-}
-
 bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
   routes_release(routes);
   routes->reply = reply;
@@ -51,16 +45,16 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
     return error_set(error, FAILURE_RETRY, "out of memory");
   for (int row = 0; row < (int)count; row++)
     routes->routes[row] = (struct route){
-        .capture = atoi(PQgetvalue(reply, row, COLUMN_CAPTURE)),
+        .capture = reply_int(reply, row, COLUMN_CAPTURE),
         .relation = PQgetvalue(reply, row, COLUMN_RELATION),
         .into_table = PQgetvalue(reply, row, COLUMN_INTO_TABLE),
-        .create_table = is_true(reply, row, COLUMN_CREATE_TABLE),
+        .create_table = reply_bool(reply, row, COLUMN_CREATE_TABLE),
         .key_columns = PQgetvalue(reply, row, COLUMN_KEY_COLUMNS),
-        .keyless = is_true(reply, row, COLUMN_KEYLESS),
-        .key_is_exact = is_true(reply, row, COLUMN_KEY_IS_EXACT),
-        .key_is_lost = is_true(reply, row, COLUMN_KEY_IS_LOST),
-        .columns = text_or_null(reply, row, COLUMN_COLUMNS),
-        .types = text_or_null(reply, row, COLUMN_TYPES),
+        .keyless = reply_bool(reply, row, COLUMN_KEYLESS),
+        .key_is_exact = reply_bool(reply, row, COLUMN_KEY_IS_EXACT),
+        .key_is_lost = reply_bool(reply, row, COLUMN_KEY_IS_LOST),
+        .columns = reply_text(reply, row, COLUMN_COLUMNS),
+        .types = reply_text(reply, row, COLUMN_TYPES),
     };
   routes->count = count;
   qsort(routes->routes, count, sizeof *routes->routes, by_capture);

@@ -1,8 +1,9 @@
 #include "settings.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "reply.h"
 
 /* Columns of target_settings.sql */
 enum {
@@ -38,19 +39,18 @@ static bool copy_text(char *into, size_t size, const char *text, const char *wha
 
 bool settings_read(struct settings *settings, const PGresult *reply, int row, struct error *error) {
   *settings = (struct settings){
-      .target = atoi(PQgetvalue(reply, row, COLUMN_TARGET)),
-      .version = atoi(PQgetvalue(reply, row, COLUMN_VERSION)),
+      .target = reply_int(reply, row, COLUMN_TARGET),
+      .version = reply_int(reply, row, COLUMN_VERSION),
       .running = strcmp(PQgetvalue(reply, row, COLUMN_STATE), "running") == 0,
-      .lanes = {.first = atoi(PQgetvalue(reply, row, COLUMN_FIRST_LANE)),
-                .count = 1 + atoi(PQgetvalue(reply, row, COLUMN_LANES))},
-      .append = PQgetvalue(reply, row, COLUMN_APPEND)[0] == 't',
+      .lanes = {.first = reply_int(reply, row, COLUMN_FIRST_LANE), .count = 1 + reply_int(reply, row, COLUMN_LANES)},
+      .append = reply_bool(reply, row, COLUMN_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
-      .batch_rows = atoi(PQgetvalue(reply, row, COLUMN_BATCH_ROWS)),
-      .batch_bytes = strtoll(PQgetvalue(reply, row, COLUMN_BATCH_BYTES), NULL, 10),
-      .retries = atoi(PQgetvalue(reply, row, COLUMN_RETRIES)),
-      .push_timeout = 1000 * strtoll(PQgetvalue(reply, row, COLUMN_PUSH_TIMEOUT), NULL, 10),
-      .floor = strtoll(PQgetvalue(reply, row, COLUMN_FLOOR), NULL, 10),
-      .workers = atoi(PQgetvalue(reply, row, COLUMN_WORKERS)),
+      .batch_rows = reply_int(reply, row, COLUMN_BATCH_ROWS),
+      .batch_bytes = reply_bigint(reply, row, COLUMN_BATCH_BYTES),
+      .retries = reply_int(reply, row, COLUMN_RETRIES),
+      .push_timeout = 1000 * reply_bigint(reply, row, COLUMN_PUSH_TIMEOUT),
+      .floor = reply_bigint(reply, row, COLUMN_FLOOR),
+      .workers = reply_int(reply, row, COLUMN_WORKERS),
   };
   snprintf(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
   return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name",

@@ -6,9 +6,10 @@
 
 #include "number.h"
 #include "queries.h"
+#include "reply.h"
 
 /* A list of all changes of a batch with their errors is far smaller. */
-#define LIST_LIMIT (512u * 1024 * 1024)
+#define LIST_LIMIT ((size_t)512 * 1024 * 1024)
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
@@ -78,7 +79,7 @@ static bool block_waiting(const struct claim *claim, struct delivery *delivery, 
             source_run(claim->source, &QUERY_blocked_keys, VALUES(number(claim->settings->target).text, list.data),
                        &reply, error);
   for (int row = 0; ok && row < PQntuples(reply); row++) {
-    int64_t id = strtoll(PQgetvalue(reply, row, 0), NULL, 10);
+    int64_t id = reply_bigint(reply, row, 0);
     for (size_t i = 0; i < batch->count; i++)
       if (batch->changes[i].id == id)
         delivery_decide(delivery, i, OUTCOME_BLOCKED, NULL);
@@ -116,7 +117,7 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
     PGresult *reply = NULL;
     ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, lanes.data, floors.data), &reply,
                     error);
-    *has = ok && PQgetvalue(reply, 0, 0)[0] == 't';
+    *has = ok && reply_bool(reply, 0, 0);
     PQclear(reply);
   }
   buffer_release(&lanes);

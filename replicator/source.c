@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "queries.h"
+#include "reply.h"
 #include "schema_files.h"
 
 struct source {
@@ -84,14 +85,14 @@ bool source_schema_version(struct source *source, int *version, struct error *er
   PGresult *result = NULL;
   if (!source_run(source, &QUERY_schema_is_installed, NO_VALUES, &result, error))
     return false;
-  bool installed = PQgetvalue(result, 0, 0)[0] == 't';
+  bool installed = reply_bool(result, 0, 0);
   PQclear(result);
   *version = 0;
   if (!installed)
     return true;
   if (!source_run(source, &QUERY_schema_version, NO_VALUES, &result, error))
     return false;
-  *version = (int)strtol(PQgetvalue(result, 0, 0), NULL, 10);
+  *version = reply_int(result, 0, 0);
   PQclear(result);
   return true;
 }

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "number.h"
 #include "queries.h"
+#include "reply.h"
 #include "settings.h"
 #include "version.h"
 #include "worker.h"
@@ -31,8 +32,8 @@
 #define SOURCE_TIMEOUT 30000
 
 /* Array literals of names of targets, and of lanes. */
-#define NAMES_LIMIT (64 * 1024)
-#define LANES_LIMIT (64 * 1024)
+#define NAMES_LIMIT ((size_t)64 * 1024)
+#define LANES_LIMIT ((size_t)64 * 1024)
 
 /* The workers of one target. Allocated one by one, because threads point to them. */
 struct crew {
@@ -297,7 +298,7 @@ static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bo
   if (floor_write(&duty->floor, version, NULL, 0, &lanes, &floors)) {
     ok = buffer_ok(&lanes, "the list of lanes", error) && buffer_ok(&floors, "the list of floors", error) &&
          source_run(supervisor->source, &QUERY_pending, VALUES(lanes.data, floors.data), &reply, error);
-    *empty = ok && PQgetvalue(reply, 0, 0)[0] == 'f';
+    *empty = ok && !reply_bool(reply, 0, 0);
   }
   PQclear(reply);
   buffer_release(&lanes);

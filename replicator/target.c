@@ -29,10 +29,11 @@ bool target_find_kind(const char *url, const struct target_kind **kind, struct e
 bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                  struct source *source, struct error *error) {
   struct buffer url;
-  buffer_init(&url, URL_LIMIT);
   struct target *opened = calloc(1, sizeof *opened);
-  bool ok = opened != NULL || error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && url_fill_in(settings->url, &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
+  if (opened == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  buffer_init(&url, URL_LIMIT);
+  bool ok = url_fill_in(settings->url, &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
   buffer_release(&url);
   if (!ok) {
     url_hide(settings->url, error);

@@ -97,7 +97,7 @@ static void hide(char *text, size_t size, const char *value, const char *name) {
 void url_hide(const char *url, struct error *error) {
   struct placeholder found;
   struct buffer encoded;
-  buffer_init(&encoded, LONGEST_SECRET * 3);
+  buffer_init(&encoded, (size_t)LONGEST_SECRET * 3);
   for (; find_placeholder(url, &found); url = found.end + 1) {
     const char *value = getenv(found.name);
     if (value == NULL || strlen(value) < SHORTEST_SECRET)

@@ -93,8 +93,8 @@ static bool load_settings(struct work *work, struct error *error) {
                          error);
   /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
   char timeout[96];
-  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %lld",
-           (long long)(10 * work->settings.push_timeout + SOURCE_TIMEOUT));
+  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
+           number(10 * work->settings.push_timeout + SOURCE_TIMEOUT).text);
   ok = ok && source_script(work->source, timeout, error);
   /* Its URL, options or tables may be others now. */
   target_close(work->target);

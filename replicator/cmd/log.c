@@ -2,13 +2,14 @@
 #include "../command.h"
 #include "call.h"
 #include "queries.h"
+#include "reply.h"
 
 /* A table of which nothing can be known is not one to which nothing has happened. */
 static bool check_table(struct source *source, const char *table, struct error *error) {
   PGresult *result = NULL;
   if (!call_run(source, &QUERY_cmd_log_table, VALUES(table), &result, error))
     return false;
-  bool known = PQgetvalue(result, 0, 0)[0] == 't';
+  bool known = reply_bool(result, 0, 0);
   PQclear(result);
   if (known)
     return true;

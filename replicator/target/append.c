@@ -9,8 +9,8 @@
 #include "queries.h"
 
 /* Rows travel in pieces of this size; a larger one travels alone. Bytes. */
-#define PIECE (1024u * 1024)
-#define ROWS_LIMIT (1024u * 1024 * 1024)
+#define PIECE ((size_t)1024 * 1024)
+#define ROWS_LIMIT ((size_t)1024 * 1024 * 1024)
 
 /* The statement for the changes of one captured table. */
 struct insertion {

@@ -7,7 +7,7 @@
 #include "queries.h"
 
 /* Array literals of lanes and change ids. */
-#define ARRAY_LIMIT (16u * 1024 * 1024)
+#define ARRAY_LIMIT ((size_t)16 * 1024 * 1024)
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 

@@ -25,7 +25,7 @@
 #include "interrupt.h"
 #include "target.h"
 
-#define LINES_LIMIT (1024u * 1024 * 1024)
+#define LINES_LIMIT ((size_t)1024 * 1024 * 1024)
 /* Where an unfinished line is looked for at a time. Bytes. */
 #define TAIL 4096
 /* How often a wait for the reader looks whether the process is told to leave. Milliseconds. */
