@@ -56,6 +56,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/column_state.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
+\ir ../triggers/image_expression.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/make_trigger_function.sql
 \ir ../triggers/add_deletes.sql
@@ -72,11 +73,24 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/type_definitions.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
+\ir functions/estimated_rows.sql
+\ir functions/backlog.sql
+\ir functions/snapshot_statement.sql
+\ir functions/backfill_order.sql
+\ir functions/backfill_values.sql
+\ir functions/backfill_part.sql
+\ir functions/backfill_writers.sql
+\ir functions/backfill_waits.sql
+\ir functions/backfill_piece.sql
+\ir functions/backfill_step.sql
+\ir functions/backfill.sql
+\ir functions/cancel_backfill.sql
 \ir views/captures.sql
 \ir views/targets.sql
 \ir views/instances.sql
 \ir views/errors.sql
 \ir views/history.sql
 \ir views/status.sql
+\ir views/backfills.sql
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
 commit;

@@ -126,7 +126,7 @@ comment on column rowrelay.change.key is 'the key as text; a JSON array of sever
 comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row at least the key';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows';
-comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it';
+comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
 
 create table rowrelay.queue (
   change_id bigint not null,
@@ -194,6 +194,52 @@ comment on column rowrelay.receipt.claimed_at is 'when the batch was taken';
 comment on column rowrelay.receipt.settled_at is 'when it was settled';
 comment on column rowrelay.receipt.change_ids is 'the changes that were delivered';
 comment on column rowrelay.receipt.refused is 'how many were refused';
+
+-- Rows that were there before -----------------------------------------------------------------------------------
+
+create table rowrelay.backfill (
+  id             integer generated always as identity primary key,
+  capture        integer not null references rowrelay.capture,
+  target         integer not null references rowrelay.target,
+  state          text not null default 'waiting'
+                 constraint state_is_known check (state in ('waiting', 'running', 'done', 'cancelled')),
+  row_filter     text,
+  condition      text,
+  rate           integer constraint rate_is_positive check (rate > 0),
+  waits_for      text[],
+  waits_since    timestamptz,
+  part           regclass,
+  position       text[],
+  rows_read      bigint not null default 0,
+  rows_queued    bigint not null default 0,
+  rows_estimated bigint not null,
+  looked_at_rows bigint,
+  note           text,
+  registered_at  timestamptz not null default now(),
+  started_at     timestamptz,
+  finished_at    timestamptz,
+  constraint one_for_each_route unique (capture, target)
+) with (fillfactor = 50);
+comment on table rowrelay.backfill is 'rows that were in a table before it went to a target, on their way there; people query rowrelay.backfills';
+comment on column rowrelay.backfill.id is 'number of the advisory lock (1919907682, id) that its driver holds';
+comment on column rowrelay.backfill.capture is 'what';
+comment on column rowrelay.backfill.target is 'where to';
+comment on column rowrelay.backfill.state is 'waiting: for transactions that write with the trigger function as it was before the route; running: chunk by chunk';
+comment on column rowrelay.backfill.row_filter is 'only rows for which this holds, as it was given; null: all that the capture wants';
+comment on column rowrelay.backfill.condition is 'the same with all names resolved, on a row that is called new';
+comment on column rowrelay.backfill.rate is 'rows per second at most; null: as fast as it goes';
+comment on column rowrelay.backfill.waits_for is 'virtual transactions that wrote to the table when this began; null: nobody has looked yet';
+comment on column rowrelay.backfill.waits_since is 'when they were listed';
+comment on column rowrelay.backfill.part is 'the table that is being read: the captured one, a partition or an inheritance child, in the order of their numbers';
+comment on column rowrelay.backfill.position is 'where in it: values of the columns of rowrelay.backfill_order(), as text; null: at its beginning';
+comment on column rowrelay.backfill.rows_read is 'rows passed so far';
+comment on column rowrelay.backfill.rows_queued is 'rows queued so far: those that the filters let through';
+comment on column rowrelay.backfill.rows_estimated is 'how many rows there were when it was registered, as the planner guesses';
+comment on column rowrelay.backfill.looked_at_rows is 'rows_queued when the target''s backlog was last looked at';
+comment on column rowrelay.backfill.note is 'what it waits for, or why it ended';
+comment on column rowrelay.backfill.registered_at is 'since when it is wanted';
+comment on column rowrelay.backfill.started_at is 'when its first chunk was read';
+comment on column rowrelay.backfill.finished_at is 'when it was done or given up';
 
 -- The processes -------------------------------------------------------------------------------------------------
 

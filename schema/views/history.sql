@@ -24,7 +24,9 @@ select h.id as change_id,
           left join lateral (select q.lane from generate_series(-1, t.lanes - 1) as n
                                join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) and q.change_id = h.id
                               limit 1) as queued on true
-         where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)) as status,
+         where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)
+            -- a snapshot goes to one target
+            and (h.op <> 's' or r.target = (h.caveat ->> 'target')::integer)) as status,
        h.caveat ->> 'problem' as problem
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture;

@@ -1,0 +1,61 @@
+-- Purpose:    queues the next rows of the table that a backfill is at. Where they end is looked up first, without locks;
+--             then those up to there are locked, logged and queued (rowrelay.snapshot_statement).
+-- Parameters: backfill; its capture; its target; how many rows to read at most
+-- Result:     passed: how many were read; fewer than most_rows: these were the last; queued: how many were queued;
+--             bound: the new position, null when there was no row
+-- Errors:     as rowrelay.backfill_step()
+create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, capture rowrelay.capture, target rowrelay.target,
+                                                   most_rows integer, out passed integer, out queued bigint, out bound text[])
+language plpgsql as $$
+declare
+  names     text[] := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
+  columns   text; -- new.a, new.b
+  ascending text; -- a, b: as columns of what was read
+  downwards text;
+  texts     text;
+  condition text;
+  last_id   bigint;
+begin
+  passed := 0;
+  queued := 0;
+  if rowrelay.full_name(backfill.part) is null then
+    return; -- a partition that was dropped
+  end if;
+  if names = '{}' then
+    raise exception 'table % has no order in which it can be read piece by piece', backfill.part
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Make a unique index on columns that are not null.';
+  end if;
+  select string_agg(format('new.%I', name), ', '), string_agg(format('%I', name), ', '),
+         string_agg(format('%I desc', name), ', '), string_agg(format('%I::text', name), ', ')
+    into columns, ascending, downwards, texts
+    from unnest(names) as name;
+
+  condition := case when backfill.position is null then 'true'
+                    else format('(%s) > %s', columns, rowrelay.backfill_values(backfill.part, names, backfill.position)) end;
+  execute format('select array[%s], (count(*) over ())::integer from (select %s from only %s as new where %s order by %s limit %s) as piece '
+                 'order by %s limit 1',
+                 texts, columns, backfill.part, condition, columns, most_rows, downwards)
+     into bound, passed;
+  if bound is null then
+    passed := 0;
+    return;
+  end if;
+
+  condition := concat_ws(' and ', condition,
+                         format('(%s) <= %s', columns, rowrelay.backfill_values(backfill.part, names, bound)),
+                         '(' || backfill.condition || ')');
+  if most_rows > 1 then
+    execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, false) into queued, last_id;
+  else
+    begin
+      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true) into queued, last_id;
+    exception when data_exception or program_limit_exceeded or internal_error then
+      -- if it is not the row but the condition that fails, it does so once more
+      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true, sqlerrm) into queued, last_id;
+    end;
+  end if;
+  if last_id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+end
+$$;

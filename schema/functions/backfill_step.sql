@@ -1,0 +1,101 @@
+-- Purpose:    the next step of a backfill, to be called again and again, each time in a transaction of its own: waits for
+--             the transactions that may use the trigger function as it was, then queues piece after piece of the rows.
+--             How far it got is stored by the same transaction, so nothing is left out or repeated however one ends.
+--             Nobody is made to wait for long: no lock that is not free at once is waited for, except, for a piece of
+--             one row, that row's, for a tenth of a second.
+-- Parameters: its number; how many rows to read at most
+-- Result:     outcome: progress; waits (note says for what: look again in a while); done; cancelled; gone
+--             passed: rows read by this step; queued, read, estimated: rows so far and in all; note
+-- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+--             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
+create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
+                                                  out queued bigint, out read bigint, out estimated bigint, out note text)
+language plpgsql set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
+-- rows are read in the order of an index, whatever statistics there are
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  most_queued constant bigint := 100000; -- of the target, before this waits for it
+  look_each   constant integer := 10000; -- rows between looks at that
+  b           rowrelay.backfill;
+  capture     rowrelay.capture;
+  target      rowrelay.target;
+  piece       record;
+begin
+  -- A crash must not take ids back that targets have seen, whatever the session thinks of its commits.
+  perform set_config('synchronous_commit', 'on', true);
+  select k.* into b from rowrelay.backfill k where k.id = backfill_id for update skip locked;
+  if b.id is null then
+    outcome := case when exists (select from rowrelay.backfill k where k.id = backfill_id) then 'waits' else 'gone' end;
+    note := case outcome when 'waits' then 'another process is at it' end;
+    passed := 0;
+    return;
+  end if;
+  -- Keeps everybody out who would change lanes, routes or what is captured before this is committed.
+  select c.* into capture from rowrelay.capture c where c.id = b.capture for share skip locked;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+
+  outcome := 'waits';
+  passed := 0;
+  if b.state in ('done', 'cancelled') then
+    outcome := b.state;
+    note := b.note;
+  elsif capture.id is null then
+    note := 'somebody is changing how the table is captured';
+  elsif capture.released_at is not null or target.dropped_at is not null
+     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+    outcome := 'cancelled';
+    note := 'the table does not go to the target any more';
+  elsif rowrelay.full_name(capture.relation) is null then
+    outcome := 'cancelled';
+    note := 'the table is gone';
+  elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
+    note := 'the key was altered, and the trigger function has to be made anew';
+  elsif b.state = 'waiting' then
+    select w.waits_for, w.waits_since, w.note into b.waits_for, b.waits_since, note
+      from rowrelay.backfill_waits(b, capture) as w;
+    if b.waits_for = '{}' then
+      outcome := 'progress';
+      b.state := 'running';
+      b.started_at := clock_timestamp();
+      b.part := rowrelay.backfill_part(capture, null);
+    end if;
+  elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
+        and rowrelay.backlog(target, most_queued) >= most_queued then
+    note := format('%s rows wait to be delivered to target "%s" first', most_queued, target.name);
+  else
+    outcome := 'progress';
+    if b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each then
+      b.looked_at_rows := b.rows_queued;
+    end if;
+    if b.part is not null then
+      select p.* into piece from rowrelay.backfill_piece(b, capture, target, most_rows) as p;
+      passed := piece.passed;
+      b.rows_read := b.rows_read + piece.passed;
+      b.rows_queued := b.rows_queued + piece.queued;
+      b.position := piece.bound;
+      if piece.passed < most_rows then
+        b.part := rowrelay.backfill_part(capture, b.part);
+        b.position := null;
+      end if;
+    end if;
+    if b.part is null then
+      outcome := 'done';
+    end if;
+  end if;
+
+  if outcome in ('done', 'cancelled') and b.state <> outcome then
+    b.state := outcome;
+    b.finished_at := clock_timestamp();
+  end if;
+  queued := b.rows_queued;
+  read := b.rows_read;
+  estimated := b.rows_estimated;
+  update rowrelay.backfill k
+     set state = b.state, waits_for = b.waits_for, waits_since = b.waits_since, part = b.part, position = b.position,
+         rows_read = b.rows_read, rows_queued = b.rows_queued, looked_at_rows = b.looked_at_rows,
+         note = backfill_step.note, started_at = b.started_at, finished_at = b.finished_at
+   where k.id = backfill_id;
+end
+$$;

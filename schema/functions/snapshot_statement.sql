@@ -1,0 +1,63 @@
+-- Purpose:    the statement that logs rows of a table as they are, and queues them for one target. Each row is locked FOR
+--             SHARE before its change gets an id: whoever writes it later has a larger id, and what somebody else is just
+--             writing is either waited for, or makes the statement fail. The image is the one that the trigger makes.
+-- Parameters: capture; target; a table with rows of its own: the captured one, a partition or an inheritance child;
+--             condition on a row called new, which the rows of a capture with a row filter must meet too; whether to
+--             wait for rows that others have locked; problem: why there can be no image, which the change says instead
+-- Result:     an INSERT whose only row of result is the number of rows queued, and the largest id (null: none)
+create or replace function rowrelay.snapshot_statement(capture rowrelay.capture, target rowrelay.target, relation regclass,
+                                                       condition text, waits boolean,
+                                                       problem text default null) returns text
+language plpgsql stable as $$
+declare
+  images  record;
+  caveat  text := format('%L::json', json_build_object('target', target.id));
+  shown   text := 'new.*';
+  passes  text;
+begin
+  select * into strict images from rowrelay.image_expression(capture, relation);
+  if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
+              where i.inhrelid = relation and p.relkind = 'r') then
+    -- an inheritance child's own columns are nobody's business
+    select string_agg(format('new.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  end if;
+  if problem is not null then
+    images.image := 'null::json';
+    caveat := format('%L::json', json_build_object('target', target.id, 'problem', problem));
+  elsif images.text_columns is not null then
+    caveat := format('(select case when n.names = ''{}'' then %s else json_build_object(''target'', %s, ''text_columns'', n.names) end '
+                     'from (select %s) as n(names))', caveat, target.id, images.text_columns);
+  end if;
+  if capture.row_filter is not null then
+    -- as the trigger reads it, whatever search_path or names were then
+    select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') into passes
+      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
+    if passes is null then
+      raise exception 'table % has lost its triggers', capture.relation
+        using errcode = 'object_not_in_prerequisite_state', hint = 'Capture it again: run rowrelay capture.';
+    end if;
+  end if;
+  return format($statement$
+    with taken as materialized (
+      select nextval('rowrelay.change_id') as id, %s as key, %s as hash, %s as image, %s as caveat
+        -- read and locked in there; what stands above is made of the row that was locked
+        from (select %s from only %s as new where %s for share of new%s) as new
+    ), logged as (
+      insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, new_row, caveat)
+      select t.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), %s, 's', t.key,
+             coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), t.image, t.caveat
+        from taken t
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select t.id, %s + mod(t.hash & 2147483647, %s), rowrelay.partition_day(), coalesce(pg_column_size(t.image), 0)
+        from taken t
+    )
+    select count(*), max(t.id) from taken t$statement$,
+    rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
+    rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, capture.key_columns), 'new'),
+    images.image, caveat,
+    shown, relation, concat_ws(' and ', '(' || condition || ')', '(' || passes || ')'), case when not waits then ' nowait' end,
+    capture.id, rowrelay.lane_number(target.id, 0), target.lanes);
+end
+$$;
