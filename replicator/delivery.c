@@ -14,14 +14,16 @@ struct selection {
 
 bool delivery_begin(struct delivery *delivery, struct error *error) {
   delivery->fates = calloc(delivery->batch->count + 1, sizeof *delivery->fates);
+  delivery->fate_count = delivery->fates != NULL ? delivery->batch->count : 0;
   return delivery->fates != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 void delivery_release(struct delivery *delivery) {
-  for (size_t i = 0; delivery->fates != NULL && i < delivery->batch->count; i++)
+  for (size_t i = 0; i < delivery->fate_count; i++)
     free(delivery->fates[i].why);
   free(delivery->fates);
   delivery->fates = NULL;
+  delivery->fate_count = 0;
 }
 
 void delivery_decide(struct delivery *delivery, size_t index, enum outcome outcome, const struct error *why) {

@@ -46,6 +46,7 @@ struct delivery {
                    struct error *error);
   void *context;
   struct fate *fates; /* owned, one for each change of the batch */
+  size_t fate_count;  /* that outlives the batch's changes */
 };
 
 /* Prepares; the other members are for the caller to fill in first. All fates are OUTCOME_RETURNED then. */
