@@ -55,7 +55,8 @@ Test(outage, a_target_that_is_away_is_told_of_and_waited_for) {
     wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
     const char *note = ask(f.at_source, "select note from rowrelay.status");
     cr_expect(strstr(note, "since 2") != NULL &&
-                  (strstr(note, "PGSQL") != NULL || strstr(note, "closed the connection") != NULL),
+                  (strstr(note, "PGSQL") != NULL || strstr(note, "closed the connection") != NULL ||
+                   strstr(note, "terminating connection") != NULL),
               "%s", note);
     cr_expect(ask_number(f.at_source, "select backlog from rowrelay.status") == 23);
     cr_expect(strstr(rowrelay_ok(&f, "status", NULL), "failing") != NULL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Seconds. */
-#define PATIENCE 20
+#define PATIENCE 60
 
 void mirrored_begin(struct fixture *fixture, const char *name, const char *script) {
   fixture_begin(fixture, name);
