@@ -5,9 +5,6 @@
 
 #include "reply.h"
 
-/* Columns of claim_rows.sql */
-enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
-
 /* Columns of claim_changes.sql */
 enum {
   COLUMN_ID,

@@ -40,6 +40,9 @@ struct change {
   const struct route *route;
 };
 
+/* Columns of claim_rows.sql and claim_chosen.sql */
+enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
+
 /* What the source says of the claim itself; see replicator/sql/claim_token.sql. */
 struct claim_receipt {
   int64_t token;
@@ -53,6 +56,7 @@ struct batch {
   size_t capacity;
   int *lanes; /* which it was claimed from, ascending */
   size_t lane_count;
+  int64_t first_id; /* what is older in these lanes is settled */
   struct claim_receipt receipt;
   PGresult *rows;   /* what the changes' texts are in: as they were queued, */
   PGresult *logged; /* and as they are in the log */
@@ -64,8 +68,8 @@ void batch_release(struct batch *batch);
 void batch_clear(struct batch *batch);
 
 /*
- * Reads the replies to claim_rows.sql and claim_changes.sql, whose lines belong together; the batch then owns both. The
- * routes are the caller's.
+ * Reads the replies to claim_rows.sql (or claim_chosen.sql) and claim_changes.sql, whose lines belong together; the
+ * batch then owns both. The routes are the caller's.
  */
 MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                            struct error *error);

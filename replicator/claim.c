@@ -7,11 +7,14 @@
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
+#include "whole.h"
 
 /* Room for 1024 lanes and their floors as array literals. */
 #define ARRAY_LIMIT ((size_t)32 * 1024)
-/* For the ids and days of a batch, of 100,000 rows at most. */
-#define ROWS_LIMIT ((size_t)4 * 1024 * 1024)
+/* For the ids and days of what is looked at for a batch, which has 100,000 rows at most. */
+#define ROWS_LIMIT ((size_t)8 * 1024 * 1024)
+/* How far to look for the end of transactions: so many rows, and twice those of a batch. */
+#define ROWS_AHEAD 1000
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
@@ -77,7 +80,13 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   return ok;
 }
 
-/* Takes rows out of the queue; *rows is the caller's to PQclear. */
+static void read_token(const PGresult *reply, struct batch *batch) {
+  batch->receipt.token = reply_bigint(reply, 0, 0);
+  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, 1));
+  batch->receipt.has_refusals = reply_bool(reply, 0, 2);
+}
+
+/* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
 static bool take_rows(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
                       const struct buffer *floors, PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
@@ -93,21 +102,29 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
                              number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   if (ok) {
-    batch->receipt.token = reply_bigint(replies[0], 0, 0);
-    snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(replies[0], 0, 1));
-    batch->receipt.has_refusals = reply_bool(replies[0], 0, 2);
+    read_token(replies[0], batch);
+    if (PQntuples(replies[1]) > 0)
+      batch->first_id = reply_bigint(replies[1], 0, 0);
   }
   PQclear(replies[0]);
   *rows = replies[1];
   return ok;
 }
 
-/* Reads the changes of rows that were taken; *logged is the caller's to PQclear. */
-static bool read_log(const struct claim *claim, const PGresult *rows, PGresult **logged, struct error *error) {
+/* What is read of the log. */
+enum reading { READ_TXIDS, READ_CHANGES };
+
+/*
+ * Reads of the log what belongs to queued rows, which have their ids in the first column and days in another; *logged
+ * is the caller's to PQclear.
+ */
+static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, int day_column,
+                     PGresult **logged, struct error *error) {
   /* One plan for all days would have to look into every partition there is. */
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   static const struct query PLAN_AS_BEFORE = {.name = NULL, .text = "set local plan_cache_mode to force_generic_plan"};
   const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
+  const struct query txids = {.name = NULL, .text = QUERY_claim_txids.text};
   struct pgconn *connection = source_connection(claim->source);
   struct buffer ids;
   struct buffer days;
@@ -117,12 +134,12 @@ static bool read_log(const struct claim *claim, const PGresult *rows, PGresult *
   buffer_init(&days, ROWS_LIMIT);
   buffer_init(&distinct, ROWS_LIMIT);
   for (int row = 0; row < PQntuples(rows); row++) {
-    const char *day = PQgetvalue(rows, row, 2);
+    const char *day = PQgetvalue(rows, row, day_column);
     char separator = row == 0 ? '{' : ',';
     buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, 0));
     buffer_add_format(&days, "%c%s", separator, day);
     /* In order of ids they are nearly in order of days. */
-    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, 2)) != 0)
+    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, day_column)) != 0)
       buffer_add_format(&distinct, "%c%s", separator, day);
   }
   buffer_add_string(&ids, "}");
@@ -133,8 +150,11 @@ static bool read_log(const struct claim *claim, const PGresult *rows, PGresult *
   if (ok) {
     pgconn_pipeline_begin(connection);
     pgconn_pipeline_add(connection, &PLAN_FOR_DAYS, NO_VALUES);
-    pgconn_pipeline_add(connection, &changes,
-                        VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false"));
+    if (reading == READ_TXIDS)
+      pgconn_pipeline_add(connection, &txids, VALUES(ids.data, days.data, distinct.data));
+    else
+      pgconn_pipeline_add(connection, &changes,
+                          VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false"));
     pgconn_pipeline_add(connection, &PLAN_AS_BEFORE, NO_VALUES);
     ok = pgconn_pipeline_run(connection, replies, 3, error);
   }
@@ -147,6 +167,81 @@ static bool read_log(const struct claim *claim, const PGresult *rows, PGresult *
   return ok;
 }
 
+/* ---- whole transactions ---------------------------------------------------------------------------------------- */
+
+/* Columns of claim_queued.sql */
+enum { QUEUED_ID, QUEUED_DAY, QUEUED_BYTES };
+
+/* Sets chosen[i] for each row that was read of the queue. */
+static bool choose(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
+  const struct settings *settings = claim->settings;
+  int count = PQntuples(rows);
+  int64_t bytes = 0;
+  for (int row = 0; row < count; row++)
+    bytes += reply_bigint(rows, row, QUEUED_BYTES);
+  /* Of every transaction all is there, and all of it fits. */
+  if (count == 1 || (count <= settings->batch_rows && bytes <= settings->batch_bytes)) {
+    memset(chosen, true, (size_t)count * sizeof *chosen);
+    return true;
+  }
+  PGresult *txids = NULL;
+  struct queued *queued = calloc((size_t)count + 1, sizeof *queued);
+  if (queued == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = read_log(claim, READ_TXIDS, rows, QUEUED_DAY, &txids, error);
+  for (int row = 0; ok && row < count; row++)
+    queued[row] = (struct queued){.txid = reply_bigint(txids, row, 0), .bytes = reply_bigint(rows, row, QUEUED_BYTES)};
+  ok = ok && whole_choose(queued, (size_t)count, (size_t)settings->batch_rows, settings->batch_bytes, chosen, error);
+  free(queued);
+  PQclear(txids);
+  return ok;
+}
+
+/* The same as take_rows() for a target's only lane. */
+static bool take_transactions(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
+                              const struct buffer *floors, PGresult **rows, struct error *error) {
+  const struct settings *settings = claim->settings;
+  struct pgconn *connection = source_connection(claim->source);
+  struct buffer ids;
+  bool *chosen = NULL;
+  PGresult *replies[2];
+  buffer_init(&ids, ROWS_LIMIT);
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
+  pgconn_pipeline_add(connection, &QUERY_claim_queued,
+                      VALUES(number(settings->target).text, lanes->data, floors->data,
+                             number(2 * settings->batch_rows + ROWS_AHEAD).text, number(settings->version).text));
+  bool ok = pgconn_pipeline_run(connection, replies, 2, error);
+  if (!ok)
+    goto done;
+  read_token(replies[0], batch);
+  int count = PQntuples(replies[1]);
+  if (count > 0)
+    batch->first_id = reply_bigint(replies[1], 0, QUEUED_ID);
+  chosen = calloc((size_t)count + 1, sizeof *chosen);
+  if (chosen == NULL) {
+    ok = error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  ok = choose(claim, replies[1], chosen, error);
+  buffer_add_string(&ids, "{");
+  for (int row = 0; ok && row < count; row++)
+    if (chosen[row])
+      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(replies[1], row, QUEUED_ID));
+  buffer_add_string(&ids, "}");
+  ok = ok && buffer_ok(&ids, "the list of changes", error) &&
+       pgconn_run(connection, &QUERY_claim_chosen, VALUES(lanes->data, ids.data), rows, error);
+
+done:
+  free(chosen);
+  buffer_release(&ids);
+  PQclear(replies[0]);
+  PQclear(replies[1]);
+  return ok;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- */
+
 static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
                          enum claimed *claimed, struct error *error) {
   if (!floor_write(claim->floor, claim->settings->version, batch->lanes, batch->lane_count, lanes, floors)) {
@@ -155,7 +250,8 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
   }
   PGresult *rows = NULL;
   PGresult *logged = NULL;
-  if (!take_rows(claim, batch, lanes, floors, &rows, error)) {
+  bool only_lane = claim->settings->lanes.count == 2 && !lane_is_of_barriers(batch->lanes[0]);
+  if (!(only_lane ? take_transactions : take_rows)(claim, batch, lanes, floors, &rows, error)) {
     PQclear(rows);
     return false;
   }
@@ -165,7 +261,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     PQclear(rows);
     return true;
   }
-  if (!read_log(claim, rows, &logged, error)) {
+  if (!read_log(claim, READ_CHANGES, rows, ROW_DAY, &logged, error)) {
     PQclear(rows);
     PQclear(logged);
     return false;

@@ -18,7 +18,7 @@ struct push {
   const int *lanes; /* of the claim that they are from, ascending */
   size_t lane_count;
   int64_t token;    /* of that claim; a later claim of a lane has a larger one */
-  int64_t first_id; /* the smallest change id of that claim */
+  int64_t first_id; /* what is older in these lanes is settled */
 };
 
 struct target_kind {

@@ -168,7 +168,7 @@ static bool push_changes(void *context, const struct change *const *changes, siz
                       .lanes = work->batch.lanes,
                       .lane_count = work->batch.lane_count,
                       .token = work->batch.receipt.token,
-                      .first_id = work->batch.changes[0].id};
+                      .first_id = work->batch.first_id};
   return target_push(work->target, &push, error);
 }
 

@@ -59,7 +59,7 @@ begin
    where name is not null;
 
   select string_agg(
-           format(case when can_move then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
+           format(case when can_move and t.lanes > 1 then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
                        else '(id, %2$s, day, %3$s)' end,
                   rowrelay.lane_number(t.id, -1),
                   format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s))',

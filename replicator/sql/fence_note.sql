@@ -1,6 +1,5 @@
--- Notes which changes of tables without a key were applied. Those older than the claim's first cannot come again: a claim
--- takes the oldest of a lane, so they are settled.
---   $1 source  $2 lanes  $3 for each: a change id  $4 the claim's first change id
+-- Notes which changes of tables without a key were applied. Those that are settled cannot come again.
+--   $1 source  $2 lanes  $3 for each: a change id  $4 what is older in these lanes is settled
 update rowrelay_target.fence f
    set applied = array(select a from unnest(f.applied) as a where a >= $4::bigint) || n.ids
   from (select u.lane, array_agg(u.id) as ids

@@ -1,0 +1,188 @@
+/* A target with one lane gets whole transactions: whoever reads it never sees half of one. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arrival.h"
+#include "fixture.h"
+
+#define WRITERS 6
+#define PROCESSES 2
+
+static void begin(struct fixture *f, const char *name, const char *mode) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table account (id int primary key, n int); create table entry (id int primary key, n int)");
+  char option[32];
+  snprintf(option, sizeof option, "mode=%s", mode);
+  rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", "lanes=1", "--option", option, NULL);
+  rowrelay_ok(f, "capture", "account", "entry", "--to", "w", strcmp(mode, "mirror") == 0 ? "--create" : NULL, NULL);
+}
+
+/* Which changes came in each batch: "insert 1, insert 2; delete 1" */
+static const char *batches(struct fixture *f) {
+  return ask(f->at_source,
+             "select string_agg(changes, '; ' order by token) from ("
+             "  select r.token, string_agg(h.op || ' ' || coalesce(h.key, '-'), ', ' order by h.change_id) as changes"
+             "    from rowrelay.receipt r join rowrelay.history h on h.change_id = any (r.change_ids) group by r.token"
+             ") as b");
+}
+
+/* How many transactions came in more than one batch. */
+static int64_t torn_transactions(struct fixture *f) {
+  return ask_number(f->at_source, "select count(*) from ("
+                                  "  select from rowrelay.receipt r"
+                                  "    join rowrelay.history h on h.change_id = any (r.change_ids)"
+                                  "   group by h.txid having count(distinct r.token) > 1) as torn");
+}
+
+Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
+  struct fixture f;
+  PGconn *writers[WRITERS];
+  pid_t processes[PROCESSES];
+  begin(&f, "whole", "mirror");
+  sql(f.at_source,
+      "insert into account select n, 100 from generate_series(1, 20) as n; insert into entry values (0, 0)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=12", NULL);
+  for (int i = 0; i < PROCESSES; i++)
+    processes[i] = fixture_run(&f, "--workers", "2", NULL);
+
+  /* What leaves one account comes into another, and is noted in two entries. */
+  for (int i = 0; i < WRITERS; i++) {
+    writers[i] = connect_to(f.source, NULL);
+    start(writers[i],
+          "do $$ begin for i in 1 .. 150 loop "
+          "  insert into entry values (%d + 2 * i, i);"
+          "  perform pg_sleep(random() * 0.003);"
+          "  update account set n = n - i where id = %d;"
+          "  perform pg_sleep(random() * 0.003);"
+          "  update account set n = n + i where id = %d + i %% 10;"
+          "  insert into entry values (%d + 2 * i + 1, -i);"
+          "  commit; "
+          "end loop; end $$",
+          1000 * (i + 1), i + 1, 10, 1000 * (i + 1));
+  }
+  int64_t looks = 0;
+  bool writing = true;
+  while (writing || ask_number(f.at_source, "select count(*) from rowrelay.queue") > 0) {
+    writing = false;
+    for (int i = 0; i < WRITERS; i++)
+      writing = is_running(writers[i]) || writing;
+    cr_assert(strcmp(ask(f.at_target, "select (select sum(n) from account) || ' ' || (select sum(n) from entry)"),
+                     "2000 0") == 0,
+              "half of a transaction can be seen: %s after %lld looks",
+              ask(f.at_target, "select (select sum(n) from account) || ' ' || (select sum(n) from entry)"),
+              (long long)looks);
+    looks++;
+  }
+  for (int i = 0; i < WRITERS; i++) {
+    finish(writers[i]);
+    PQfinish(writers[i]);
+  }
+
+  wait_until_empty(&f, 20);
+  same_rows(&f, "account", "account", "id");
+  same_rows(&f, "entry", "entry", "id");
+  cr_expect(torn_transactions(&f) == 0);
+  cr_expect(ask_number(f.at_source, "select max(cardinality(change_ids)) from rowrelay.receipt where settled_at > "
+                                    "(select min(settled_at) from rowrelay.receipt)") <= 12);
+  cr_expect(looks > 100);
+  for (int i = 0; i < PROCESSES; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(transactions, one_that_ends_later_waits_and_others_go_on) {
+  struct fixture f;
+  begin(&f, "whole_late", "append");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=4", NULL);
+  PGconn *late = connect_to(f.source, NULL);
+  sql(late, "begin; insert into account values (1, 0)");
+  sql(f.at_source, "insert into account values (2, 0), (3, 0), (4, 0)");
+  sql(late, "insert into account values (5, 0)");
+  sql(f.at_source, "update account set n = 1 where id in (2, 3)");
+  sql(late, "insert into account values (6, 0); commit");
+  sql(f.at_source, "update account set n = 2 where id = 1");
+
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+
+  cr_expect_str_eq(batches(&f), "insert 2, insert 3, insert 4; update 2, update 3; "
+                                "insert 1, insert 5, insert 6, update 1");
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from account_changes"),
+                   "2 3 4 2 3 1 5 6 1");
+  arrival_is_in_order(&f, "account_changes");
+  PQfinish(late);
+  fixture_end(&f);
+}
+
+Test(transactions, one_that_is_larger_than_a_batch_comes_in_pieces_between_whole_ones) {
+  struct fixture f;
+  begin(&f, "whole_large", "mirror");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=50", "--option", "batch_bytes=1024", NULL);
+  PGconn *large = connect_to(f.source, NULL);
+  sql(large, "begin; insert into account select n, 0 from generate_series(1, 200) as n");
+  sql(f.at_source, "begin; insert into entry values (1, 1); insert into entry values (2, -1); commit");
+  sql(large, "update account set n = id; commit");
+  sql(f.at_source, "begin; insert into entry values (3, 1); insert into entry values (4, -1); commit");
+
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+
+  same_rows(&f, "account", "account", "id");
+  same_rows(&f, "entry", "entry", "id");
+  cr_expect(torn_transactions(&f) == 1);
+  int64_t largest = ask_number(f.at_source, "select max(cardinality(change_ids)) from rowrelay.receipt");
+  cr_expect(largest > 20 && largest <= 50, "the largest batch has %lld changes", (long long)largest);
+  PQfinish(large);
+  fixture_end(&f);
+}
+
+/* The source forgets a batch that was pushed, and then has another one first, in between. */
+Test(transactions, rows_without_a_key_that_are_pushed_twice_are_not_there_twice) {
+  struct fixture f;
+  begin(&f, "whole_twice", "mirror");
+  sql(f.at_source, "create table note (what text)");
+  rowrelay_ok(&f, "capture", "note", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into note values ('old')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=3", NULL);
+  PGconn *outer = connect_to(f.source, NULL);
+  PGconn *inner = connect_to(f.source, NULL);
+  sql(outer, "begin; insert into note values ('outer')");
+  sql(inner, "begin; insert into note values ('inner'); insert into note values ('inner')");
+  sql(outer, "insert into note values ('outer'); commit");
+  sql(f.at_source,
+      "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$; "
+      "create trigger refuse before insert on rowrelay.receipt for each row execute function refuse()");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "2", 10, "select count(*) from note where what = 'outer'");
+
+  sql(f.at_source, "begin; drop trigger refuse on rowrelay.receipt; select rowrelay.pause('w'); commit");
+  sql(inner, "commit");
+  sql(f.at_source, "select rowrelay.resume('w')");
+  wait_until_empty(&f, 20);
+
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(what, ' ' order by what) from note"),
+                   "inner inner old outer outer");
+  cr_expect_str_eq(batches(&f), "insert -; insert -, insert -; insert -, insert -");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(outer);
+  PQfinish(inner);
+  fixture_end(&f);
+}
+
+Test(transactions, a_row_that_would_move_to_another_lane_does_not_divide_one) {
+  struct fixture f;
+  begin(&f, "whole_moves", "mirror");
+  sql(f.at_source, "create table order_line (id int primary key, order_id int)");
+  rowrelay_ok(&f, "capture", "order_line", "--to", "w", "--create", "--lane", "order_id", NULL);
+  sql(f.at_source, "insert into order_line values (1, 1)");
+  sql(f.at_source, "begin; insert into account values (1, 0); update order_line set order_id = 2;"
+                   "insert into entry values (2, 0); commit");
+
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+
+  cr_expect_str_eq(batches(&f), "insert 1, insert 1, update 1, insert 2");
+  same_rows(&f, "order_line", "order_line", "id");
+  fixture_end(&f);
+}
