@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "change_json.h"
+#include "ddl.h"
 #include "queries.h"
 
 /* Rows travel in pieces of this size; a larger one travels alone. Bytes. */
@@ -57,21 +58,6 @@ static struct insertion *find_insertion(const struct append *append, int capture
   return NULL;
 }
 
-/* Makes the route's table if it is missing; other workers may want to at the same time. */
-static bool create_table(struct pgconn *connection, bool in_transaction, const char *table, struct error *error) {
-  static const struct query LOCK = {.name = NULL, .text = "select pg_advisory_xact_lock(1919907698, -1)"};
-  PGresult *script = NULL;
-  bool ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
-            pgconn_run(connection, &LOCK, NO_VALUES, NULL, error) &&
-            pgconn_run(connection, &QUERY_append_create, VALUES(table), &script, error) &&
-            pgconn_script(connection, PQgetvalue(script, 0, 0), error) &&
-            (in_transaction || pgconn_script(connection, "commit", error));
-  PQclear(script);
-  if (!ok && !in_transaction)
-    pgconn_rollback(connection);
-  return ok;
-}
-
 static bool add_insertion(struct append *append, struct pgconn *connection, bool in_transaction,
                           const struct route *route, struct error *error) {
   const char *table = route->into_table;
@@ -83,7 +69,7 @@ static bool add_insertion(struct append *append, struct pgconn *connection, bool
   if (PQntuples(reply) == 0) {
     PQclear(reply);
     reply = NULL;
-    if (!create_table(connection, in_transaction, table, error) ||
+    if (!ddl_run(connection, in_transaction, &QUERY_append_create, VALUES(table), error) ||
         !pgconn_run(connection, &QUERY_append_insert, VALUES(table), &reply, error))
       goto done;
   }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "ddl.h"
 #include "json.h"
 #include "latest.h"
 #include "queries.h"
@@ -79,24 +80,6 @@ void mirror_free(struct mirror *mirror) {
 
 static bool same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* Makes the route's table, or columns that it lacks. */
-static bool create_table(struct pgconn *connection, bool in_transaction, const struct route *route,
-                         struct error *error) {
-  /* Other workers want to make the same table: the first does it, the others see it. */
-  static const struct query LOCK = {.name = NULL, .text = "select pg_advisory_xact_lock(1919907698, -1)"};
-  PGresult *script = NULL;
-  bool ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
-            pgconn_run(connection, &LOCK, NO_VALUES, NULL, error) &&
-            pgconn_run(connection, &QUERY_mirror_create,
-                       VALUES(route->into_table, route->columns, route->key_columns, route->types), &script, error) &&
-            pgconn_script(connection, PQgetvalue(script, 0, 0), error) &&
-            (in_transaction || pgconn_script(connection, "commit", error));
-  PQclear(script);
-  if (!ok && !in_transaction)
-    pgconn_rollback(connection);
-  return ok;
 }
 
 static bool complain(const struct route *route, const PGresult *reply, struct error *error) {
@@ -219,7 +202,8 @@ static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_
   if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
     PQclear(reply);
     reply = NULL;
-    if (!create_table(connection, in_transaction, route, error) ||
+    if (!ddl_run(connection, in_transaction, &QUERY_mirror_create,
+                 VALUES(route->into_table, route->columns, route->key_columns, route->types), error) ||
         !pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
       goto done;
   }
