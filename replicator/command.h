@@ -58,6 +58,7 @@ extern const struct command COMMAND_target_pause;
 extern const struct command COMMAND_target_resume;
 extern const struct command COMMAND_target_drop;
 extern const struct command COMMAND_route;
+extern const struct command COMMAND_backfill;
 extern const struct command COMMAND_run;
 extern const struct command COMMAND_status;
 extern const struct command COMMAND_errors;

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "backfiller.h"
 #include "buffer.h"
 #include "clock.h"
 #include "doorbell.h"
@@ -22,6 +23,7 @@
 
 /* Milliseconds between what is done now and then. */
 #define TARGETS_INTERVAL 1000
+#define BACKFILLS_INTERVAL 1000
 #define HEARTBEAT_INTERVAL 5000
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
@@ -50,11 +52,13 @@ struct supervisor {
   bool was_connected;
   struct horizon horizon;
   struct doorbell doorbell;
+  struct backfiller backfiller;
   struct crew **crews;
   size_t crew_count;
   int64_t started_at;
   /* when each is due; clock_now() */
   int64_t targets_at;
+  int64_t backfills_at;
   int64_t heartbeat_at;
   int64_t floors_at;
   int64_t maintenance_at;
@@ -284,6 +288,15 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
+static bool look_for_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_backfill_unfinished, VALUES(supervisor->names), &reply, error))
+    return false;
+  *found = PQntuples(reply) > 0;
+  PQclear(reply);
+  return !*found || backfiller_wake(&supervisor->backfiller, error);
+}
+
 /* Whether a target has nothing queued, not even in the hands of another process. */
 static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bool *empty, struct error *error) {
   struct buffer lanes;
@@ -307,7 +320,11 @@ static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bo
 }
 
 static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
-  *empty = true;
+  /* Before the queues, because what ends a backfill fills them. */
+  bool unfinished;
+  if (!look_for_backfills(supervisor, &unfinished, error))
+    return false;
+  *empty = !unfinished;
   for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
     if (duty_is_deserted(duty))
@@ -352,6 +369,9 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   struct source *source = supervisor->source;
   pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
   if (is_due(&supervisor->targets_at, TARGETS_INTERVAL) && !look_for_targets(supervisor, error))
+    return false;
+  bool unfinished;
+  if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !look_for_backfills(supervisor, &unfinished, error))
     return false;
   if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) &&
       !source_run(source, &QUERY_instance_beat, VALUES(supervisor->instance), NULL, error))
@@ -429,7 +449,10 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   supervisor->started_at = clock_now();
   horizon_init(&supervisor->horizon);
   doorbell_init(&supervisor->doorbell);
-  bool ok = handle_signals(error) && list_names(supervisor, error) && run_until_told(supervisor, error);
+  bool ok = handle_signals(error) && list_names(supervisor, error);
+  backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
+  ok = ok && run_until_told(supervisor, error);
+  backfiller_release(&supervisor->backfiller);
   struct error ignored;
   if (supervisor->source != NULL &&
       (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||

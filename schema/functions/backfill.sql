@@ -1,11 +1,13 @@
 -- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
 --             wanted: a running `rowrelay run` does it, piece by piece, and so does `rowrelay backfill`. One that was not
 --             finished goes on where it was; one that was done begins anew.
--- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured)
+-- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
+--             second at most (null: as fast as it goes)
 -- Result:     its number in rowrelay.backfill
 -- Errors:     the table is not captured, not routed there, or has no key; no such target; another filter than that of the
 --             backfill that is not finished
-create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null) returns integer
+create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
+                                             rate integer default null) returns integer
 language plpgsql as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
@@ -42,17 +44,18 @@ begin
               detail = coalesce(format('Its filter is: %s', unfinished.row_filter), 'It has none.'),
               hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
+    update rowrelay.backfill b set rate = backfill.rate, retry_at = null where b.id = unfinished.id;
     return unfinished.id;
   end if;
 
-  insert into rowrelay.backfill as b (capture, target, row_filter, condition, rows_estimated)
+  insert into rowrelay.backfill as b (capture, target, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
-          rowrelay.estimated_rows(relation))
+          rate, rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
-    set state = 'waiting', row_filter = excluded.row_filter, condition = excluded.condition, rate = null,
+    set state = 'waiting', row_filter = excluded.row_filter, condition = excluded.condition, rate = excluded.rate,
         waits_for = null, waits_since = null, part = null, position = null, rows_read = 0, rows_queued = 0,
-        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, registered_at = now(),
+        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null, registered_at = now(),
         started_at = null, finished_at = null
   returning b.id into found_id;
   return found_id;

@@ -2,10 +2,12 @@
 --             then those up to there are locked, logged and queued (rowrelay.snapshot_statement).
 -- Parameters: backfill; its capture; its target; how many rows to read at most
 -- Result:     passed: how many were read; fewer than most_rows: these were the last; queued: how many were queued;
---             bound: the new position, null when there was no row
+--             bound: the new position, null when there was no row; held: for how many milliseconds rows may have been
+--             locked so far
 -- Errors:     as rowrelay.backfill_step()
 create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, capture rowrelay.capture, target rowrelay.target,
-                                                   most_rows integer, out passed integer, out queued bigint, out bound text[])
+                                                   most_rows integer, out passed integer, out queued bigint, out bound text[],
+                                                   out held integer)
 language plpgsql as $$
 declare
   names     text[] := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
@@ -15,9 +17,11 @@ declare
   texts     text;
   condition text;
   last_id   bigint;
+  locked_at timestamptz;
 begin
   passed := 0;
   queued := 0;
+  held := 0;
   if rowrelay.full_name(backfill.part) is null then
     return; -- a partition that was dropped
   end if;
@@ -44,16 +48,18 @@ begin
   condition := concat_ws(' and ', condition,
                          format('(%s) <= %s', columns, rowrelay.backfill_values(backfill.part, names, bound)),
                          '(' || backfill.condition || ')');
+  locked_at := clock_timestamp();
   if most_rows > 1 then
     execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, false) into queued, last_id;
   else
     begin
       execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true) into queued, last_id;
-    exception when data_exception or program_limit_exceeded or internal_error then
+    exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
       -- if it is not the row but the condition that fails, it does so once more
       execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true, sqlerrm) into queued, last_id;
     end;
   end if;
+  held := extract(epoch from clock_timestamp() - locked_at) * 1000;
   if last_id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
     perform rowrelay.ring_doorbell();
   end if;

@@ -5,11 +5,13 @@
 --             one row, that row's, for a tenth of a second.
 -- Parameters: its number; how many rows to read at most
 -- Result:     outcome: progress; waits (note says for what: look again in a while); done; cancelled; gone
---             passed: rows read by this step; queued, read, estimated: rows so far and in all; note
+--             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
+--             estimated: rows so far and in all; rate: rows per second at most, null: any; note
 -- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
 --             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
 create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
-                                                  out queued bigint, out read bigint, out estimated bigint, out note text)
+                                                  out held integer, out queued bigint, out read bigint, out estimated bigint,
+                                                  out rate integer, out note text)
 language plpgsql set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
@@ -30,6 +32,7 @@ begin
     outcome := case when exists (select from rowrelay.backfill k where k.id = backfill_id) then 'waits' else 'gone' end;
     note := case outcome when 'waits' then 'another process is at it' end;
     passed := 0;
+    held := 0;
     return;
   end if;
   -- Keeps everybody out who would change lanes, routes or what is captured before this is committed.
@@ -38,6 +41,7 @@ begin
 
   outcome := 'waits';
   passed := 0;
+  held := 0;
   if b.state in ('done', 'cancelled') then
     outcome := b.state;
     note := b.note;
@@ -72,6 +76,7 @@ begin
     if b.part is not null then
       select p.* into piece from rowrelay.backfill_piece(b, capture, target, most_rows) as p;
       passed := piece.passed;
+      held := piece.held;
       b.rows_read := b.rows_read + piece.passed;
       b.rows_queued := b.rows_queued + piece.queued;
       b.position := piece.bound;
@@ -92,10 +97,11 @@ begin
   queued := b.rows_queued;
   read := b.rows_read;
   estimated := b.rows_estimated;
+  rate := b.rate;
   update rowrelay.backfill k
      set state = b.state, waits_for = b.waits_for, waits_since = b.waits_since, part = b.part, position = b.position,
          rows_read = b.rows_read, rows_queued = b.rows_queued, looked_at_rows = b.looked_at_rows,
-         note = backfill_step.note, started_at = b.started_at, finished_at = b.finished_at
+         note = backfill_step.note, retry_at = null, started_at = b.started_at, finished_at = b.finished_at
    where k.id = backfill_id;
 end
 $$;

@@ -215,6 +215,7 @@ create table rowrelay.backfill (
   rows_estimated bigint not null,
   looked_at_rows bigint,
   note           text,
+  retry_at       timestamptz,
   registered_at  timestamptz not null default now(),
   started_at     timestamptz,
   finished_at    timestamptz,
@@ -237,6 +238,7 @@ comment on column rowrelay.backfill.rows_queued is 'rows queued so far: those th
 comment on column rowrelay.backfill.rows_estimated is 'how many rows there were when it was registered, as the planner guesses';
 comment on column rowrelay.backfill.looked_at_rows is 'rows_queued when the target''s backlog was last looked at';
 comment on column rowrelay.backfill.note is 'what it waits for, or why it ended';
+comment on column rowrelay.backfill.retry_at is 'when running processes try it again after it failed; null: it did not';
 comment on column rowrelay.backfill.registered_at is 'since when it is wanted';
 comment on column rowrelay.backfill.started_at is 'when its first chunk was read';
 comment on column rowrelay.backfill.finished_at is 'when it was done or given up';

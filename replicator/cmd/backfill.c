@@ -1,0 +1,207 @@
+/*
+ * rowrelay backfill: copies rows that were there before. It asks for all of them first, so that whoever runs goes on
+ * where this ends, and then drives one after the other, or watches who drives it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../backfill.h"
+#include "../command.h"
+#include "call.h"
+#include "number.h"
+#include "pattern.h"
+#include "progress.h"
+#include "queries.h"
+#include "reply.h"
+
+#define MOST_TABLES 10000
+
+/* ---- signals --------------------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t told_to_stop = 0;
+
+static void stop(int number_of_signal) {
+  (void)number_of_signal;
+  told_to_stop = 1;
+}
+
+/* The first one ends it after its step; a second one at once, and the step rolls back. */
+static void handle_signals(void) {
+  struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGINT, &action, NULL);
+}
+
+static void sleep_for(int64_t milliseconds) {
+  const struct timespec pause = {.tv_sec = (time_t)(milliseconds / 1000),
+                                 .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+  if (milliseconds > 0 && !told_to_stop)
+    nanosleep(&pause, NULL); /* a signal ends it */
+}
+
+/* ---- one backfill ---------------------------------------------------------------------------------------------- */
+
+struct job {
+  const char *table;
+  const char *target;
+  struct backfill backfill;
+  struct progress progress;
+};
+
+static bool fail_stopped(const struct job *job, const struct backfill_progress *state, struct error *error) {
+  char rows[PROGRESS_NUMBER_SIZE];
+  error_set(error, FAILURE_STOP, "backfill of %s to %s is stopped: %s rows are queued", job->table, job->target,
+            progress_number(rows, state->queued));
+  return error_hint(error,
+                    "go on where it is with: rowrelay backfill %s --to %s  (a running rowrelay run does so by itself); "
+                    "or give it up: add --cancel",
+                    job->table, job->target);
+}
+
+static bool finish(struct job *job, const struct backfill_progress *state, struct error *error) {
+  char rows[PROGRESS_NUMBER_SIZE];
+  progress_end(&job->progress);
+  if (state->outcome == BACKFILL_CANCELLED)
+    return error_set(error, FAILURE_FATAL, "backfill of %s to %s has ended: %s", job->table, job->target, state->note);
+  printf("%s: %s rows queued for %s in %.1f s\n", job->table, progress_number(rows, state->queued), job->target,
+         progress_seconds(&job->progress));
+  fflush(stdout);
+  return true;
+}
+
+/* Takes the next step, or looks how far somebody else is who is at it. */
+static bool go_on(struct job *job, bool *taken, struct backfill_progress *state, struct error *error) {
+  if (!*taken && !backfill_take(&job->backfill, taken, error))
+    return false;
+  if (*taken)
+    return backfill_step(&job->backfill, state, error);
+  return backfill_look(&job->backfill, state, error);
+}
+
+static bool drive(struct job *job, struct error *error) {
+  bool taken = false;
+  struct backfill_progress state = {.outcome = BACKFILL_PROGRESS};
+  if (!backfill_look(&job->backfill, &state, error))
+    return false;
+  char what[256];
+  snprintf(what, sizeof what, "%s to %s", job->table, job->target);
+  progress_begin(&job->progress, what, state.read);
+  bool ok = true;
+  while (ok && !told_to_stop && state.outcome != BACKFILL_DONE && state.outcome != BACKFILL_CANCELLED) {
+    ok = go_on(job, &taken, &state, error);
+    if (!ok)
+      break;
+    progress_show(&job->progress, state.read, state.estimated, state.note);
+    sleep_for(state.pause);
+  }
+  progress_end(&job->progress);
+  if (ok && state.outcome != BACKFILL_DONE && state.outcome != BACKFILL_CANCELLED)
+    ok = fail_stopped(job, &state, error);
+  else if (ok)
+    ok = finish(job, &state, error) && (!taken || backfill_let_go(&job->backfill, error));
+  return ok;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------- */
+
+/* Asks for a backfill of each table, or for none. */
+static bool ask_for(struct source *source, const struct options *given, const PGresult *tables, int *ids,
+                    struct error *error) {
+  bool ok = source_script(source, "begin", error);
+  for (int row = 0; ok && row < PQntuples(tables); row++) {
+    PGresult *reply = NULL;
+    ok = call_run(source, &QUERY_cmd_backfill,
+                  VALUES(PQgetvalue(tables, row, PATTERN_OID), option_text(given, "to"), option_text(given, "where"),
+                         option_text(given, "rate")),
+                  &reply, error);
+    if (ok)
+      ids[row] = reply_int(reply, 0, 0);
+    PQclear(reply);
+  }
+  if (ok)
+    return source_script(source, "commit", error);
+  pgconn_rollback(source_connection(source));
+  return false;
+}
+
+static bool backfill_tables(struct source *source, const struct options *given, const PGresult *tables,
+                            struct error *error) {
+  static int ids[MOST_TABLES];
+  if (PQntuples(tables) > MOST_TABLES)
+    return error_set(error, FAILURE_USAGE, "that is %d tables, and %d at most are possible at once", PQntuples(tables),
+                     MOST_TABLES);
+  if (!ask_for(source, given, tables, ids, error))
+    return false;
+  handle_signals();
+  for (int row = 0; row < PQntuples(tables); row++) {
+    struct job job = {.table = PQgetvalue(tables, row, PATTERN_TABLE), .target = option_text(given, "to")};
+    backfill_init(&job.backfill, source, ids[row]);
+    if (!drive(&job, error))
+      return false;
+  }
+  return true;
+}
+
+static bool cancel_tables(struct source *source, const struct options *given, const PGresult *tables,
+                          struct error *error) {
+  const char *target = option_text(given, "to");
+  for (int row = 0; row < PQntuples(tables); row++) {
+    const char *table = PQgetvalue(tables, row, PATTERN_TABLE);
+    if (!call_run(source, &QUERY_cmd_backfill_cancel, VALUES(PQgetvalue(tables, row, PATTERN_OID), target), NULL,
+                  error))
+      return false;
+    printf("%s: backfill to %s given up\n", table, target);
+  }
+  return true;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t rate;
+  struct source *source;
+  PGresult *tables = NULL;
+  if (option_text(given, "to") == NULL)
+    return error_set(error, FAILURE_USAGE, "option --to is missing: which target?");
+  if (option_given(given, "cancel") && (option_given(given, "rate") || option_given(given, "where")))
+    return error_set(error, FAILURE_USAGE, "option --cancel goes with neither --rate nor --where");
+  if (option_given(given, "rate") && !option_integer(given, "rate", 1, INT32_MAX, &rate, error))
+    return false;
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok = call_run(source, &QUERY_cmd_target_id, VALUES(option_text(given, "to")), NULL, error) &&
+            pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count,
+                          given->arguments, &tables, error);
+  if (ok)
+    ok = option_given(given, "cancel") ? cancel_tables(source, given, tables, error)
+                                       : backfill_tables(source, given, tables, error);
+  PQclear(tables);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "to", .letter = 't', .value = "TARGET", .help = "where to copy them; the tables must be routed there"},
+    {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second"},
+    {.name = "where", .value = "SQL", .help = "copy only rows for which this condition holds"},
+    {.name = "cancel", .help = "give up what is not finished; what is queued is still delivered"},
+    OPTION_END,
+};
+
+const struct command COMMAND_backfill = {
+    .name = "backfill",
+    .summary = "copy rows that were in captured tables before",
+    .arguments = "TABLE...",
+    .least = 1,
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes = "TABLE is a name or a pattern as in psql, and must be captured and routed to TARGET. Rows are read in "
+             "pieces, each\n"
+             "in a short transaction, and queued in order with what is written meanwhile; rowrelay run delivers them. "
+             "A writer\n"
+             "waits for one piece at most. Ctrl-C ends it after the piece in hand; the same command, or a running "
+             "rowrelay run,\n"
+             "goes on from there.\n",
+    .run = run,
+};

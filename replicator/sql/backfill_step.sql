@@ -1,0 +1,3 @@
+-- The next step of backfill $1: reads $2 rows at most.
+select s.outcome, s.passed, s.held, s.queued, s.read, s.estimated, s.rate, s.note
+  from rowrelay.backfill_step($1::integer, $2::integer) as s;

@@ -1,0 +1,8 @@
+-- Backfills that are not finished, and whether each may be tried now: number and what to call it.
+--   $1 names of targets; null: all
+select b.id, c.relation_name || ' to ' || t.name, b.retry_at is null or b.retry_at <= clock_timestamp()
+  from rowrelay.backfill b
+  join rowrelay.capture c on c.id = b.capture
+  join rowrelay.target t on t.id = b.target
+ where b.state in ('waiting', 'running') and ($1::text[] is null or t.name = any ($1::text[]))
+ order by b.id;
