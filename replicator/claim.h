@@ -5,8 +5,9 @@
  * Who can do this at the same time: any number of workers, here and on other machines. A claim first takes the advisory
  * locks of some lanes; only their holder takes rows from them, so two changes of one key are never in two hands. The
  * rows are read by a second statement, because the snapshot of the first may be older than what the lane's last holder
- * committed just before it let go. Locks, deleted rows and all vanish with the connection: a process that dies leaves
- * nothing behind.
+ * committed just before it let go. Of a target's only lane it takes whole transactions (see whole.h), of several the
+ * oldest rows of each. Locks, deleted rows and all vanish with the connection: a process that dies leaves nothing
+ * behind.
  */
 #ifndef ROWRELAY_CLAIM_H
 #define ROWRELAY_CLAIM_H

@@ -6,6 +6,7 @@
 
 #include "arrival.h"
 #include "fixture.h"
+#include "writers.h"
 
 #define WRITERS 6
 #define PROCESSES 2
@@ -184,5 +185,41 @@ Test(transactions, a_row_that_would_move_to_another_lane_does_not_divide_one) {
 
   cr_expect_str_eq(batches(&f), "insert 1, insert 1, update 1, insert 2");
   same_rows(&f, "order_line", "order_line", "id");
+  fixture_end(&f);
+}
+
+Test(transactions, of_each_key_the_changes_arrive_once_and_in_order_while_processes_are_killed) {
+  struct fixture f;
+  struct writers writers;
+  pid_t processes[PROCESSES];
+  fixture_begin(&f, "whole_order");
+  writers_make_tables(f.at_source);
+  rowrelay_ok(&f, "target", "add", "a", f.target_url, "-o", "lanes=1", "-o", "batch_rows=40", "-o", "mode=append",
+              NULL);
+  rowrelay_ok(&f, "target", "add", "m", f.target_url, "-o", "lanes=1", "-o", "batch_rows=40", NULL);
+  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "a", NULL);
+  rowrelay_ok(&f, "route", "stock", "m", "--create", NULL);
+  rowrelay_ok(&f, "route", "ledger", "m", "--create", NULL);
+  writers_fill_tables(f.at_source, 500);
+  for (int i = 0; i < PROCESSES; i++)
+    processes[i] = fixture_run(&f, "--workers", "2", NULL);
+
+  writers_start(&writers, f.source, 8, 3000, 20, 500);
+  int killed = 0;
+  do {
+    sleep_seconds(0.3);
+    int victim = killed++ % PROCESSES;
+    cr_assert(stop_process(processes[victim], SIGKILL) == 128 + SIGKILL);
+    processes[victim] = fixture_run(&f, "--workers", "2", NULL);
+  } while (!writers_are_done(&writers));
+
+  wait_until_empty(&f, 60);
+  arrival_is_in_order(&f, "stock_changes");
+  arrival_is_complete(&f, "stock", "stock_changes");
+  arrival_is_complete(&f, "ledger", "ledger_changes");
+  same_rows(&f, "stock", "stock", "id");
+  same_rows(&f, "ledger", "ledger", "what, n");
+  for (int i = 0; i < PROCESSES; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
   fixture_end(&f);
 }
