@@ -5,17 +5,15 @@ create or replace function rowrelay.add_change(capture_id integer, op "char", ke
                                                new_row json, problem text default null) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  new_id  bigint;
-  new_day date;
+  added rowrelay.change;
 begin
   insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, old_row, new_row, caveat)
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
           coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), add_change.old_row,
           add_change.new_row,
           case when problem is not null then json_build_object('problem', problem) end)
-  returning c.id, c.day into new_id, new_day;
-  perform rowrelay.enqueue(new_id, new_day, capture_id, lane_hash,
-                           coalesce(pg_column_size(add_change.old_row), 0) + coalesce(pg_column_size(add_change.new_row), 0));
-  return new_id;
+  returning c.* into added;
+  perform rowrelay.enqueue(added, lane_hash);
+  return added.id;
 end
 $$;

@@ -4,10 +4,9 @@ create or replace function rowrelay.add_deletes(capture rowrelay.capture, relati
 language plpgsql as $$
 declare
   lane_columns smallint[] := coalesce(capture.lane_columns, capture.key_columns);
-  key_names    text[] := rowrelay.attribute_names(capture.relation, capture.key_columns);
   old_row      text;
 begin
-  if capture.before = 'full' or cardinality(key_names) = 0 then
+  if rowrelay.keeps_before(capture) then
     old_row := format('rowrelay.trim_image(row_to_json(old), %L, %L, %L)',
                       rowrelay.attribute_names(capture.relation, capture.only_columns),
                       array_remove(rowrelay.attribute_names(capture.relation, capture.exclude_columns), null),
@@ -15,8 +14,7 @@ begin
                          from jsonb_each(capture.mask) as m
                          join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped));
   else
-    select format('json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')) into old_row
-      from unnest(key_names) as name;
+    old_row := rowrelay.key_row(capture);
   end if;
   execute format(
     'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row from only %s as old), '
@@ -25,7 +23,10 @@ begin
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)), rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.route r join rowrelay.target t on t.id = r.target '
-    ' where r.capture = $1 and r.until_id is null and t.dropped_at is null',
+    ' where r.capture = $1 and r.until_id is null and t.dropped_at is null '
+    'union all '
+    'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
     rowrelay.key_expression(capture.relation, capture.key_columns, 'old'),
     rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, relation)
     using capture.id, coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user);

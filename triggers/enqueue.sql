@@ -1,16 +1,22 @@
--- Purpose:    queues a change for every target that its table is routed to; what the generated triggers do in line
--- Parameters: the change; its capture; hash that chooses the lane, null for a barrier; bytes of its images
-create or replace function rowrelay.enqueue(change_id bigint, change_day date, capture_id integer, lane_hash integer,
-                                            bytes integer) returns void
+-- Purpose:    queues a change for every target that its table is routed to, and for the documents that it makes stale;
+--             what the generated triggers do in line
+-- Parameters: the change as it is in the log; hash that chooses the lane, null for a barrier
+create or replace function rowrelay.enqueue(change rowrelay.change, lane_hash integer) returns void
 language plpgsql as $$ -- rather than SQL, because its plans are kept
+declare
+  bytes constant integer := coalesce(pg_column_size(change.old_row), 0) + coalesce(pg_column_size(change.new_row), 0);
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
-  select enqueue.change_id, rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)), change_day,
-         enqueue.bytes
+  select change.id, rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)), change.day, bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
-   where r.capture = capture_id and r.until_id is null and t.dropped_at is null;
-  if enqueue.change_id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
+   where r.capture = change.capture and r.until_id is null and t.dropped_at is null;
+  if change.op <> 'b' then
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    select change.id, lane, change.day, bytes
+      from rowrelay.document_lanes(change.capture, change.op, lane_hash, change.old_row, change.new_row) as lane;
+  end if;
+  if change.id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
     perform rowrelay.ring_doorbell();
   end if;
 end

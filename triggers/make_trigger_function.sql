@@ -30,6 +30,10 @@ begin
          relation_name = rowrelay.full_name(capture.relation),
          key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
    where c.id = capture_id;
+  update rowrelay.document_source s
+     set key_name = (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1]
+   where s.capture = capture_id and s.key_column is not null
+     and (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1] is not null;
   -- Processes know the table by what it was.
   update rowrelay.target t set version = t.version + 1
    where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);

@@ -20,8 +20,11 @@ declare
   new_row     json;
   old_row     json;
   old_key_row json;
+  keeps_before boolean;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  -- a row may have moved from one document to another
+  keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
   begin
     key_names := rowrelay.attribute_names(capture.relation, capture.key_columns);
     keep := rowrelay.attribute_names(capture.relation, capture.only_columns);
@@ -51,15 +54,15 @@ begin
 
   if operation = 'UPDATE' and old_key is distinct from new_key and cardinality(key_names) > 0 then
     perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
-                                case capture.before when 'full' then old_row else old_key_row end, null, problem);
+                                case when keeps_before then old_row else old_key_row end, null, problem);
     perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);
   elsif operation = 'DELETE' then
     perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
-                                case when capture.before = 'full' then old_row else coalesce(old_key_row, old_row) end,
+                                case when keeps_before then old_row else coalesce(old_key_row, old_row) end,
                                 null, problem);
   elsif operation = 'UPDATE' then
     perform rowrelay.add_change(capture_id, 'u', new_key, new_hash,
-                                case when capture.before = 'full' or cardinality(key_names) = 0 then old_row end,
+                                case when keeps_before then old_row end,
                                 new_row, problem);
   else
     perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);

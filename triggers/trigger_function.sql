@@ -23,7 +23,7 @@ declare
   relation     regclass := capture.relation;
   lane_columns smallint[] := coalesce(capture.lane_columns, capture.key_columns);
   has_key      boolean := cardinality(capture.key_columns) > 0;
-  keeps_before boolean := capture.before = 'full' or not has_key;
+  keeps_before boolean := rowrelay.keeps_before(capture);
   -- only chosen lane columns can change while the key stays
   can_move     boolean := has_key and cardinality(capture.lane_columns) > 0;
   -- a filter's triggers say what a change means: an update may bring a row in, or take it out
@@ -32,6 +32,7 @@ declare
   queue_rows   text;
   pins         record;
   images       record;
+  documents    record;
   -- the expressions that stand in it
   new_key      text := rowrelay.key_expression(relation, capture.key_columns, 'new');
   old_key      text := rowrelay.key_expression(relation, capture.key_columns, 'old');
@@ -53,10 +54,9 @@ begin
   size := case when keeps_before
                then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
                else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
-  select * into pins from rowrelay.pin_statements(relation, capture.key_columns || lane_columns);
-  select coalesce(format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', name, name), ', ')), 'null') into key_row
-    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name
-   where name is not null;
+  select * into pins from rowrelay.pin_statements(relation, capture.key_columns || lane_columns || rowrelay.document_columns(capture.id));
+  key_row := rowrelay.key_row(capture);
+  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
 
   select string_agg(
            format(case when can_move and t.lanes > 1 then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
@@ -82,10 +82,11 @@ begin
            '  moves    pg_catalog.bool;' end,
            '  new_row  pg_catalog.json;',
            '  old_row  pg_catalog.json;',
-    case when queue_rows is not null then
+    case when queue_rows is not null or documents.queueing is not null then
            '  id       pg_catalog.int8;' end,
            '  day      pg_catalog.date;',
     images.declarations,
+    documents.declarations,
     pins.declarations,
            'begin',
            '  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on''',
@@ -117,6 +118,7 @@ begin
       format('      old_row := %s;', key_row) end,
            '    end if;',
     images.statements,
+    documents.guarded,
     pins.unpin,
            '  exception when others then',
            '    declare',
@@ -159,10 +161,12 @@ begin
            '          case when pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
            '               then pg_catalog.current_setting(''rowrelay.actor'', true) else session_user end,',
     format('          old_row, new_row%s);', ', ' || images.caveat),
-    case when queue_rows is not null then concat_ws(E'\n',
+    case when queue_rows is not null or documents.queueing is not null then concat_ws(E'\n',
              '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
+      case when queue_rows is not null then concat_ws(E'\n',
              '  insert into rowrelay.queue (change_id, lane, day, bytes)',
-      format('  values %s;', queue_rows),
+        format('  values %s;', queue_rows)) end,
+      documents.queueing,
              '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,

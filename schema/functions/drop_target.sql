@@ -1,4 +1,4 @@
--- Purpose:    ends a target: its routes, its queue and its refused changes. The log and its receipts stay.
+-- Purpose:    ends a target: its routes, its documents, its queue and its refused changes. The log and its receipts stay.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
@@ -7,6 +7,9 @@ declare
   target_id integer := rowrelay.target_id(name);
   relation  regclass;
 begin
+  perform rowrelay.drop_target(t.name)
+     from rowrelay.document d join rowrelay.target t on t.id = d.target
+    where d.delivers_to = target_id and t.dropped_at is null;
   for relation in
     select c.relation from rowrelay.route r join rowrelay.capture c on c.id = r.capture
      where r.target = target_id and r.until_id is null and c.released_at is null
@@ -14,6 +17,11 @@ begin
     perform rowrelay.unroute(relation, name);
   end loop;
   update rowrelay.target t set dropped_at = now(), version = t.version + 1 where t.id = target_id;
+  update rowrelay.route r set until_id = rowrelay.last_change_id() where r.target = target_id and r.until_id is null;
+  perform rowrelay.make_trigger_function(c.id)
+     from rowrelay.capture c
+    where c.released_at is null
+      and c.id in (select s.capture from rowrelay.document_source s where s.document = target_id);
   delete from rowrelay.refusal f where f.target = target_id;
   delete from rowrelay.trouble o where o.target = target_id;
   delete from rowrelay.floor o where o.target = target_id;

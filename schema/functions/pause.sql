@@ -1,4 +1,5 @@
--- Purpose:    stops delivery to a target until rowrelay.resume(); what is captured meanwhile waits in the queue
+-- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); what is captured
+--             meanwhile waits in the queue
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
@@ -8,6 +9,7 @@ declare
 begin
   update rowrelay.target t
      set state = 'paused', reason = null, version = t.version + 1
-   where t.id = paused_id and t.state <> 'paused';
+   where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
+     and t.state <> 'paused' and t.dropped_at is null;
 end
 $$;

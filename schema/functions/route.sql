@@ -14,6 +14,10 @@ begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
   end if;
+  if exists (select from rowrelay.document d where d.target = target_id) then
+    raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
+      hint = 'What a document is built from is told when it is added.';
+  end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Leave it out to use the name that the table has here.';

@@ -9,6 +9,11 @@ declare
 begin
   select t.* into before from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, before.url), coalesce(set_target.options, '{}'));
+  if exists (select from rowrelay.document d where d.target = target_id)
+     and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
+    raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
+      using errcode = 'invalid_parameter_value', hint = 'Set the URL of the target to which it goes.';
+  end if;
   -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
   -- nobody would look into the lanes that are no more.
   if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
@@ -26,5 +31,7 @@ begin
                       then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
          version = t.version + 1
    where t.id = target_id;
+  update rowrelay.target t set version = t.version + 1
+   where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
 end
 $$;

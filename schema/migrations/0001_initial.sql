@@ -94,6 +94,53 @@ comment on column rowrelay.route.create_table is 'make that table, and columns i
 comment on column rowrelay.route.from_id is 'last change id when the route was made';
 comment on column rowrelay.route.until_id is 'last change id when it was ended; null: it is in use';
 
+-- Documents -----------------------------------------------------------------------------------------------------
+
+create table rowrelay.document (
+  target      integer primary key references rowrelay.target,
+  delivers_to integer not null references rowrelay.target,
+  capture     integer not null references rowrelay.capture,
+  key_name    text not null,
+  key_type    regtype not null,
+  query       text not null,
+  search_path text not null,
+  build_query text not null,
+  columns     jsonb not null,
+  created_at  timestamptz not null default now()
+);
+comment on table rowrelay.document is 'rows or JSON that a query builds from several tables, refreshed when one of them changes; see rowrelay.add_document()';
+comment on column rowrelay.document.target is 'the document as a target, with lanes, state and refused changes of its own';
+comment on column rowrelay.document.delivers_to is 'the target whose URL it goes to';
+comment on column rowrelay.document.capture is 'what the log and routes know it by; no table stands behind it';
+comment on column rowrelay.document.key_name is 'column of the query''s result that tells documents apart';
+comment on column rowrelay.document.key_type is 'type of the keys in $1';
+comment on column rowrelay.document.query is 'as it was given: $1 is the array of keys';
+comment on column rowrelay.document.search_path is 'in which its names are looked up';
+comment on column rowrelay.document.build_query is 'what is run: gives each key as text, and the document as JSON';
+comment on column rowrelay.document.columns is '[{"name", "type"}] of a table that holds the documents, with "index" where one is wanted';
+comment on column rowrelay.document.created_at is 'since when';
+
+create table rowrelay.document_source (
+  document     integer not null references rowrelay.document,
+  position     smallint not null,
+  capture      integer not null references rowrelay.capture,
+  key_column   smallint,
+  key_name     text,
+  keys_query   text,
+  only_columns smallint[],
+  primary key (document, position),
+  constraint column_or_query check ((key_column is null) = (keys_query is not null))
+);
+create index document_source_capture on rowrelay.document_source (capture);
+comment on table rowrelay.document_source is 'the tables that a document is built from, and how a changed row leads to documents';
+comment on column rowrelay.document_source.document is 'which';
+comment on column rowrelay.document_source.position is '1: its column holds all the keys there are';
+comment on column rowrelay.document_source.capture is 'the table';
+comment on column rowrelay.document_source.key_column is 'attribute number of the column that holds the document''s key; null: a query finds the keys';
+comment on column rowrelay.document_source.key_name is 'its name when the trigger function was made';
+comment on column rowrelay.document_source.keys_query is 'gives the keys for the rows of "changed"';
+comment on column rowrelay.document_source.only_columns is 'attribute numbers of the columns that the document uses; an update of others does not refresh it; null: all';
+
 -- The log and the queue -----------------------------------------------------------------------------------------
 
 -- cache 1: a change that saw another committed change has a larger id only if no session hoards numbers.
@@ -121,11 +168,11 @@ comment on column rowrelay.change.txid is 'transaction that made the change';
 comment on column rowrelay.change.captured_at is 'when the row was written, by the server''s clock';
 comment on column rowrelay.change.day is 'partition: the day (UTC) on which the transaction began, or the nearest for which there is a partition';
 comment on column rowrelay.change.capture is 'of which table';
-comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; b: nothing happened to a row, but what is before must be delivered before what is after';
+comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; r: documents to be refreshed; b: nothing happened to a row, but what is before must be delivered before what is after';
 comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
 comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
-comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row at least the key';
-comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows';
+comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
+comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
 comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
 
 create table rowrelay.queue (

@@ -4,7 +4,7 @@ select t.name as target,
        f.change_id,
        c.relation,
        case h.op when 'i' then 'insert' when 'u' then 'update' when 'd' then 'delete' when 't' then 'truncate'
-                 when 'b' then 'barrier' else 'snapshot' end as op,
+                 when 'b' then 'barrier' when 'r' then 'refresh' else 'snapshot' end as op,
        f.key,
        f.state,
        f.attempts,

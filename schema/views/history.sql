@@ -3,7 +3,7 @@ create or replace view rowrelay.history as
 select h.id as change_id,
        c.relation,
        case h.op when 'i' then 'insert' when 'u' then 'update' when 'd' then 'delete' when 't' then 'truncate'
-                 when 'b' then 'barrier' else 'snapshot' end as op,
+                 when 'b' then 'barrier' when 'r' then 'refresh' else 'snapshot' end as op,
        h.key,
        h.old_row,
        h.new_row,

@@ -2,5 +2,5 @@
 create or replace view rowrelay.targets as
 select t.name, t.url, t.state, t.reason, t.lanes, t.options, t.created_at
   from rowrelay.target t
- where t.dropped_at is null;
+ where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
 comment on view rowrelay.targets is 'where changes can go';

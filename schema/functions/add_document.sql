@@ -1,0 +1,168 @@
+-- Purpose:    names a document: rows or JSON that a query builds from several tables, kept fresh at a target. Tables that
+--             are not captured yet are captured. Documents of rows that are there already are built by
+--             rowrelay.rebuild(), or the command backfill.
+-- Parameters: name: its own, and that of the table at the target unless into_table is another
+--             target: where it goes
+--             key: the column of the query's result that tells documents apart
+--             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
+--             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
+--               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
+--               are. TABLE:COLUMN(columns…) or TABLE(columns…):QUERY: an update of other columns changes no document.
+--             create_table: make the table, and columns it lacks
+--             search: columns of it whose words can be searched: makes a column "search" with an index
+--             lock_wait: how long to try for the lock on a table that has to be captured
+-- Result:     its id
+-- Errors:     no such target, or one that keeps every change; a query that cannot be run; sources that do not fit.
+--             Warnings: tables that the query reads and no source names; tables that it would read as a whole.
+create or replace function rowrelay.add_document(
+  name text, target text, key text, query text, sources text[], into_table text default null,
+  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
+language plpgsql as $$
+declare
+  delivers_to rowrelay.target;
+  source      record;
+  root        record;
+  captured    rowrelay.capture;
+  checked     record;
+  key_type    regtype;
+  own_target  integer;
+  own_capture integer;
+  changed     integer[] := '{}';
+  statement   text := regexp_replace(query, '[;\s]+$', '');
+  is_table    boolean;
+  build       text;
+  columns     jsonb;
+  one         record;
+  thousand    record;
+  missing     text;
+begin
+  select t.* into delivers_to from rowrelay.target t where t.id = rowrelay.target_id(add_document.target);
+  if exists (select from rowrelay.document d where d.target = delivers_to.id) then
+    raise exception '"%" is a document, not a target', add_document.target using errcode = 'invalid_parameter_value';
+  end if;
+  if delivers_to.options ->> 'mode' = 'append' then
+    raise exception 'target "%" keeps every change, so it cannot hold documents', add_document.target
+      using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
+  end if;
+  if coalesce(cardinality(sources), 0) = 0 then
+    raise exception 'document "%" is built from nothing', name using errcode = 'invalid_parameter_value',
+      hint = 'Name its tables as TABLE:COLUMN or TABLE:QUERY.';
+  end if;
+  is_table := delivers_to.url ~ '^postgres';
+
+  select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
+  if root.key_column is null then
+    raise exception '"%" is a query, but the first source has to be TABLE:COLUMN', sources[1]
+      using errcode = 'invalid_parameter_value', hint = 'Its column holds all the keys there are.';
+  end if;
+  select rowrelay.base_type(a.atttypid)::regtype into key_type
+    from pg_attribute a where a.attrelid = root.relation and a.attnum = root.key_column;
+  if key_type <> all ('{int2,int4,int8,oid,numeric,text,varchar,bpchar,name,uuid,date}'::regtype[])
+     or not rowrelay.key_is_exact(root.relation, array[root.key_column]) then
+    raise exception 'documents cannot be told apart by a key of type %', key_type using errcode = 'invalid_parameter_value',
+      hint = 'The key may be an integer, a numeric, a text, a uuid or a date.';
+  end if;
+
+  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
+  columns := case when checked.is_json
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', key_type),
+                                         jsonb_build_object('name', 'document', 'type', 'jsonb'))
+                  else checked.columns end;
+  if search is not null then
+    select string_agg(format('"%s"', s), ', ') into missing
+      from unnest(search) as s
+     where not exists (select from jsonb_array_elements(columns) as c
+                        where c ->> 'name' = s and c ->> 'type' ~ '^(text|character|json|jsonb|name)');
+    if missing is not null or not is_table then
+      raise exception 'document "%" cannot be searched by %', name, coalesce(missing, 'columns')
+        using errcode = 'invalid_parameter_value',
+              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; the target has to be a PostgreSQL database.';
+    end if;
+    columns := columns || jsonb_build_object('name', 'search', 'index', 'gin', 'type',
+      format('tsvector generated always as (%s) stored',
+             (select string_agg(case when c ->> 'type' ~ '^json' then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
+                                     else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
+                from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
+  end if;
+  build := case
+    when checked.is_json and is_table then
+      format('select j ->> %1$L, json_build_object(%1$L, j -> %1$L, ''document'', j) from (%2$s) as d(j)', key, statement)
+    when checked.is_json then
+      format('select j ->> %L, j from (%s) as d(j)', key, statement)
+    else
+      format('select %s, pg_catalog.row_to_json(d) from (%s) as d',
+             case key_type when 'numeric'::regtype then format('pg_catalog.trim_scale(d.%I)::pg_catalog.text', key)
+                           else format('d.%I::pg_catalog.text', key) end, statement) end;
+
+  insert into rowrelay.target as t (name, url, options, lanes)
+  values (add_document.name, delivers_to.url, '{}', 128)
+  returning t.id into own_target;
+  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact, exclude_columns, mask,
+                                     before, capture_origin, released_at)
+  values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
+  returning c.id into own_capture;
+  insert into rowrelay.route (capture, target, into_table, create_table, from_id)
+  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table, rowrelay.last_change_id());
+  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path, build_query, columns)
+  values (own_target, delivers_to.id, own_capture, key, key_type, statement, current_setting('search_path'), build, columns);
+
+  for source in
+    select p.*, u.position, u.text
+      from unnest(sources) with ordinality as u(text, position)
+      cross join lateral rowrelay.document_source_parts(u.text) as p
+     order by u.position
+  loop
+    select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
+    if not found then
+      perform rowrelay.capture_table(source.relation, lock_wait => lock_wait);
+      select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
+    end if;
+    if source.key_column = any (captured.exclude_columns)
+       or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
+      raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
+        using errcode = 'invalid_parameter_value', hint = 'Capture the table with that column.';
+    end if;
+    if source.keys_query is not null then
+      begin
+        execute format('create temporary view rowrelay_keys_check as %s',
+                       replace(rowrelay.keys_statement(source.relation, source.keys_query, key_type), '$1::', 'null::'));
+        execute 'drop view pg_temp.rowrelay_keys_check';
+      exception when others then
+        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
+          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
+      end;
+    end if;
+    if captured.row_filter is not null then
+      raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
+    end if;
+    insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
+    values (own_target, source.position, captured.id, source.key_column,
+            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);
+    changed := changed || captured.id;
+  end loop;
+  perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
+
+  select string_agg(r::text, ', ') into missing
+    from unnest(checked.reads) as r
+   where not exists (select from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
+                      where s.document = own_target and r = any (rowrelay.captured_tables(c) || c.relation));
+  if missing is not null then
+    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
+  end if;
+
+  select c.* into one from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  if one.cost is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+  end if;
+  if one.whole_tables is not null then
+    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
+  end if;
+  return own_target;
+exception when unique_violation then
+  raise exception 'there is a target or document "%" already', name using errcode = 'duplicate_object',
+    hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
+end
+$$;

@@ -1,0 +1,25 @@
+-- Purpose:    finds a document by name; its row in rowrelay.target is locked against others who change it
+-- Parameters: name
+-- Result:     its id
+-- Errors:     there is none of that name
+create or replace function rowrelay.document_id(document_name text) returns integer
+language plpgsql as $$
+declare
+  found_id integer;
+begin
+  select t.id into found_id
+    from rowrelay.document d join rowrelay.target t on t.id = d.target
+   where t.name = document_name and t.dropped_at is null
+     for no key update of t;
+  if not found then
+    raise exception 'document "%" does not exist', document_name
+      using errcode = 'undefined_object',
+            hint = coalesce('Documents are: '
+                              || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
+                                    from rowrelay.document d join rowrelay.target t on t.id = d.target
+                                   where t.dropped_at is null),
+                            'Add one first: rowrelay document add, or rowrelay.add_document().');
+  end if;
+  return found_id;
+end
+$$;

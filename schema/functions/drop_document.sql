@@ -1,0 +1,11 @@
+-- Purpose:    ends a document: its tables no longer queue for it, and what is queued is dropped. What it made at the target
+--             stays there.
+-- Parameters: name
+-- Errors:     no such document
+create or replace function rowrelay.drop_document(name text) returns void
+language plpgsql as $$
+begin
+  perform rowrelay.document_id(name);
+  perform rowrelay.drop_target(name);
+end
+$$;

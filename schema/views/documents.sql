@@ -1,0 +1,29 @@
+-- Documents: what is built, from what, and where it goes.
+create or replace view rowrelay.documents as
+select t.name as document,
+       p.name as target,
+       r.into_table,
+       r.create_table,
+       d.key_name as key,
+       t.state,
+       array(select concat(s_c.relation_name,
+                           case when s.keys_query is not null and s.only_columns is not null
+                                then format('(%s)', array_to_string(rowrelay.attribute_names(s_c.relation, s.only_columns), ', ')) end,
+                           ':', coalesce(s.keys_query, quote_ident(s.key_name)),
+                           case when s.keys_query is null and s.only_columns is not null
+                                then format('(%s)', array_to_string(rowrelay.attribute_names(s_c.relation, s.only_columns), ', ')) end)
+               from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
+              where s.document = d.target order by s.position) as sources,
+       d.columns,
+       d.query,
+       d.search_path,
+       (select string_agg(format('%s is not captured any more', s_c.relation_name), '; ')
+          from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
+         where s.document = d.target and s_c.released_at is not null) as note,
+       d.created_at
+  from rowrelay.document d
+  join rowrelay.target t on t.id = d.target
+  join rowrelay.target p on p.id = d.delivers_to
+  join rowrelay.route r on r.capture = d.capture and r.target = d.target
+ where t.dropped_at is null;
+comment on view rowrelay.documents is 'what is built from several tables, and where it goes';

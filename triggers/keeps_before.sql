@@ -1,0 +1,9 @@
+-- Purpose:    whether an update's row before it is kept: asked for, or because rows are told apart by all they hold, or
+--             because a query leads from the row to documents, and the row before may lead to others
+-- Parameters: capture
+create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
+language sql stable as $$
+  select capture.before = 'full' or cardinality(capture.key_columns) = 0
+      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                  where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null)
+$$;

@@ -1,0 +1,14 @@
+-- Purpose:    SQL for what is kept of a row before, when not all of it is: its key, and the keys of documents that are
+--             built from it
+-- Parameters: capture
+-- Result:     an expression of type json about the row "old"; 'null' when there is nothing to keep
+create or replace function rowrelay.key_row(capture rowrelay.capture) returns text
+language sql stable as $$
+  select coalesce(format('pg_catalog.json_build_object(%s)', string_agg(format('%L, old.%I', k.name, k.name), ', ' order by k.position)), 'null')
+    from (select u.name, min(u.position) as position
+            from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)
+                          || rowrelay.attribute_names(capture.relation, rowrelay.document_columns(capture.id)))
+                   with ordinality as u(name, position)
+           where u.name is not null
+           group by u.name) as k
+$$;
