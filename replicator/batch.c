@@ -17,7 +17,8 @@ enum {
   COLUMN_PROBLEM,
   COLUMN_CAPTURED_AT,
   COLUMN_TXID,
-  COLUMN_ACTOR
+  COLUMN_ACTOR,
+  COLUMN_EXPANSION /* only of claim_documents.sql */
 };
 
 void batch_init(struct batch *batch) {
@@ -69,6 +70,7 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .captured_at = reply_text(logged, row, COLUMN_CAPTURED_AT),
         .txid = reply_text(logged, row, COLUMN_TXID),
         .actor = reply_text(logged, row, COLUMN_ACTOR),
+        .expansion = PQnfields(logged) > COLUMN_EXPANSION ? reply_text(logged, row, COLUMN_EXPANSION) : NULL,
     };
     if (PQgetisnull(logged, row, COLUMN_ID))
       return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",

@@ -18,6 +18,7 @@ enum operation {
   OPERATION_DELETE = 'd',
   OPERATION_TRUNCATE = 't',
   OPERATION_SNAPSHOT = 's',
+  OPERATION_REFRESH = 'r', /* of documents: the new row is a JSON array of their keys */
   OPERATION_BARRIER = 'b' /* of no row: all before it is delivered before all after it */
 };
 
@@ -37,6 +38,7 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
+  const char *expansion;   /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };
 

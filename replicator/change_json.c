@@ -12,6 +12,8 @@ const char *operation_word(enum operation operation) {
     return "truncate";
   case OPERATION_SNAPSHOT:
     return "snapshot";
+  case OPERATION_REFRESH:
+    return "refresh";
   case OPERATION_BARRIER:
     return "barrier";
   }

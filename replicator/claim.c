@@ -21,7 +21,7 @@ static const struct query BEGIN = {.name = NULL, .text = "begin"};
 /* How many lanes one worker takes, so that all who serve the target find some. */
 static int fair_share(const struct claim *claim) {
   int workers = claim->workers > 0 ? claim->workers : 1;
-  return (claim->settings->lanes.count - 1 + workers - 1) / workers;
+  return (claim->settings->lanes.live + workers - 1) / workers;
 }
 
 /*
@@ -66,7 +66,8 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, &QUERY_claim_lanes,
-                      VALUES(lanes->data, floors->data, number(fair_share(claim)).text));
+                      VALUES(lanes->data, floors->data, number(fair_share(claim)).text,
+                             number(settings->lanes.live).text, claim->late_first ? "true" : "false"));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
   if (ok && (PQntuples(replies[1]) == 0 || reply_int(replies[1], 0, 0) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;
@@ -91,8 +92,9 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
                       const struct buffer *floors, PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
-  bool barrier = lane_is_of_barriers(batch->lanes[0]);
-  int rows_each = barrier ? 1 : settings->batch_rows / (int)batch->lane_count;
+  /* A barrier goes alone; and each late row is much work. */
+  bool single = lane_is_of_barriers(batch->lanes[0]) || lane_is_late(settings->lanes, batch->lanes[0]);
+  int rows_each = single ? 1 : settings->batch_rows / (int)batch->lane_count;
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
@@ -123,35 +125,45 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   /* One plan for all days would have to look into every partition there is. */
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   static const struct query PLAN_AS_BEFORE = {.name = NULL, .text = "set local plan_cache_mode to force_generic_plan"};
+  const struct settings *settings = claim->settings;
   const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
+  const struct query documents = {.name = NULL, .text = QUERY_claim_documents.text};
   const struct query txids = {.name = NULL, .text = QUERY_claim_txids.text};
   struct pgconn *connection = source_connection(claim->source);
   struct buffer ids;
+  struct buffer lanes;
   struct buffer days;
   struct buffer distinct;
   PGresult *replies[3] = {NULL, NULL, NULL};
   buffer_init(&ids, ROWS_LIMIT);
+  buffer_init(&lanes, ROWS_LIMIT);
   buffer_init(&days, ROWS_LIMIT);
   buffer_init(&distinct, ROWS_LIMIT);
   for (int row = 0; row < PQntuples(rows); row++) {
     const char *day = PQgetvalue(rows, row, day_column);
     char separator = row == 0 ? '{' : ',';
     buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, 0));
+    buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, 1));
     buffer_add_format(&days, "%c%s", separator, day);
     /* In order of ids they are nearly in order of days. */
     if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, day_column)) != 0)
       buffer_add_format(&distinct, "%c%s", separator, day);
   }
   buffer_add_string(&ids, "}");
+  buffer_add_string(&lanes, "}");
   buffer_add_string(&days, "}");
   buffer_add_string(&distinct, "}");
-  bool ok = buffer_ok(&ids, "the list of changes", error) && buffer_ok(&days, "the list of days", error) &&
-            buffer_ok(&distinct, "the list of days", error);
+  bool ok = buffer_ok(&ids, "the list of changes", error) && buffer_ok(&lanes, "the list of lanes", error) &&
+            buffer_ok(&days, "the list of days", error) && buffer_ok(&distinct, "the list of days", error);
   if (ok) {
     pgconn_pipeline_begin(connection);
     pgconn_pipeline_add(connection, &PLAN_FOR_DAYS, NO_VALUES);
     if (reading == READ_TXIDS)
       pgconn_pipeline_add(connection, &txids, VALUES(ids.data, days.data, distinct.data));
+    else if (settings->document)
+      pgconn_pipeline_add(connection, &documents,
+                          VALUES(ids.data, days.data, distinct.data, lanes.data, number(settings->target).text,
+                                 number(settings->lanes.live).text));
     else
       pgconn_pipeline_add(connection, &changes,
                           VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false"));
@@ -162,6 +174,7 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   PQclear(replies[2]);
   *logged = replies[1];
   buffer_release(&ids);
+  buffer_release(&lanes);
   buffer_release(&days);
   buffer_release(&distinct);
   return ok;

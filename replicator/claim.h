@@ -24,6 +24,7 @@ struct claim {
   struct floor *floor;
   int64_t horizon;   /* see horizon.h; read before claim_take() is called */
   int workers;       /* of all living processes together that serve the target; they share its lanes */
+  bool late_first;   /* prefer work that live changes overtake; only documents have such */
   bool with_details; /* the target wants captured_at, txid and actor too */
 };
 

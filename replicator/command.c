@@ -7,10 +7,13 @@
 #define LONGEST_NAME 63
 
 const struct command *const COMMANDS[] = {
-    &COMMAND_init,        &COMMAND_capture,    &COMMAND_release,      &COMMAND_target_add,    &COMMAND_target_list,
-    &COMMAND_target_show, &COMMAND_target_set, &COMMAND_target_pause, &COMMAND_target_resume, &COMMAND_target_drop,
-    &COMMAND_route,       &COMMAND_backfill,   &COMMAND_run,          &COMMAND_status,        &COMMAND_errors,
-    &COMMAND_retry,       &COMMAND_skip,       &COMMAND_log,          &COMMAND_uninstall,     &COMMAND_help,
+    &COMMAND_init,          &COMMAND_capture,       &COMMAND_release,       &COMMAND_target_add,
+    &COMMAND_target_list,   &COMMAND_target_show,   &COMMAND_target_set,    &COMMAND_target_pause,
+    &COMMAND_target_resume, &COMMAND_target_drop,   &COMMAND_route,         &COMMAND_document_add,
+    &COMMAND_document_list, &COMMAND_document_show, &COMMAND_document_drop, &COMMAND_document_rebuild,
+    &COMMAND_backfill,      &COMMAND_run,           &COMMAND_status,        &COMMAND_errors,
+    &COMMAND_retry,         &COMMAND_skip,          &COMMAND_log,           &COMMAND_uninstall,
+    &COMMAND_help,
 };
 const size_t COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0];
 

@@ -150,6 +150,17 @@ static void ignore_notice(void *unused, const PGresult *result) {
   (void)result;
 }
 
+static void pass_on_notice(void *tell, const PGresult *result) {
+  const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  if (message != NULL)
+    ((struct notice_reader *)tell)->tell(severity != NULL && strcmp(severity, "WARNING") == 0, message);
+}
+
+void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader) {
+  PQsetNoticeReceiver(connection->pg, pass_on_notice, reader);
+}
+
 static void trim_newline(char *text) {
   size_t length = strlen(text);
   while (length > 0 && text[length - 1] == '\n')

@@ -38,6 +38,14 @@ struct values {
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name,
                             const char *settings, struct error *error);
+/*
+ * From now on whoever reads is told what the server says beside its answers; else nobody is. `reader` must outlive the
+ * connection.
+ */
+struct notice_reader {
+  void (*tell)(bool is_warning, const char *message);
+};
+void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
 /* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
 void pgconn_close(struct pgconn *connection);
 

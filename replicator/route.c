@@ -65,5 +65,7 @@ const struct route *routes_find(const struct routes *routes, int capture) {
   const struct route wanted = {.capture = capture};
   if (routes->count == 0)
     return NULL;
+  if (routes->document)
+    return &routes->routes[0];
   return bsearch(&wanted, routes->routes, routes->count, sizeof wanted, by_capture);
 }

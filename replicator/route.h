@@ -27,6 +27,7 @@ struct routes {
   struct route *routes; /* in order of capture */
   size_t count;
   PGresult *reply; /* what their texts are in */
+  bool document;   /* every change is of the one route there is: it makes documents stale */
 };
 
 void routes_init(struct routes *routes);

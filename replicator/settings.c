@@ -23,7 +23,8 @@ enum {
   COLUMN_FLOOR,
   COLUMN_SOURCE_ID,
   COLUMN_WORKERS,
-  COLUMN_REASON
+  COLUMN_REASON,
+  COLUMN_DOCUMENT
 };
 
 static enum on_error read_on_error(const char *text) {
@@ -43,6 +44,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .version = reply_int(reply, row, COLUMN_VERSION),
       .running = strcmp(PQgetvalue(reply, row, COLUMN_STATE), "running") == 0,
       .lanes = {.first = reply_int(reply, row, COLUMN_FIRST_LANE), .count = 1 + reply_int(reply, row, COLUMN_LANES)},
+      .document = reply_bool(reply, row, COLUMN_DOCUMENT),
       .append = reply_bool(reply, row, COLUMN_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
       .batch_rows = reply_int(reply, row, COLUMN_BATCH_ROWS),
@@ -52,6 +54,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .floor = reply_bigint(reply, row, COLUMN_FLOOR),
       .workers = reply_int(reply, row, COLUMN_WORKERS),
   };
+  settings->lanes.live = settings->document ? (settings->lanes.count - 1) / 2 : settings->lanes.count - 1;
   snprintf(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
   return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name",
                    error) &&

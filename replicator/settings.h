@@ -24,6 +24,7 @@ struct settings {
   char url[2048]; /* with ${NAME} as it was written */
   bool running;   /* neither paused nor halted */
   struct lanes lanes;
+  bool document; /* what is claimed are documents to be built; see document.h */
   bool append; /* keeps every change, rather than rows as they are now */
   enum on_error on_error;
   int batch_rows;

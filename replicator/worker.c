@@ -7,6 +7,7 @@
 #include "claim.h"
 #include "clock.h"
 #include "delivery.h"
+#include "document.h"
 #include "log.h"
 #include "number.h"
 #include "queries.h"
@@ -35,7 +36,10 @@ struct work {
   bool target_is_proven;     /* something has been pushed since it was opened */
   const struct claim *claim; /* only while a batch is delivered */
   bool source_lost;          /* noticed in the middle of a delivery */
+  bool late_first;           /* work that live changes overtake has its turn */
   struct batch batch;
+  struct document document; /* only if the target is one; then */
+  struct stale stale;       /* the documents of the batch are what is pushed */
 };
 
 /* ---- the source ------------------------------------------------------------------------------------------------ */
@@ -66,14 +70,15 @@ static bool wait_for_source(struct work *work) {
 
 static bool load_settings(struct work *work, struct error *error) {
   struct number target = number(work->worker->duty->target);
-  PGresult *replies[2] = {NULL, NULL};
+  PGresult *replies[3] = {NULL};
   struct pgconn *connection = source_connection(work->source);
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL));
   pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text));
-  if (!pgconn_pipeline_run(connection, replies, 2, error)) {
-    PQclear(replies[0]);
-    PQclear(replies[1]);
+  pgconn_pipeline_add(connection, &QUERY_document_definition, VALUES(target.text));
+  if (!pgconn_pipeline_run(connection, replies, 3, error)) {
+    for (size_t i = 0; i < 3; i++)
+      PQclear(replies[i]);
     return false;
   }
   bool found = false;
@@ -87,6 +92,11 @@ static bool load_settings(struct work *work, struct error *error) {
   }
   PQclear(replies[0]);
   ok = routes_read(&work->routes, replies[1], error) && ok;
+  work->routes.document = found && work->settings.document;
+  if (work->routes.document)
+    ok = document_read(&work->document, replies[2], work->worker->duty->target, work->source, error) && ok;
+  else
+    PQclear(replies[2]);
   ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
   ok = ok && target_find_kind(work->settings.url, &work->kind, error);
   ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor,
@@ -163,13 +173,19 @@ static bool push_changes(void *context, const struct change *const *changes, siz
     work->source_lost = true;
     return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
   }
+  const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
                       .count = count,
-                      .lanes = work->batch.lanes,
-                      .lane_count = work->batch.lane_count,
-                      .token = work->batch.receipt.token,
+                      .lanes = batch->lanes,
+                      .lane_count = batch->lane_count,
+                      .token = batch->receipt.token,
                       .first_id = work->batch.first_id};
-  return target_push(work->target, &push, error);
+  if (!work->settings.document)
+    return target_push(work->target, &push, error);
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  bool ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
+  work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  return ok;
 }
 
 static bool pause_delivery(void *context, int64_t milliseconds) {
@@ -180,6 +196,9 @@ static bool pause_delivery(void *context, int64_t milliseconds) {
 static bool is_final(void *context, const struct change *change, const struct error *why, bool *final,
                      struct error *error) {
   struct work *work = context;
+  *final = true; /* a document is built from what is there, whatever is still to come */
+  if (work->settings.document)
+    return true;
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
   if (settle_is_final(work->claim, change, why, final, error))
     return true;
@@ -218,10 +237,31 @@ static void log_refused(const struct work *work, const struct delivery *delivery
   }
 }
 
+/*
+ * Documents have been pushed: what became of them is noted, and the claimed changes are settled, all of them. False
+ * when the source was lost.
+ */
+static bool settle_documents(struct work *work, const struct claim *claim, const struct delivery *delivery) {
+  struct error error;
+  struct delivery claimed = {.batch = &work->batch};
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  bool ok = delivery_begin(&claimed, &error) &&
+            document_note(&work->document, work->source, delivery, work->settings.on_error == ON_ERROR_HALT, &error);
+  for (size_t i = 0; ok && i < work->batch.count; i++)
+    delivery_decide(&claimed, i, OUTCOME_DELIVERED, NULL);
+  struct settlement settlement = {.claim = claim, .delivery = &claimed, .instance = work->worker->instance};
+  ok = ok && settle(&settlement, &error);
+  delivery_release(&claimed);
+  if (!ok)
+    lose_source(work, &error);
+  return ok;
+}
+
 /* The batch is claimed: brings it to the target and settles it. False when it is time to leave. */
 static bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
-  struct delivery delivery = {.batch = &work->batch,
+  bool documents = work->settings.document;
+  struct delivery delivery = {.batch = documents ? &work->stale.batch : &work->batch,
                               .on_error = work->settings.on_error,
                               .retries = work->settings.retries,
                               .push = push_changes,
@@ -232,8 +272,11 @@ static bool deliver(struct work *work, const struct claim *claim) {
   work->claim = claim;
   work->source_lost = false;
   error_clear(&error);
-  bool ok = open_target(work, &error) && delivery_begin(&delivery, &error) &&
-            settle_beforehand(claim, &delivery, &error) && delivery_run(&delivery, &error);
+  bool ok = open_target(work, &error);
+  if (documents)
+    ok = ok && document_collect(&work->document, work->source, &work->settings, &work->batch, &work->stale, &error);
+  ok = ok && delivery_begin(&delivery, &error) && (documents || settle_beforehand(claim, &delivery, &error)) &&
+       delivery_run(&delivery, &error);
   if (work->source_lost) {
     lose_source(work, &error);
   } else if (!ok && (error.kind == FAILURE_FENCED || error.kind == FAILURE_STOP)) {
@@ -245,15 +288,17 @@ static bool deliver(struct work *work, const struct claim *claim) {
     size_t delivered = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_DELIVERED) : 0;
     size_t refused = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_REFUSED) : 0;
     bool settled = true;
-    if (!ok && delivered + refused == 0)
+    /* Documents are built again as a whole. */
+    bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && delivered + refused == 0;
+    if (undone)
       pgconn_rollback(source_connection(work->source));
     else
-      settled = settle_batch(work, claim, &delivery);
+      settled = documents ? settle_documents(work, claim, &delivery) : settle_batch(work, claim, &delivery);
     if (settled && ok) {
       log_refused(work, &delivery);
       report_success(work);
       /* Everything went back, because it has to wait for others: give them a moment. */
-      if (delivered + refused == 0)
+      if (undone || (!documents && delivered + refused == 0))
         stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
     } else if (settled && is_momentary(&error)) {
       stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
@@ -262,6 +307,7 @@ static bool deliver(struct work *work, const struct claim *claim) {
     }
   }
   delivery_release(&delivery);
+  stale_release(&work->stale);
   batch_clear(&work->batch);
   return stay;
 }
@@ -286,6 +332,7 @@ static bool look(struct work *work) {
                         .floor = &duty->floor,
                         .horizon = atomic_load(&work->worker->horizon->id),
                         .workers = atomic_load(&duty->workers_everywhere),
+                        .late_first = work->late_first,
                         .with_details = work->kind->wants_details(&work->settings)};
   enum claimed claimed = CLAIMED_NONE;
   if (!work->settings.running) {
@@ -301,6 +348,7 @@ static bool look(struct work *work) {
   work->source_failures = 0;
   switch (claimed) {
   case CLAIMED_SOME:
+    work->late_first = !work->late_first;
     /* Where there is so much, there may be more in other lanes. */
     if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
       duty_wake(duty, 1);
@@ -327,6 +375,8 @@ static void *work_until_told(void *argument) {
   work->worker = worker;
   routes_init(&work->routes);
   batch_init(&work->batch);
+  document_init(&work->document);
+  stale_init(&work->stale);
   bool stay = true;
   while (stay && duty_enter(worker->duty, worker)) {
     struct error error;
@@ -340,6 +390,7 @@ static void *work_until_told(void *argument) {
   target_close(work->target);
   source_close(work->source);
   batch_release(&work->batch);
+  document_release(&work->document);
   routes_release(&work->routes);
   free(work);
   duty_left(worker->duty);

@@ -20,6 +20,7 @@ needs libc6-dev has_header stdio.h
 needs make has make
 needs pkg-config has pkg-config
 needs libpq-dev has_library libpq
+needs libjansson-dev has_library jansson
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
 [ -n "$missing" ] || exit 0

@@ -1,11 +1,16 @@
 -- Which lanes of a target have work, and locks some of them that nobody else works on. The locks end with the
 -- transaction. A lane without queued rows is not in the result. Behind a barrier nothing is claimed; the
 -- barrier itself is, once all before it is settled.
+-- A document has late lanes too, one behind each of its lanes of live changes, for work that live changes overtake. They
+-- share the lock of that lane, because their keys are the same. Either live lanes are locked, or late ones: few, since
+-- each row there is much work.
 --   $1 the target's lanes  $2 for each: the id up to which it was seen empty  $3 how many to lock at most
+--   $4 number of its lanes that are not late  $5 whether late lanes come first this time
 with lane as materialized (
-  select l.lane, l.floor from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
+  select l.lane, l.floor, (l.lane & 4095) > $4::integer as is_late
+    from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
 ), waiting as materialized (
-  select l.lane, q.change_id as first_id
+  select l.lane, l.is_late, q.change_id as first_id
     from lane l
     cross join lateral (select q.change_id from rowrelay.queue q
                          where q.lane = l.lane and q.change_id > l.floor
@@ -13,16 +18,19 @@ with lane as materialized (
 ), barrier as materialized (
   select w.first_id as id from waiting w where w.lane & 4095 = 0
 ), ready as materialized (
-  select w.lane, w.first_id
+  select w.lane, w.is_late, w.first_id
     from waiting w
    where case when w.lane & 4095 = 0 then not exists (select from waiting o where o.first_id < w.first_id)
               else w.first_id < coalesce((select b.id from barrier b), 9223372036854775807) end
-   order by w.first_id
+), chosen as materialized (
+  select r.lane, r.first_id, r.is_late
+    from ready r
+   where r.is_late = coalesce((select $5::boolean from ready o where o.is_late = $5::boolean limit 1), not $5::boolean)
 ), locked as materialized (
   -- the oldest first, so that no lane starves
-  select r.lane from (select * from ready order by first_id offset 0) as r
-   where pg_try_advisory_xact_lock(1919907698, r.lane)
-   limit $3::integer
+  select c.lane from (select * from chosen order by first_id offset 0) as c
+   where pg_try_advisory_xact_lock(1919907698, c.lane - case when c.is_late then $4::integer else 0 end)
+   limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 8) else $3::integer end
 )
 select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked
   from waiting w

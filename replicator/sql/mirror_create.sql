@@ -1,10 +1,10 @@
 -- What is missing for a table to be like its source: types, table, columns. Gives the statements that make them; none is
 -- an empty text.
---   $1 table's name, quoted where it must be  $2 [{"name", "type"}]  $3 names of the key's columns, JSON array
+--   $1 table's name, quoted where it must be  $2 [{"name", "type", "index": method of an index on it, or null}]  $3 names of the key's columns, JSON array
 --   $4 [{"schema", "type", "definition"}] of types that people defined, or null
 with wanted as (
-  select c.name, c.type, c.position
-    from rows from (json_to_recordset($2::json) as (name text, type text)) with ordinality as c(name, type, position)
+  select c.name, c.type, c.index, c.position
+    from rows from (json_to_recordset($2::json) as (name text, type text, index text)) with ordinality as c(name, type, index, position)
 ), key as (
   select json_array_elements_text($3::json) as name
 ), type as (
@@ -28,4 +28,9 @@ select concat(
        from wanted w
       where not exists (select from pg_attribute a
                          where a.attrelid = to_regclass($1) and a.attname = w.name and not a.attisdropped))
-  end);
+  end,
+  (select string_agg(format('create index on %s using %s (%I); ', $1, w.index, w.name), '')
+     from wanted w
+    where w.index is not null
+      and not exists (select from pg_attribute a
+                       where a.attrelid = to_regclass($1) and a.attname = w.name and not a.attisdropped)));

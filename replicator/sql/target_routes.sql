@@ -9,11 +9,12 @@ select r.capture,
        cardinality(c.key_columns) = 0,
        c.key_is_exact,
        array_position(k.names, null) is not null,
-       case when r.create_table then
+       case when r.create_table then coalesce(
+         (select d.columns::json from rowrelay.document d where d.target = r.target),
          (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
-             and a.attnum <> all (c.exclude_columns) and (c.only_columns is null or a.attnum = any (c.only_columns))) end,
+             and a.attnum <> all (c.exclude_columns) and (c.only_columns is null or a.attnum = any (c.only_columns)))) end,
        case when r.create_table then rowrelay.type_definitions(c.relation) end
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture

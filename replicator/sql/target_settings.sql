@@ -1,17 +1,22 @@
--- What a process must know of the targets that it may serve.
+-- What a process must know of the targets that it may serve. A document is one, with the URL and the options of the target
+-- that it goes to.
 --   $1 names; null: all
-select t.id, t.version, t.name, t.url, t.state, t.lanes, rowrelay.lane_number(t.id, -1),
-       coalesce(t.options ->> 'mode', 'mirror') = 'append',
-       coalesce(t.options ->> 'on_error', 'park'),
-       coalesce(t.options ->> 'batch_rows', '2000'),
-       coalesce(t.options ->> 'batch_bytes', '8388608'),
-       coalesce(t.options ->> 'retries', '3'),
-       coalesce(t.options ->> 'push_timeout', '60'),
+select t.id, t.version, t.name, coalesce(p.url, t.url), t.state, t.lanes, rowrelay.lane_number(t.id, -1),
+       coalesce(o.options ->> 'mode', 'mirror') = 'append',
+       coalesce(o.options ->> 'on_error', 'park'),
+       coalesce(o.options ->> 'batch_rows', '2000'),
+       coalesce(o.options ->> 'batch_bytes', '8388608'),
+       coalesce(o.options ->> 'retries', '3'),
+       coalesce(o.options ->> 'push_timeout', '60'),
        coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0),
        (select s.id from rowrelay.source s),
        coalesce((select sum(i.workers) from rowrelay.instance i
                   where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets))), 0),
-       t.reason
+       t.reason,
+       p.id is not null
   from rowrelay.target t
- where t.dropped_at is null and ($1::text[] is null or t.name = any ($1::text[]))
+  left join (rowrelay.document d join rowrelay.target p on p.id = d.delivers_to) on d.target = t.id
+  cross join lateral (select coalesce(p.options, '{}') || t.options as options) as o
+ where t.dropped_at is null
+   and ($1::text[] is null or t.name = any ($1::text[]) or p.name = any ($1::text[]))
  order by t.id;

@@ -1,0 +1,218 @@
+/* rowrelay document: rows or JSON that a query builds from several tables, kept fresh at a target. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../command.h"
+#include "buffer.h"
+#include "call.h"
+#include "list.h"
+#include "queries.h"
+
+/* Bytes that a query may have. */
+#define QUERY_LIMIT ((size_t)1024 * 1024)
+
+/* Reads a file; "-" is standard input. */
+static bool read_query(const char *path, struct buffer *query, struct error *error) {
+  bool is_stdin = strcmp(path, "-") == 0;
+  FILE *file = is_stdin ? stdin : fopen(path, "r");
+  if (file == NULL) {
+    error_set(error, FAILURE_USAGE, "cannot read file %s: %s", path, strerror(errno));
+    return error_hint(error, "option --query names a file with the query; - is standard input");
+  }
+  char bytes[8192];
+  size_t length;
+  while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
+    buffer_add(query, bytes, length);
+  bool ok = !ferror(file) || error_set(error, FAILURE_FATAL, "cannot read file %s: %s", path, strerror(errno));
+  if (!is_stdin)
+    fclose(file);
+  if (ok && memchr(query->data, '\0', query->length) != NULL)
+    return error_set(error, FAILURE_USAGE, "file %s is not a text", path);
+  return ok && buffer_ok(query, "the query", error);
+}
+
+static void tell(bool is_warning, const char *message) {
+  fprintf(stderr, "%s%s\n", is_warning ? "warning: " : "", message);
+}
+
+static bool missing(const char *option, const char *what, struct error *error) {
+  error_set(error, FAILURE_USAGE, "option --%s is missing", option);
+  return error_hint(error, "%s", what);
+}
+
+static bool store(const struct options *given, const struct buffer *query, const struct buffer *sources,
+                  const struct buffer *search, struct error *error) {
+  static struct notice_reader reader = {.tell = tell};
+  const char *name = given->arguments[0];
+  const char *wait;
+  int64_t seconds;
+  struct source *source;
+  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || !call_open(&source, given, error))
+    return false;
+  wait = option_text(given, "lock-wait");
+  pgconn_read_notices(source_connection(source), &reader);
+  bool ok = call_run(source, &QUERY_cmd_document_add,
+                     VALUES(name, option_text(given, "target"), option_text(given, "key"), query->data, sources->data,
+                            option_text(given, "into"), option_given(given, "create") ? "true" : "false",
+                            search->length > 0 ? search->data : NULL, wait),
+                     NULL, error);
+  source_close(source);
+  if (ok)
+    printf("document %s: added; to build those that are there already, run: rowrelay document rebuild %s\n", name,
+           name);
+  return ok;
+}
+
+static bool add(const struct options *given, struct error *error) {
+  if (!option_given(given, "target"))
+    return missing("target", "say where the document goes: --target TARGET", error);
+  if (!option_given(given, "key"))
+    return missing("key", "say which column of the query's result tells documents apart: --key COLUMN", error);
+  if (!option_given(given, "query"))
+    return missing("query", "name a file with the query: --query FILE", error);
+  if (!option_given(given, "from"))
+    return missing("from", "name each table that the query reads: --from TABLE:COLUMN or --from TABLE:QUERY", error);
+  const char *froms[256];
+  size_t count = option_count(given, "from");
+  if (count > sizeof froms / sizeof froms[0])
+    return error_set(error, FAILURE_USAGE, "option --from is given %zu times", count);
+  for (size_t i = 0; i < count; i++)
+    froms[i] = option_at(given, "from", i);
+  struct buffer query;
+  struct buffer sources;
+  struct buffer search;
+  buffer_init(&query, QUERY_LIMIT);
+  buffer_init(&sources, LIST_LIMIT);
+  buffer_init(&search, LIST_LIMIT);
+  list_add_texts(&sources, count, froms);
+  bool ok = buffer_ok(&sources, "the list of tables", error) &&
+            (!option_given(given, "search") || list_add_names(&search, option_text(given, "search"), error)) &&
+            read_query(option_text(given, "query"), &query, error) && store(given, &query, &sources, &search, error);
+  buffer_release(&query);
+  buffer_release(&sources);
+  buffer_release(&search);
+  return ok;
+}
+
+static bool list(const struct options *given, struct error *error) {
+  return call_print(given, &QUERY_cmd_document_list, &QUERY_cmd_document_list_json, NO_VALUES, error);
+}
+
+static bool show(const struct options *given, struct error *error) {
+  struct values name = VALUES(given->arguments[0]);
+  return call_once(given, &QUERY_cmd_document_id, name, error) &&
+         call_print(given, &QUERY_cmd_document_show, &QUERY_cmd_document_show_json, name, error);
+}
+
+static bool drop(const struct options *given, struct error *error) {
+  bool ok = call_once(given, &QUERY_cmd_document_drop, VALUES(given->arguments[0]), error);
+  if (ok)
+    printf("document %s: dropped\n", given->arguments[0]);
+  return ok;
+}
+
+static bool rebuild(const struct options *given, struct error *error) {
+  struct source *source = NULL;
+  PGresult *result = NULL;
+  struct buffer keys;
+  buffer_init(&keys, LIST_LIMIT);
+  if (given->argument_count > 1)
+    list_add_texts(&keys, given->argument_count - 1, given->arguments + 1);
+  bool ok = buffer_ok(&keys, "the list of keys", error) && call_open(&source, given, error) &&
+            call_run(source, &QUERY_cmd_document_rebuild,
+                     VALUES(given->arguments[0], given->argument_count > 1 ? keys.data : NULL), &result, error);
+  if (ok)
+    printf("document %s: %s queued\n", given->arguments[0], PQgetvalue(result, 0, 0));
+  PQclear(result);
+  source_close(source);
+  buffer_release(&keys);
+  return ok;
+}
+
+static const struct option ADD_OPTIONS[] = {
+    {.name = "target", .letter = 't', .value = "TARGET", .help = "where it goes"},
+    {.name = "key",
+     .letter = 'k',
+     .value = "COLUMN",
+     .help = "column of the query's result that tells documents apart"},
+    {.name = "query", .letter = 'q', .value = "FILE", .help = "the query; $1 in it is the array of keys to build"},
+    {.name = "from",
+     .letter = 'f',
+     .value = "TABLE:COLUMN|QUERY",
+     .repeatable = true,
+     .help = "a table it is built from, and what leads to the key"},
+    {.name = "into", .value = "NAME", .help = "table at the target (default: the document's name)"},
+    {.name = "create", .help = "make that table"},
+    {.name = "search", .value = "COLUMNS", .help = "make a full-text column \"search\" of these, with an index"},
+    {.name = "lock-wait",
+     .value = "SECONDS",
+     .initial = "60",
+     .help = "how long to try for the lock on a table that is not captured yet"},
+    OPTION_END,
+};
+
+static const struct option PRINT_OPTIONS[] = {
+    {.name = "json", .help = "print JSON for programs"},
+    OPTION_END,
+};
+
+static const struct option NO_OPTIONS[] = {OPTION_END};
+
+const struct command COMMAND_document_add = {
+    .name = "document add",
+    .summary = "build rows or JSON from several tables, and keep them fresh",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = ADD_OPTIONS,
+    .notes = "The query is plain SQL, such as\n"
+             "  select o.id, o.status, c.name as customer from orders o join customers c on c.id = o.customer_id\n"
+             "   where o.id = any ($1)\n"
+             "and gives any columns, or one json. --from says how a changed row leads to documents; the first one's\n"
+             "column holds all the keys there are:\n"
+             "  --from orders:id                 the column that holds the key\n"
+             "  --from 'lines:order_id(item,qty)'  the same; updates of other columns change no document\n"
+             "  --from 'customers:select o.id from orders o join changed c on c.id = o.customer_id'\n"
+             "                                   a query for the keys; \"changed\" stands for the changed rows\n"
+             "Tables that are not captured yet are captured.\n",
+    .run = add,
+};
+
+const struct command COMMAND_document_list = {
+    .name = "document list",
+    .summary = "list the documents",
+    .arguments = "",
+    .options = PRINT_OPTIONS,
+    .run = list,
+};
+
+const struct command COMMAND_document_show = {
+    .name = "document show",
+    .summary = "show one document, its query and its tables",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = PRINT_OPTIONS,
+    .run = show,
+};
+
+const struct command COMMAND_document_drop = {
+    .name = "document drop",
+    .summary = "keep a document fresh no longer; what is at the target stays",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = NO_OPTIONS,
+    .run = drop,
+};
+
+const struct command COMMAND_document_rebuild = {
+    .name = "document rebuild",
+    .summary = "build documents anew: all, or those with some keys",
+    .arguments = "NAME [KEY...]",
+    .least = 1,
+    .most = ANY_NUMBER,
+    .options = NO_OPTIONS,
+    .run = rebuild,
+};

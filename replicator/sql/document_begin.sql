@@ -1,0 +1,5 @@
+-- Before a document's query: it is planned as it would be for the person who wrote it, not as our own statements are.
+--   $1 search_path
+select set_config('search_path', $1, true), set_config('plan_cache_mode', 'auto', true),
+       set_config('enable_seqscan', 'on', true), set_config('enable_bitmapscan', 'on', true),
+       set_config('enable_hashjoin', 'on', true), set_config('enable_mergejoin', 'on', true);

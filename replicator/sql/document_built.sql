@@ -1,0 +1,6 @@
+-- Documents that were refused once, and are there now.
+--   $1 document  $2 JSON array of keys
+delete from rowrelay.refusal f
+ using rowrelay.document d
+ where d.target = $1::integer and f.target = d.target and f.capture = d.capture
+   and f.key = any (array(select json_array_elements_text($2::json)));
