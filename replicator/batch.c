@@ -21,6 +21,11 @@ enum {
   COLUMN_EXPANSION /* only of claim_documents.sql */
 };
 
+bool change_is_keyless(const struct change *change) {
+  bool has_row = change->operation != OPERATION_TRUNCATE && change->operation != OPERATION_BARRIER;
+  return change->route->keyless || (has_row && change->key == NULL);
+}
+
 void batch_init(struct batch *batch) {
   *batch = (struct batch){.count = 0};
 }

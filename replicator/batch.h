@@ -42,6 +42,12 @@ struct change {
   const struct route *route;
 };
 
+/*
+ * Whether it is of a row that no key tells from others: the table has none, or had none when the change was captured,
+ * or had lost it.
+ */
+bool change_is_keyless(const struct change *change);
+
 /* Columns of claim_rows.sql and claim_chosen.sql */
 enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
 

@@ -187,7 +187,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
-      for_good = for_good || change->route->keyless;
+      for_good = for_good || change_is_keyless(change);
       if (heals && replaces_older(change)) {
         add_identity(&delivered, change);
         buffer_add_string(&delivered, "}");

@@ -17,8 +17,9 @@ struct push {
   size_t count;
   const int *lanes; /* of the claim that they are from, ascending */
   size_t lane_count;
-  int64_t token;    /* of that claim; a later claim of a lane has a larger one */
-  int64_t first_id; /* what is older in these lanes is settled */
+  int64_t token;       /* of that claim; a later claim of a lane has a larger one */
+  int64_t first_id;    /* what is older in these lanes is settled */
+  bool routes_are_new; /* the attempt before this one failed, and they were read since */
 };
 
 struct target_kind {

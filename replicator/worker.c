@@ -37,6 +37,7 @@ struct work {
   const struct claim *claim; /* only while a batch is delivered */
   bool source_lost;          /* noticed in the middle of a delivery */
   bool late_first;           /* work that live changes overtake has its turn */
+  bool has_failed;           /* in the last attempt; settings and routes were read since */
   struct batch batch;
   struct document document; /* only if the target is one; then */
   struct stale stale;       /* the documents of the batch are what is pushed */
@@ -138,6 +139,7 @@ static void report_failure(struct work *work, const struct error *error) {
   work->target = NULL;
   /* What it takes may have changed at the source, too: a column, a URL. */
   work->has_settings = false;
+  work->has_failed = true;
   if (!report)
     return;
   log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
@@ -148,6 +150,7 @@ static void report_failure(struct work *work, const struct error *error) {
 static void report_success(struct work *work) {
   bool was_failing;
   duty_succeeded(work->worker->duty, &was_failing);
+  work->has_failed = false;
   if (was_failing)
     log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
   struct error ignored;
@@ -179,7 +182,8 @@ static bool push_changes(void *context, const struct change *const *changes, siz
                       .lanes = batch->lanes,
                       .lane_count = batch->lane_count,
                       .token = batch->receipt.token,
-                      .first_id = work->batch.first_id};
+                      .first_id = work->batch.first_id,
+                      .routes_are_new = work->has_failed};
   if (!work->settings.document)
     return target_push(work->target, &push, error);
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);

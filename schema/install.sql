@@ -37,6 +37,9 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/full_name.sql
 \ir ../triggers/base_type.sql
 \ir ../triggers/key_of.sql
+\ir ../triggers/live_key.sql
+\ir ../triggers/image_columns.sql
+\ir ../triggers/names_are_current.sql
 \ir ../triggers/key_is_exact.sql
 \ir ../triggers/key_expression.sql
 \ir ../triggers/hash_expression.sql

@@ -3,16 +3,17 @@
 create or replace function rowrelay.add_deletes(capture rowrelay.capture, relation regclass) returns void
 language plpgsql as $$
 declare
-  lane_columns smallint[] := coalesce(capture.lane_columns, capture.key_columns);
+  key_columns  smallint[] := rowrelay.live_key(capture);
+  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
+  images       record;
   old_row      text;
 begin
   if rowrelay.keeps_before(capture) then
-    old_row := format('rowrelay.trim_image(row_to_json(old), %L, %L, %L)',
-                      rowrelay.attribute_names(capture.relation, capture.only_columns),
-                      array_remove(rowrelay.attribute_names(capture.relation, capture.exclude_columns), null),
-                      (select coalesce(json_object_agg(a.attname, m.value), '{}')
-                         from jsonb_each(capture.mask) as m
-                         join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped));
+    if not rowrelay.names_are_current(capture.relation) then
+      raise exception 'its columns were renamed by a transaction that this one cannot see yet';
+    end if;
+    select * into images from rowrelay.image_columns(capture);
+    old_row := format('rowrelay.trim_image(row_to_json(old), %L, %L, %L)', images.keep, images.leave_out, images.masks);
   else
     old_row := rowrelay.key_row(capture);
   end if;
@@ -27,7 +28,7 @@ begin
     'union all '
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
-    rowrelay.key_expression(capture.relation, capture.key_columns, 'old'),
+    rowrelay.key_expression(capture.relation, key_columns, 'old'),
     rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, relation)
     using capture.id, coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user);
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then

@@ -44,8 +44,11 @@ begin
          key_is_exact = rowrelay.key_is_exact(capture_table.relation, key_numbers),
          lane_columns = rowrelay.attribute_numbers(capture_table.relation, lane, 'lane'),
          only_columns = rowrelay.attribute_numbers(capture_table.relation, columns, 'columns'),
+         only_names = capture_table.columns,
          exclude_columns = coalesce(rowrelay.attribute_numbers(capture_table.relation, exclude, 'exclude'), '{}'),
+         exclude_names = coalesce(capture_table.exclude, '{}'),
          mask = rowrelay.mask_by_number(capture_table.relation, coalesce(capture_table.mask, '{}')),
+         mask_names = coalesce(capture_table.mask, '{}'),
          row_filter = capture_table.row_filter,
          before = capture_table.before,
          capture_origin = capture_table.capture_origin

@@ -4,7 +4,7 @@
 --             the table is gone
 create or replace function rowrelay.column_state(capture rowrelay.capture) returns text
 language sql stable as $$
-  select md5(string_agg(format('%s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod), ',' order by a.attnum)
+  select md5(string_agg(format('%s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull), ',' order by a.attnum)
              || rowrelay.has_row_triggers(capture)
              || exists (select from pg_inherits i where i.inhparent = capture.relation))
     from pg_attribute a

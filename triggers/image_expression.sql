@@ -7,8 +7,8 @@ create or replace function rowrelay.image_expression(capture rowrelay.capture, r
                                                      out text_columns text)
 language plpgsql stable as $$
 declare
-  keep       text[] := rowrelay.attribute_names(capture.relation, capture.only_columns);
-  leave_out  text[] := array_remove(rowrelay.attribute_names(capture.relation, capture.exclude_columns), null);
+  keep       text[];
+  leave_out  text[];
   masks      json;
   awkward    record;
   condition  text;
@@ -17,15 +17,7 @@ declare
   json_names text;
   shown      text;
 begin
-  -- An inheritance child has columns of its own, which are not the parent's.
-  if capture.only_columns is null
-     and exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
-                  where i.inhparent = capture.relation and c.relkind = 'r') then
-    keep := array(select attname from pg_attribute where attrelid = capture.relation and attnum > 0 and not attisdropped);
-  end if;
-  select coalesce(json_object_agg(a.attname, m.value), '{}') into masks
-    from jsonb_each(capture.mask) as m
-    join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped;
+  select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
 
   -- the row with what exact_image() cannot read taken out
   select string_agg(case when w.name is null then format('new.%I', a.attname)

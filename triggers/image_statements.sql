@@ -7,11 +7,11 @@ create or replace function rowrelay.image_statements(capture rowrelay.capture, k
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
-  keep       text[] := rowrelay.attribute_names(relation, capture.only_columns);
-  leave_out  text[] := array_remove(rowrelay.attribute_names(relation, capture.exclude_columns), null);
+  keep       text[];
+  leave_out  text[];
   masks      json;
   plain      text := '    new_row := pg_catalog.row_to_json(new);';
-  touches    text;
+  same_names text;
   awkward    record;
   condition  text;
   conditions text;
@@ -20,23 +20,21 @@ declare
   json_names text;
   hiding     text;
 begin
-  -- An inheritance child has columns of its own, which are not the parent's.
-  if capture.only_columns is null
-     and exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
-                  where i.inhparent = relation and c.relkind = 'r') then
-    keep := array(select attname from pg_attribute where attrelid = relation and attnum > 0 and not attisdropped);
-  end if;
+  select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
   if keeps_before then
     plain := plain || E'\n    old_row := pg_catalog.row_to_json(old);';
   end if;
 
-  select coalesce(json_object_agg(a.attname, m.value), '{}') into masks
-    from jsonb_each(capture.mask) as m
-    join pg_attribute a on a.attrelid = relation and a.attnum = m.key::smallint and not a.attisdropped;
-  -- Were a column renamed that is left out, it would slip through under its new name: naming it here makes the guard
-  -- notice.
-  select string_agg(format('    touched := new.%I is null;', name), E'\n') into touches
-    from unnest(leave_out || array(select json_object_keys(masks))) as name;
+  -- Were a column renamed that is left out, it would slip through under its new name, even when another one has its name
+  -- by now. So the guard looks what each is called: in the catalogs' cache, which is cheap, and true to the row also when
+  -- this transaction cannot see yet that the table was altered.
+  select string_agg(format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
+                           'pg_class'::regclass::oid, relation::oid, a.attnum, a.attname),
+                    E'\n        and ' order by a.attnum)
+    into same_names
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+     and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
 
   for awkward in
     select a.name, a.condition, a.is_json, a.is_unreadable from rowrelay.awkward_columns(relation) a
@@ -67,8 +65,6 @@ begin
   end loop;
 
   declarations := nullif(concat_ws(E'\n',
-    case when touches is not null then
-           '  touched  pg_catalog.bool;' end,
     case when conditions is not null then
            '  new_texts pg_catalog.json;' end,
     case when conditions is not null and keeps_before then
@@ -79,7 +75,10 @@ begin
     caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
   end if;
   statements := concat_ws(E'\n',
-    touches,
+    case when same_names is not null then concat_ws(E'\n',
+      format('    if (%s) is not true then', same_names),
+             '      raise exception ''a column was renamed'';',
+             '    end if;') end,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
       format(E'      new_texts := pg_catalog.json_build_object(\n          %s);', new_texts),

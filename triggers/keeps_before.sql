@@ -3,7 +3,7 @@
 -- Parameters: capture
 create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
 language sql stable as $$
-  select capture.before = 'full' or cardinality(capture.key_columns) = 0
+  select capture.before = 'full' or cardinality(rowrelay.live_key(capture)) = 0
       or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
                   where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null)
 $$;

@@ -14,24 +14,25 @@ declare
   new_key     text;
   old_hash    integer;
   new_hash    integer;
-  keep        text[];
-  leave_out   text[];
-  masks       json;
+  images      record;
   new_row     json;
   old_row     json;
   old_key_row json;
   keeps_before boolean;
 begin
-  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
-  -- a row may have moved from one document to another
-  keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
   begin
-    key_names := rowrelay.attribute_names(capture.relation, capture.key_columns);
-    keep := rowrelay.attribute_names(capture.relation, capture.only_columns);
-    leave_out := array_remove(rowrelay.attribute_names(capture.relation, capture.exclude_columns), null);
-    select coalesce(json_object_agg(a.attname, m.value), '{}') into masks
-      from jsonb_each(capture.mask) as m
-      join pg_attribute a on a.attrelid = capture.relation and a.attnum = m.key::smallint and not a.attisdropped;
+    select c.* into capture from rowrelay.capture c where c.id = capture_id;
+    if not found then
+      raise exception 'the table was captured by a transaction that this one cannot see yet';
+    end if;
+    -- a row may have moved from one document to another
+    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    key_names := rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture));
+    select i.* into images from rowrelay.image_columns(capture) as i;
+    if (images.keep is not null or cardinality(images.leave_out) > 0 or images.masks::text <> '{}')
+       and not rowrelay.names_are_current(capture.relation) then
+      raise exception 'its columns were renamed by a transaction that this one cannot see yet';
+    end if;
     select k.key, k.hash into old_key, old_hash from rowrelay.key_and_hash(capture, before_image) as k;
     select k.key, k.hash into new_key, new_hash from rowrelay.key_and_hash(capture, after_image) as k;
     -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
@@ -39,10 +40,13 @@ begin
       old_hash := null;
       new_hash := null;
     end if;
-    new_row := rowrelay.trim_image(after_image, keep, leave_out, masks);
-    old_row := rowrelay.trim_image(before_image, keep, leave_out, masks);
+    new_row := rowrelay.trim_image(after_image, images.keep, images.leave_out, images.masks);
+    old_row := rowrelay.trim_image(before_image, images.keep, images.leave_out, images.masks);
     old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;
-    if new_row is not null or old_row is not null then
+    if exists (select from unnest(key_names) as name, (values (before_image), (after_image)) as v(image)
+                where v.image is not null and coalesce(json_typeof(v.image -> name), 'null') = 'null') then
+      problem := 'its key is null';
+    elsif new_row is not null or old_row is not null then
       problem := null; -- what went wrong before is made good
     end if;
   exception when others then

@@ -21,8 +21,9 @@ create or replace function rowrelay.trigger_function(capture rowrelay.capture) r
 language plpgsql stable as $$
 declare
   relation     regclass := capture.relation;
-  lane_columns smallint[] := coalesce(capture.lane_columns, capture.key_columns);
-  has_key      boolean := cardinality(capture.key_columns) > 0;
+  key_columns  smallint[] := rowrelay.live_key(capture);
+  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
+  has_key      boolean := cardinality(key_columns) > 0;
   keeps_before boolean := rowrelay.keeps_before(capture);
   -- only chosen lane columns can change while the key stays
   can_move     boolean := has_key and cardinality(capture.lane_columns) > 0;
@@ -34,11 +35,13 @@ declare
   images       record;
   documents    record;
   -- the expressions that stand in it
-  new_key      text := rowrelay.key_expression(relation, capture.key_columns, 'new');
-  old_key      text := rowrelay.key_expression(relation, capture.key_columns, 'old');
+  new_key      text := rowrelay.key_expression(relation, key_columns, 'new');
+  old_key      text := rowrelay.key_expression(relation, key_columns, 'old');
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text;
+  new_is_null  text;
+  old_is_null  text;
   size         text;
   body         text;
   quote        text := '$rowrelay$';
@@ -46,15 +49,21 @@ begin
   select * into images from rowrelay.image_statements(capture, keeps_before);
   -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
   select case when capture.key_is_exact
-              then coalesce(string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or '), 'false')
+              then string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or ')
               else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
     into rekeyed
-    from unnest(rowrelay.attribute_names(relation, capture.key_columns)) as name
-   where name is not null;
+    from unnest(rowrelay.attribute_names(relation, key_columns)) as name;
+  -- Somebody said that these are the key; a row without one cannot be told from others.
+  select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
+         format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
+    into new_is_null, old_is_null
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
+  having count(*) > 0;
   size := case when keeps_before
                then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
                else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
-  select * into pins from rowrelay.pin_statements(relation, capture.key_columns || lane_columns || rowrelay.document_columns(capture.id));
+  select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
   select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
 
@@ -100,6 +109,8 @@ begin
     pins.pin,
     format('    if %s operator(pg_catalog.=) ''UPDATE'' then', operation),
            '      op := ''u'';',
+    new_is_null,
+    old_is_null,
     format('      key := %s;', new_key),
     format('      hash := %s;', new_hash),
     case when has_key then
@@ -108,10 +119,12 @@ begin
       format('      moves := not rekeyed and hash operator(pg_catalog.<>) %s;', old_hash) end,
     format('    elsif %s operator(pg_catalog.=) ''INSERT'' then', operation),
            '      op := ''i'';',
+    new_is_null,
     format('      key := %s;', new_key),
     format('      hash := %s;', new_hash),
            '    else',
            '      op := ''d'';',
+    old_is_null,
     format('      key := %s;', old_key),
     format('      hash := %s;', old_hash),
     case when not keeps_before then

@@ -16,7 +16,12 @@ begin
   if current_setting('rowrelay.skip', true) = 'on' then
     return null;
   end if;
-  select c.* into strict capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
+  select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
+  if not found then
+    perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
+                                'the table was captured by a transaction that this one cannot see yet');
+    return null;
+  end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
      -- a partition that was detached keeps this trigger, but its rows are not the table's any more
      or tg_relid <> all (rowrelay.captured_tables(capture)) then
@@ -39,7 +44,11 @@ begin
                                 case when not is_whole then json_build_object('where', condition) end);
     return null;
   end if;
-  perform rowrelay.add_deletes(capture, tg_relid);
+  begin
+    perform rowrelay.add_deletes(capture, tg_relid);
+  exception when others then -- columns may have names that this transaction cannot see yet
+    perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
+  end;
   return null;
 end
 $$;

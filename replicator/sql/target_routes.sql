@@ -14,11 +14,12 @@ select r.capture,
          (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
-             and a.attnum <> all (c.exclude_columns) and (c.only_columns is null or a.attnum = any (c.only_columns)))) end,
+             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep)))) end,
        case when r.create_table then rowrelay.type_definitions(c.relation) end
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (
     select case when rowrelay.full_name(c.relation) is null then c.key_names
                 else rowrelay.attribute_names(c.relation, c.key_columns) end as names) as k
+  cross join lateral rowrelay.image_columns(c) as i
  where r.target = $1::integer;

@@ -90,7 +90,7 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
   buffer_init(&lanes, ARRAY_LIMIT);
   buffer_init(&ids, ARRAY_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
-    if (!push->changes[i]->route->keyless)
+    if (!change_is_keyless(push->changes[i]))
       continue;
     char separator = lanes.length == 0 ? '{' : ',';
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);

@@ -88,14 +88,16 @@ static bool complain(const struct route *route, const PGresult *reply, struct er
     error_set(error, FAILURE_FATAL, "table %s does not exist in the target", table);
     return error_hint(error, "create it there, or run: rowrelay route --create %s TARGET", route->relation);
   }
+  if (!PQgetisnull(reply, 0, COLUMN_MISSING) && route->create_table) {
+    error_set(error, FAILURE_FATAL,
+              "table %s in the target has no column %s, which %s had when the change was captured", table,
+              PQgetvalue(reply, 0, COLUMN_MISSING), route->relation);
+    return error_hint(error, "add it there, of a type that takes what it held");
+  }
   if (!PQgetisnull(reply, 0, COLUMN_MISSING)) {
     error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, which %s has", table,
               PQgetvalue(reply, 0, COLUMN_MISSING), route->relation);
     return error_hint(error, "add it there, or run: rowrelay route --create %s TARGET", route->relation);
-  }
-  if (route->key_is_lost) {
-    error_set(error, FAILURE_FATAL, "a key column of %s was dropped", route->relation);
-    return error_hint(error, "run: rowrelay capture %s", route->relation);
   }
   if (!PQgetisnull(reply, 0, COLUMN_FIXED)) {
     error_set(error, FAILURE_FATAL,
@@ -188,17 +190,29 @@ static const char *key_of(const struct change *change, const char *names) {
   return key_only ? names : route->key_columns;
 }
 
+static bool complain_of_lost_key(const struct route *route, struct error *error) {
+  error_set(error, FAILURE_FATAL, "a key column of %s was dropped", route->relation);
+  return error_hint(error, "run: rowrelay capture %s", route->relation);
+}
+
 /* For a change whose names are in mirror->names. */
 static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_transaction,
-                      const struct change *change, struct error *error) {
+                      const struct change *change, bool routes_are_new, struct error *error) {
   const struct route *route = change->route;
   const char *names = mirror->names.data;
   struct values values = VALUES(route->into_table, names, key_of(change, names), change->text_columns);
   PGresult *reply = NULL;
   struct shape *shape = NULL;
   bool ok = false;
+  if (route->key_is_lost)
+    return complain_of_lost_key(route, error);
   if (!pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
     goto done;
+  /* Captured after the key was lost, which was after the routes were read. */
+  if (!route->keyless && change->key == NULL && !reply_bool(reply, 0, COLUMN_KEY_IS_KNOWN) && !routes_are_new) {
+    complain_of_lost_key(route, error);
+    goto done;
+  }
   if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
     PQclear(reply);
     reply = NULL;
@@ -258,9 +272,12 @@ bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_tr
     const struct change *change = push->changes[i];
     if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
       return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
+    if (change_is_keyless(change) && change->operation == OPERATION_UPDATE && change->old_row == NULL)
+      return error_set(error, FAILURE_REFUSED, "it was captured %s, and does not say what the row was before",
+                       change->key == NULL ? "without a key" : "when the table had a key");
     mirror->prepared[i] = find_shape(mirror, change);
     if (mirror->prepared[i] == NULL) {
-      if (!add_shape(mirror, connection, in_transaction, change, error))
+      if (!add_shape(mirror, connection, in_transaction, change, push->routes_are_new, error))
         return false;
       mirror->prepared[i] = mirror->shapes[mirror->count - 1];
     }
@@ -360,13 +377,48 @@ done:
   return ok;
 }
 
-/* Texts of such a key may differ though the keys are equal: one statement for each change, in their order. */
-static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct push *push, int capture) {
-  for (size_t i = 0; i < push->count; i++)
-    if (push->changes[i]->capture == capture) {
+/*
+ * Whether a row's last change may stand for all. Not where columns have come or gone in between, because the last one
+ * does not say what an earlier one set; nor where some rows' keys are not known, because the table had none when they
+ * were captured, or had lost it.
+ */
+static bool may_collapse(const struct mirror *mirror, const struct push *push, int capture) {
+  const struct shape *first = NULL;
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    const struct shape *shape = mirror->prepared[i];
+    if (change->capture != capture)
+      continue;
+    if (change_is_keyless(change))
+      return false;
+    if (change->operation == OPERATION_DELETE)
+      continue;
+    if (first == NULL)
+      first = shape;
+    if (shape != first && strcmp(shape->names, first->names) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* One statement for each change, in their order. */
+static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
+                           const struct fence *fence) {
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    const struct shape *shape = mirror->prepared[i];
+    if (change->capture != capture)
+      continue;
+    if (!change_is_keyless(change)) {
       add_change(mirror, piece, push, i);
-      piece_send(piece);
+    } else if (fence == NULL || !fence_has(fence, change->id)) {
+      if (change->old_row != NULL)
+        piece_add(piece, &shape->statements[DELETE_ROWS], change->old_row);
+      if (change->new_row != NULL)
+        piece_add(piece, &shape->statements[INSERT], change->new_row);
     }
+    piece_send(piece);
+  }
 }
 
 static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
@@ -397,10 +449,10 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
       continue;
     if (change->route->keyless)
       add_keyless(mirror, &piece, push, change->capture, fence);
-    else if (change->route->key_is_exact)
+    else if (change->route->key_is_exact && may_collapse(mirror, push, change->capture))
       ok = add_latest(mirror, &piece, push, change->capture, error);
-    else
-      add_one_by_one(mirror, &piece, push, change->capture);
+    else /* texts of such a key may differ though the keys are equal */
+      add_one_by_one(mirror, &piece, push, change->capture, fence);
     piece_send(&piece);
   }
   ok = ok && buffer_ok(&piece.rows, "a row", error);

@@ -20,7 +20,7 @@ begin
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
   end if;
-  if cardinality(capture.key_columns) = 0 then
+  if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
       detail = 'A row that is written while it is copied would arrive twice, because nothing tells that both are one.',
       hint = 'Give it a primary key, or name columns that identify a row: rowrelay capture --key.';

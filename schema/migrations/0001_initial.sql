@@ -22,8 +22,11 @@ create table rowrelay.capture (
   key_is_exact    boolean not null,
   lane_columns    smallint[],
   only_columns    smallint[],
+  only_names      text[],
   exclude_columns smallint[] not null,
+  exclude_names   text[] not null default '{}',
   mask            jsonb not null,
+  mask_names      jsonb not null default '{}',
   row_filter      text,
   before          text not null constraint before_is_known check (before in ('none', 'full')),
   capture_origin  boolean not null,
@@ -41,9 +44,12 @@ comment on column rowrelay.capture.key_columns is 'attribute numbers of the key;
 comment on column rowrelay.capture.key_names is 'their names when the trigger function was made, for when the table is gone';
 comment on column rowrelay.capture.key_is_exact is 'equal keys always have equal texts (not so for citext or float8), so a batch''s changes of a key may be collapsed';
 comment on column rowrelay.capture.lane_columns is 'attribute numbers of what keeps changes in order; null: the key; empty: the whole table';
-comment on column rowrelay.capture.only_columns is 'attribute numbers of the columns to capture; null: all';
-comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out';
+comment on column rowrelay.capture.only_columns is 'attribute numbers of the columns to capture, which survive a rename; null: all';
+comment on column rowrelay.capture.only_names is 'names of the columns to capture, which survive that one is dropped and made anew; null: all';
+comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out, under whatever name';
+comment on column rowrelay.capture.exclude_names is 'names of columns that are left out, also when another column has one of them by now';
 comment on column rowrelay.capture.mask is 'attribute number → JSON value that takes the place of what the column holds';
+comment on column rowrelay.capture.mask_names is 'name of a column → the same';
 comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
 comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';

@@ -4,11 +4,9 @@ select c.relation,
        c.relation_name,
        rowrelay.attribute_names(c.relation, c.key_columns) as key,
        rowrelay.attribute_names(c.relation, c.lane_columns) as lane,
-       rowrelay.attribute_names(c.relation, c.only_columns) as columns,
-       rowrelay.attribute_names(c.relation, c.exclude_columns) as exclude,
-       (select jsonb_object_agg(a.attname, m.value)
-          from jsonb_each(c.mask) as m
-          join pg_attribute a on a.attrelid = c.relation and a.attnum = m.key::smallint) as mask,
+       case when c.only_columns is not null then i.keep end as columns,
+       i.leave_out as exclude,
+       nullif(i.masks::jsonb, '{}') as mask,
        c.row_filter,
        c.before,
        c.capture_origin,
@@ -31,5 +29,6 @@ select c.relation,
            'the table was altered: captured the slow way until its trigger function is made anew'
        end as note
   from rowrelay.capture c
+  cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;
 comment on view rowrelay.captures is 'the tables whose changes are captured, and how';

@@ -1,0 +1,30 @@
+-- Purpose:    the columns of a capture's row images, as the table is now. What is left out or masked is so by its number,
+--             which survives a rename, and by its name, which survives that it is dropped and made anew: in doubt it is
+--             left out. For the same reason a column that is captured because it was asked for (columns) is so by its
+--             name only when the column that had the name then is gone.
+-- Parameters: capture
+-- Result:     keep: names to keep, null: all; leave_out: names to leave out; masks: {name: value to show instead}
+create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[], out masks json)
+language sql stable as $$
+  with present as (
+    select a.attnum, a.attname::text as name, a.attnum = any (capture.key_columns) as in_key
+      from pg_attribute a
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+  )
+  select case
+           when capture.only_columns is not null then
+             array(select p.name from present p
+                    where p.attnum = any (capture.only_columns)
+                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum from present))
+           -- an inheritance child has columns of its own, which are not the parent's
+           when exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
+                         where i.inhparent = capture.relation and c.relkind = 'r') then
+             array(select p.name from present p)
+         end,
+         array(select p.name from present p
+                where not p.in_key
+                  and (p.attnum = any (capture.exclude_columns) or p.name = any (capture.exclude_names))),
+         (select coalesce(json_object_agg(p.name, coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
+            from present p
+           where not p.in_key and (capture.mask ? p.attnum::text or capture.mask_names ? p.name))
+$$;
