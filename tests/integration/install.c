@@ -6,7 +6,7 @@
 
 #include "fixture.h"
 
-#define DUMP_SIZE (256 * 1024)
+#define DUMP_SIZE (1024 * 1024)
 
 /* What a command prints. */
 static void read_output(const char *command, char *text) {
