@@ -6,7 +6,7 @@
 
 #include "fixture.h"
 
-TestSuite(memory, .timeout = 120);
+TestSuite(memory, .timeout = 300);
 
 /* The most that the process has held so far, in MiB. */
 static long peak_of(pid_t process) {
@@ -48,7 +48,7 @@ Test(memory, a_backlog_of_any_size_is_delivered_in_batches_that_are_bounded) {
   sql(f.at_source, "insert into item select n, repeat('x', 60000) from generate_series(300001, 300700) as n;"
                    "insert into item select n, repeat('y', 5000000) from generate_series(300701, 300710) as n");
   pid_t process = fixture_run(&f, "--workers", "4", NULL);
-  wait_until_empty(&f, 60);
+  wait_until_empty(&f, 120);
   long peak = peak_of(process);
   fprintf(stderr, "peak with 4 workers: %ld MiB\n", peak);
   cr_assert(is_sanitized() || peak < 100, "%ld MiB", peak);
@@ -58,7 +58,7 @@ Test(memory, a_backlog_of_any_size_is_delivered_in_batches_that_are_bounded) {
   /* A row larger than a batch may be travels alone, and takes as much as it must. */
   sql(f.at_source, "insert into item values (-1, repeat('z', 60000000)); update item set body = 'w' where id between "
                    "300001 and 300100");
-  wait_until_empty(&f, 60);
+  wait_until_empty(&f, 120);
   fprintf(stderr, "with a row of 60 MB: %ld MiB\n", peak_of(process));
   cr_assert(is_sanitized() || peak_of(process) < 500, "%ld MiB", peak_of(process));
   cr_assert_str_eq(ask(f.at_source,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Seconds. */
-#define PATIENCE 60
+#define PATIENCE 120
 
 void mirrored_begin(struct fixture *fixture, const char *name, const char *script) {
   fixture_begin(fixture, name);
