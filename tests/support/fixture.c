@@ -365,6 +365,21 @@ static void show_logs_left(void) {
   }
 }
 
+/* `words` end with NULL. */
+static pid_t start_process(const char *const *words) {
+  cr_assert(running_count < MOST_PROCESSES);
+  if (logs_made == 0)
+    atexit(show_logs_left);
+  snprintf(running[running_count].log, sizeof running[running_count].log, "/tmp/rowrelay-test-%d-%d.log", (int)getpid(),
+           logs_made++);
+  int log = open(running[running_count].log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  cr_assert(log >= 0);
+  pid_t process = spawn(words, log, log);
+  close(log);
+  running[running_count++].process = process;
+  return process;
+}
+
 pid_t fixture_run(struct fixture *fixture, const char *word, ...) {
   const char *words[MOST_WORDS];
   va_list more;
@@ -378,17 +393,16 @@ pid_t fixture_run(struct fixture *fixture, const char *word, ...) {
   words[3] = "run";
   for (int i = 3; i <= count; i++)
     words[i + 1] = given[i];
-  cr_assert(running_count < MOST_PROCESSES);
-  if (logs_made == 0)
-    atexit(show_logs_left);
-  snprintf(running[running_count].log, sizeof running[running_count].log, "/tmp/rowrelay-test-%d-%d.log", (int)getpid(),
-           logs_made++);
-  int log = open(running[running_count].log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  cr_assert(log >= 0);
-  pid_t process = spawn(words, log, log);
-  close(log);
-  running[running_count++].process = process;
-  return process;
+  return start_process(words);
+}
+
+pid_t fixture_start(struct fixture *fixture, const char *word, ...) {
+  const char *words[MOST_WORDS];
+  va_list more;
+  va_start(more, word);
+  collect_words(words, fixture, word, more);
+  va_end(more);
+  return start_process(words);
 }
 
 static void forget(pid_t process) {

@@ -76,6 +76,8 @@ const char *rowrelay_ok(const struct fixture *fixture, const char *word, ...) __
  * when the test fails (LOG=1 shows it always).
  */
 pid_t fixture_run(struct fixture *fixture, const char *word, ...) __attribute__((sentinel));
+/* The same for any other command; what it says on stdout is in the log too. */
+pid_t fixture_start(struct fixture *fixture, const char *word, ...) __attribute__((sentinel));
 /* Sends a signal, waits for the end, and gives the exit status (128 + signal when it was killed). */
 int stop_process(pid_t process, int signal);
 /* Waits up to `seconds` for it to end by itself; -1 when it does not. */
