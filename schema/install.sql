@@ -112,7 +112,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/instances.sql
 \ir views/errors.sql
 \ir views/history.sql
-\ir views/status.sql
 \ir views/backfills.sql
+\ir views/status.sql
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
 commit;

@@ -394,6 +394,8 @@ Test(backfill, a_writer_that_began_before_the_route_is_waited_for) {
            PQbackendPID(writer));
   wait_until_says(process, words, PATIENCE);
   cr_expect_str_eq(ask(f.at_source, "select state || rows from rowrelay.backfills"), "waiting0");
+  cr_expect(strstr(ask(f.at_source, "select note from rowrelay.status"), "backfill of public.item: 0 %, waits for ") !=
+            NULL);
   /* Who comes later is not waited for. */
   PGconn *later = connect_to(f.source, NULL);
   sql(later, "begin; insert into item values (5001, 'late')");
