@@ -10,7 +10,7 @@ create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, c
                                                    out held integer)
 language plpgsql as $$
 declare
-  names     text[] := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
+  names     text[];
   columns   text; -- new.a, new.b
   ascending text; -- a, b: as columns of what was read
   downwards text;
@@ -25,6 +25,9 @@ begin
   if rowrelay.full_name(backfill.part) is null then
     return; -- a partition that was dropped
   end if;
+  -- From here on the table's columns are called as the statements below have them.
+  execute format('lock table only %s in row share mode', backfill.part);
+  names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
   if names = '{}' then
     raise exception 'table % has no order in which it can be read piece by piece', backfill.part
       using errcode = 'object_not_in_prerequisite_state', hint = 'Make a unique index on columns that are not null.';

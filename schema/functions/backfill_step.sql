@@ -54,6 +54,8 @@ begin
   elsif rowrelay.full_name(capture.relation) is null then
     outcome := 'cancelled';
     note := 'the table is gone';
+  elsif cardinality(rowrelay.live_key(capture)) = 0 then
+    note := 'a key column was dropped: capture the table again';
   elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
     note := 'the key was altered, and the trigger function has to be made anew';
   elsif b.state = 'waiting' then

@@ -12,6 +12,7 @@ language plpgsql stable as $$
 declare
   images  record;
   caveat  text := format('%L::json', json_build_object('target', target.id));
+  key     smallint[] := rowrelay.live_key(capture);
   shown   text := 'new.*';
   passes  text;
 begin
@@ -54,8 +55,8 @@ begin
         from taken t
     )
     select count(*), max(t.id) from taken t$statement$,
-    rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
-    rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, capture.key_columns), 'new'),
+    rowrelay.key_expression(capture.relation, key, 'new'),
+    rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, key), 'new'),
     images.image, caveat,
     shown, relation, concat_ws(' and ', '(' || condition || ')', '(' || passes || ')'), case when not waits then ' nowait' end,
     capture.id, rowrelay.lane_number(target.id, 0), target.lanes);
