@@ -12,8 +12,8 @@ const struct command *const COMMANDS[] = {
     &COMMAND_target_resume, &COMMAND_target_drop,   &COMMAND_route,         &COMMAND_document_add,
     &COMMAND_document_list, &COMMAND_document_show, &COMMAND_document_drop, &COMMAND_document_rebuild,
     &COMMAND_backfill,      &COMMAND_run,           &COMMAND_status,        &COMMAND_errors,
-    &COMMAND_retry,         &COMMAND_skip,          &COMMAND_log,           &COMMAND_uninstall,
-    &COMMAND_help,
+    &COMMAND_retry,         &COMMAND_skip,          &COMMAND_log,           &COMMAND_verify,
+    &COMMAND_uninstall,     &COMMAND_help,
 };
 const size_t COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0];
 
@@ -159,6 +159,6 @@ void command_print_summary(FILE *stream) {
   fputs("\nOptions of every command:\n", stream);
   option_print_help(stream, SHARED_OPTIONS);
   fputs("\nPG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
-        "Exit status: 0 done, 1 failed, 2 wrong use.\n",
+        "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" found differences.\n",
         stream);
 }

@@ -70,6 +70,7 @@ extern const struct command COMMAND_errors;
 extern const struct command COMMAND_retry;
 extern const struct command COMMAND_skip;
 extern const struct command COMMAND_log;
+extern const struct command COMMAND_verify;
 extern const struct command COMMAND_uninstall;
 extern const struct command COMMAND_help;
 

@@ -14,13 +14,14 @@
 
 /* What the caller can do about it. */
 enum failure {
-  FAILURE_NONE,    /* nothing failed */
-  FAILURE_USAGE,   /* a person must ask for something else: exit status 2 */
-  FAILURE_RETRY,   /* the other side is away or busy: the same again later may work */
-  FAILURE_REFUSED, /* the other side is well and does not accept this data */
-  FAILURE_FENCED,  /* another process has claimed the lane since: let go of it */
-  FAILURE_STOP,    /* this process was told to stop */
-  FAILURE_FATAL    /* none of these: exit status 1 */
+  FAILURE_NONE,      /* nothing failed */
+  FAILURE_USAGE,     /* a person must ask for something else: exit status 2 */
+  FAILURE_RETRY,     /* the other side is away or busy: the same again later may work */
+  FAILURE_REFUSED,   /* the other side is well and does not accept this data */
+  FAILURE_FENCED,    /* another process has claimed the lane since: let go of it */
+  FAILURE_STOP,      /* this process was told to stop */
+  FAILURE_DIFFERENT, /* what was compared is not the same: exit status 3 */
+  FAILURE_FATAL      /* none of these: exit status 1 */
 };
 
 struct error {

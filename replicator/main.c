@@ -1,6 +1,6 @@
 /*
  * rowrelay: finds the command, runs it, and is the one place that prints why it failed.
- * Exit status: 0 done, 1 failed, 2 wrong use; 3 is kept for comparisons that find differences.
+ * Exit status: 0 done, 1 failed, 2 wrong use, 3 a comparison found differences.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "option.h"
 #include "version.h"
 
-enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG_USE = 2 };
+enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG_USE = 2, STATUS_DIFFERENT = 3 };
 
 static int report(const struct error *error) {
   fflush(stdout);
@@ -20,7 +20,14 @@ static int report(const struct error *error) {
     fprintf(stderr, "detail: %s\n", error->detail);
   if (error->hint[0] != '\0')
     fprintf(stderr, "hint: %s\n", error->hint);
-  return error->kind == FAILURE_USAGE ? STATUS_WRONG_USE : STATUS_FAILED;
+  switch (error->kind) {
+  case FAILURE_USAGE:
+    return STATUS_WRONG_USE;
+  case FAILURE_DIFFERENT:
+    return STATUS_DIFFERENT;
+  default:
+    return STATUS_FAILED;
+  }
 }
 
 /* Adds where to look to an error about the command line. */

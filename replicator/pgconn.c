@@ -243,6 +243,16 @@ void pgconn_close(struct pgconn *connection) {
   free(connection);
 }
 
+void pgconn_cancel(struct pgconn *connection) {
+  if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
+    return;
+  char ignored[256];
+  PGcancel *cancel = PQgetCancel(connection->pg);
+  if (cancel != NULL && PQcancel(cancel, ignored, sizeof ignored) != 1)
+    connection->broken = true;
+  PQfreeCancel(cancel);
+}
+
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {
   connection->deadline = milliseconds == 0 ? 0 : clock_now() + milliseconds;
 }

@@ -49,6 +49,9 @@ void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader
 /* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
 void pgconn_close(struct pgconn *connection);
 
+/* Asks the server to end the statement that it may be running, and does not wait for that. NULL is allowed. */
+void pgconn_cancel(struct pgconn *connection);
+
 /* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 

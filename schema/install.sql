@@ -106,6 +106,10 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/document_cost.sql
 \ir functions/add_document.sql
 \ir functions/drop_document.sql
+\ir functions/parsed_keys.sql
+\ir functions/requeue_present.sql
+\ir functions/requeue_absent.sql
+\ir functions/requeue.sql
 \ir views/captures.sql
 \ir views/targets.sql
 \ir views/documents.sql

@@ -1,0 +1,81 @@
+/* rowrelay verify: compares a mirror with its source. */
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "../command.h"
+#include "../interrupt.h"
+#include "../verify.h"
+#include "call.h"
+
+#define SECONDS_OF_A_DAY 86400
+
+static atomic_bool told = false;
+
+static void note_signal(int number) {
+  (void)number;
+  atomic_store(&told, true);
+}
+
+static bool told_to_leave(void) {
+  return atomic_load(&told);
+}
+
+/* What the servers do for us must end with us. */
+static void handle_signals(void) {
+  struct sigaction action = {.sa_handler = note_signal};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  interrupt_set(told_to_leave);
+}
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t wait;
+  struct verify_options options = {.conninfo = option_text(given, "dbname"),
+                                   .target = given->arguments[0],
+                                   .pattern_count = given->argument_count - 1,
+                                   .patterns = given->arguments + 1,
+                                   .json = option_given(given, "json"),
+                                   .repair = option_given(given, "repair")};
+  struct source *source;
+  if (!option_integer(given, "limit", 0, INT32_MAX, &options.limit, error) ||
+      !option_integer(given, "wait", 0, SECONDS_OF_A_DAY, &wait, error) || !call_open(&source, given, error))
+    return false;
+  options.patience = 1000 * wait;
+  handle_signals();
+  bool ok = verify_run(&options, source, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "repair", .help = "queue the rows that differ again, and only them"},
+    {.name = "limit",
+     .letter = 'n',
+     .value = "N",
+     .initial = "100",
+     .help = "show at most N differences of each table"},
+    {.name = "wait",
+     .value = "SECONDS",
+     .initial = "60",
+     .help = "how long to wait for queued changes, and for a row that changes all the time"},
+    {.name = "json", .help = "print JSON for programs"},
+    OPTION_END,
+};
+
+const struct command COMMAND_verify = {
+    .name = "verify",
+    .summary = "compare source and target, while both are at work",
+    .arguments = "TARGET [TABLE]...",
+    .least = 1,
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes =
+        "TABLE is a name or a pattern as in psql; without one all tables that go to TARGET are compared, which must "
+        "be\n"
+        "a mirror in PostgreSQL. Ranges of keys are hashed on both sides, and only rows that differ are fetched. A "
+        "row\n"
+        "counts as different when it still is after all changes before have been delivered. Exit status 3: there are\n"
+        "differences.\n",
+    .run = run,
+};

@@ -1,0 +1,80 @@
+-- What has to be known of a captured table to compare it, as one JSON document for verify_target.sql; its name in the
+-- target; whether it has no key; the capture.
+--   $1 oid of the table  $2 target
+with capture as (
+  select c.*, r.into_table, r.target
+    from rowrelay.capture c
+    join rowrelay.route r on r.capture = c.id and r.target = $2::integer and r.until_id is null
+   where c.relation = $1::oid and c.released_at is null
+), attribute as (
+  select a.attnum, a.attname, a.atttypid, a.atttypmod, b.oid as base, b.typcategory, a.attnotnull, a.attcollation,
+         array_position(c.key_columns, a.attnum) as key_position
+    from capture c
+    join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+    join pg_type b on b.oid = rowrelay.base_type(a.atttypid)
+   where a.attnum <> all (c.exclude_columns) and (c.only_columns is null or a.attnum = any (c.only_columns))
+), usable_index as (
+  -- one that has the rows in order of the key's columns, whatever the order of these
+  select i.indexrelid, i.indisprimary,
+         (select json_agg(a.attname order by u.position)
+            from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
+            join attribute a on a.attnum = u.n
+           where u.position <= cardinality(c.key_columns)) as names
+    from capture c
+    join pg_index i on i.indrelid = c.relation and i.indisvalid and i.indpred is null
+    join pg_class k on k.oid = i.indexrelid
+    join pg_am m on m.oid = k.relam and m.amname = 'btree'
+   where cardinality(c.key_columns) > 0
+     and i.indnkeyatts >= cardinality(c.key_columns)
+     and (i.indkey::smallint[])[0:cardinality(c.key_columns) - 1] @> c.key_columns
+     and not exists (select from generate_series(0, cardinality(c.key_columns) - 1) as n
+                      where i.indoption[n] <> 0
+                         or not (select o.opcdefault from pg_opclass o where o.oid = i.indclass[n]))
+)
+select json_build_object(
+         'capture', c.id,
+         'target', c.target,
+         'relation', rowrelay.full_name(c.relation),
+         'filter', case when c.row_filter is not null then coalesce(
+           -- as it was understood when the triggers were made, with the row called new
+           (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
+             where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert'),
+           c.row_filter) end,
+         'key_text', rowrelay.key_expression(c.relation, c.key_columns, 'wanted'),
+         'key_size', cardinality(c.key_columns),
+         'columns', (select json_agg(json_build_object(
+                              'name', a.attname,
+                              'type', format_type(a.atttypid, a.atttypmod),
+                              'key_type', format_type(a.atttypid, -1),
+                              'category', a.typcategory,
+                              'is_masked', c.mask ? a.attnum::text,
+                              'mask', c.mask -> a.attnum::text,
+                              'key_position', a.key_position,
+                              'sorts', s.sorts))
+                       from attribute a
+                       left join lateral (
+                         -- types that sort alike on every server, unless it is by a collation that another one lacks
+                         select concat_ws(' ',
+                                  case when a.attcollation = 0 then format_type(a.base, -1)
+                                       when a.base in ('text'::regtype, 'varchar'::regtype) then 'text'
+                                       else format_type(a.base, -1) end,
+                                  case when a.attcollation = 0 or l.locale in ('C', 'POSIX') then null
+                                       else concat_ws(' ', l.provider, l.locale, l.version) end) as sorts
+                           from (select case k.collprovider when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
+                                                            else k.collprovider::text end as provider,
+                                        case k.collprovider
+                                          when 'd' then coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale', d.datcollate)
+                                          else coalesce(to_jsonb(k) ->> 'colllocale', to_jsonb(k) ->> 'colliculocale', k.collcollate) end as locale,
+                                        case when k.collprovider <> 'd' then pg_collation_actual_version(k.oid) end as version,
+                                        coalesce(k.collisdeterministic, true) as is_deterministic
+                                   from pg_database d
+                                   left join pg_collation k on k.oid = a.attcollation
+                                  where d.datname = current_database()) as l
+                          where a.key_position is not null and a.attnotnull and a.base < 10000
+                            and a.base <> all ('{json,jsonb}'::regtype[]) and a.typcategory not in ('A', 'E', 'R', 'C')
+                            and l.is_deterministic) as s on true),
+         'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')),
+       c.into_table,
+       cardinality(c.key_columns) = 0,
+       c.id
+  from capture c;

@@ -1,0 +1,399 @@
+#include "verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "interrupt.h"
+#include "number.h"
+#include "queries.h"
+#include "reply.h"
+#include "verify_decide.h"
+
+/* Rows of the first range, and of any. */
+#define FIRST_RANGE 2000
+#define SMALLEST_RANGE 50
+#define LARGEST_RANGE 65536
+/* Milliseconds that a range may take before the next one is smaller, and that it must take before it is larger. */
+#define LONG_RANGE 800
+#define SHORT_RANGE 200
+/* Powers of two: buckets of a range that differs, and of a table that is read as a whole. */
+#define BUCKETS_OF_RANGE 256
+#define BUCKETS_OF_TABLE 16384
+/* So few rows are fetched without looking for the buckets that differ. */
+#define FEW_ROWS 1000
+/* Suspects are decided on when there are so many. */
+#define MANY_SUSPECTS 5000
+#define ARRAY_LIMIT ((size_t)1024 * 1024)
+
+/* Columns of the replies to sum, buckets and rows; see verify_statements.sql. */
+enum { SUM_COUNT, SUM_SUM };
+enum { BUCKET_NUMBER, BUCKET_COUNT, BUCKET_SUM };
+enum { ROW_KEY, ROW_HASH };
+
+struct verify {
+  const struct verify_options *options;
+  struct settings settings;
+  struct pair pair;
+  struct report report;
+  struct decider decider;
+  const char *token;
+  bool md5_only;
+};
+
+/* A range of keys, as JSON arrays; NULL: no bound. */
+struct range {
+  const char *behind;
+  const char *up_to;
+};
+
+/* ---- replies with a name in the first column ------------------------------------------------------------------- */
+
+/* A row of a reply, by its first column. */
+struct entry {
+  const char *name;
+  int row;
+};
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static struct entry *sort_reply(const PGresult *reply) {
+  int count = PQntuples(reply);
+  struct entry *entries = calloc((size_t)count + 1, sizeof *entries);
+  for (int row = 0; entries != NULL && row < count; row++)
+    entries[row] = (struct entry){.name = PQgetvalue(reply, row, 0), .row = row};
+  if (entries != NULL && count > 0)
+    qsort(entries, (size_t)count, sizeof *entries, by_name);
+  return entries;
+}
+
+static bool same_values(const PGresult *a, int row_a, const PGresult *b, int row_b) {
+  for (int column = 1; column < PQnfields(a); column++)
+    if (strcmp(PQgetvalue(a, row_a, column), PQgetvalue(b, row_b, column)) != 0)
+      return false;
+  return true;
+}
+
+/* Adds the names whose other columns differ, or that are in one of the replies only. */
+static bool add_different(const PGresult *here, const PGresult *there, struct keys *names, struct error *error) {
+  struct entry *left = sort_reply(here);
+  struct entry *right = sort_reply(there);
+  int left_count = PQntuples(here);
+  int right_count = PQntuples(there);
+  bool ok = left != NULL && right != NULL;
+  if (!ok)
+    error_set(error, FAILURE_FATAL, "out of memory");
+  for (int l = 0, r = 0; ok && (l < left_count || r < right_count);) {
+    const char *name = l < left_count ? left[l].name : NULL;
+    const char *other = r < right_count ? right[r].name : NULL;
+    int order = name == NULL ? 1 : other == NULL ? -1 : strcmp(name, other);
+    if (order != 0 || !same_values(here, left[l].row, there, right[r].row))
+      ok = keys_add(names, order <= 0 ? name : other, error);
+    l += order <= 0;
+    r += order >= 0;
+  }
+  free(left);
+  free(right);
+  return ok;
+}
+
+/* ---- narrowing down -------------------------------------------------------------------------------------------- */
+
+static bool ask_both(struct verify *verify, const struct plan *plan, enum ask ask, struct values values,
+                     struct question questions[SIDE_COUNT], struct error *error) {
+  for (int side = 0; side < SIDE_COUNT; side++)
+    questions[side] = (struct question){
+        .side = (enum side)side, .text = plan_statement(plan, (enum side)side, ask), .values = values};
+  return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
+}
+
+/* Finds the buckets of a range that differ, as an array literal. *rows is how many the source has in all buckets. */
+static bool find_buckets(struct verify *verify, const struct plan *plan, const struct range *range, int buckets,
+                         struct buffer *array, bool *any, int64_t *rows, struct error *error) {
+  struct question questions[SIDE_COUNT];
+  struct keys names;
+  keys_init(&names);
+  bool ok = ask_both(verify, plan, ASK_BUCKETS, VALUES(range->behind, range->up_to, number(buckets - 1).text),
+                     questions, error) &&
+            add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &names, error);
+  *any = names.count > 0;
+  *rows = 0;
+  for (int row = 0; ok && row < PQntuples(questions[SIDE_SOURCE].reply); row++)
+    *rows += reply_bigint(questions[SIDE_SOURCE].reply, row, BUCKET_COUNT);
+  for (size_t i = 0; i < names.count; i++)
+    buffer_add_format(array, "%c%s", i == 0 ? '{' : ',', names.texts[i]);
+  buffer_add_string(array, "}");
+  ok = ok && buffer_ok(array, "the list of buckets", error);
+  pair_forget(questions, SIDE_COUNT);
+  keys_release(&names);
+  return ok;
+}
+
+/* Adds the rows of a range that differ to the suspects; `chosen` is an array literal of buckets, NULL for all. */
+static bool find_rows(struct verify *verify, const struct plan *plan, const struct range *range, int buckets,
+                      const char *chosen, struct error *error) {
+  struct question questions[SIDE_COUNT];
+  bool ok = ask_both(verify, plan, ASK_ROWS, VALUES(range->behind, range->up_to, number(buckets - 1).text, chosen),
+                     questions, error) &&
+            add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &verify->decider.suspects, error);
+  pair_forget(questions, SIDE_COUNT);
+  if (ok && verify->decider.suspects.count >= MANY_SUSPECTS)
+    ok = decider_decide(&verify->decider, plan, error);
+  return ok;
+}
+
+static bool narrow(struct verify *verify, const struct plan *plan, const struct range *range, int64_t rows,
+                   struct error *error) {
+  if (rows <= FEW_ROWS)
+    return find_rows(verify, plan, range, BUCKETS_OF_RANGE, NULL, error);
+  struct buffer chosen;
+  bool any;
+  int64_t unused;
+  buffer_init(&chosen, ARRAY_LIMIT);
+  bool ok = find_buckets(verify, plan, range, BUCKETS_OF_RANGE, &chosen, &any, &unused, error) &&
+            (!any || find_rows(verify, plan, range, BUCKETS_OF_RANGE, chosen.data, error));
+  buffer_release(&chosen);
+  return ok;
+}
+
+/* ---- a table --------------------------------------------------------------------------------------------------- */
+
+static bool compare_whole(struct verify *verify, const struct plan *plan, struct error *error) {
+  static const struct range ALL = {.behind = NULL, .up_to = NULL};
+  struct buffer chosen;
+  bool any;
+  buffer_init(&chosen, ARRAY_LIMIT);
+  bool ok = find_buckets(verify, plan, &ALL, BUCKETS_OF_TABLE, &chosen, &any, &verify->report.rows, error) &&
+            (!any || find_rows(verify, plan, &ALL, BUCKETS_OF_TABLE, chosen.data, error));
+  buffer_release(&chosen);
+  return ok;
+}
+
+/* The last key of the next `size` rows of one side; NULL when there are fewer. *bound is the caller's to free. */
+static bool read_bound(const PGresult *reply, char **bound, struct error *error) {
+  *bound = NULL;
+  if (PQntuples(reply) == 0)
+    return true;
+  *bound = strdup(PQgetvalue(reply, 0, 0));
+  return *bound != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+}
+
+static bool find_bound(struct verify *verify, const struct plan *plan, enum side side, const char *behind, int size,
+                       char **bound, struct error *error) {
+  struct question question = {
+      .side = side, .text = plan_statement(plan, side, ASK_BOUNDARY), .values = VALUES(behind, number(size).text)};
+  *bound = NULL;
+  if (!pair_ask(&verify->pair, &question, 1, error))
+    return false;
+  bool ok = read_bound(question.reply, bound, error);
+  pair_forget(&question, 1);
+  return ok;
+}
+
+/* Compares one range; with the same question `side` tells the end of the next one. */
+static bool compare_range(struct verify *verify, const struct plan *plan, const struct range *range, enum side side,
+                          int next_size, char **next_bound, struct error *error) {
+  struct values values = VALUES(range->behind, range->up_to);
+  struct question questions[] = {
+      {.side = SIDE_SOURCE, .text = plan_statement(plan, SIDE_SOURCE, ASK_SUM), .values = values},
+      {.side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_SUM), .values = values},
+      {.side = side,
+       .text = plan_statement(plan, side, ASK_BOUNDARY),
+       .values = VALUES(range->up_to, number(next_size).text)},
+  };
+  *next_bound = NULL;
+  if (!pair_ask(&verify->pair, questions, range->up_to != NULL ? 3 : 2, error))
+    return false;
+  int64_t here = reply_bigint(questions[0].reply, 0, SUM_COUNT);
+  int64_t there = reply_bigint(questions[1].reply, 0, SUM_COUNT);
+  bool same = here == there && same_values(questions[0].reply, 0, questions[1].reply, 0);
+  bool ok = range->up_to == NULL || read_bound(questions[2].reply, next_bound, error);
+  pair_forget(questions, 2);
+  if (range->up_to != NULL)
+    pair_forget(questions + 2, 1);
+  verify->report.rows += here;
+  return ok && (same || narrow(verify, plan, range, here > there ? here : there, error));
+}
+
+static int next_size(int size, int64_t milliseconds) {
+  if (milliseconds > LONG_RANGE)
+    return size / 2 > SMALLEST_RANGE ? size / 2 : SMALLEST_RANGE;
+  if (milliseconds < SHORT_RANGE)
+    return 2 * size < LARGEST_RANGE ? 2 * size : LARGEST_RANGE;
+  return size;
+}
+
+/* The source says where ranges end, and behind its last key the target does. */
+static bool compare_ranges(struct verify *verify, const struct plan *plan, struct error *error) {
+  char *behind = NULL;
+  char *up_to = NULL;
+  char *next = NULL;
+  int size = FIRST_RANGE;
+  enum side side = SIDE_SOURCE;
+  bool ok = find_bound(verify, plan, side, NULL, size, &up_to, error);
+  for (bool last = false; ok && !last;) {
+    if (up_to == NULL && side == SIDE_SOURCE) {
+      side = SIDE_TARGET;
+      ok = find_bound(verify, plan, side, behind, size, &up_to, error);
+      if (!ok)
+        break;
+    }
+    last = up_to == NULL;
+    struct range range = {.behind = behind, .up_to = up_to};
+    int64_t began = clock_now();
+    ok = compare_range(verify, plan, &range, side, size, &next, error);
+    size = next_size(size, clock_now() - began);
+    free(behind);
+    behind = up_to;
+    up_to = next;
+    next = NULL;
+  }
+  free(behind);
+  free(up_to);
+  return ok;
+}
+
+static bool compare_table(struct verify *verify, const char *oid, const char *name, struct error *error) {
+  struct plan plan;
+  bool ok = plan_make(&plan, &verify->pair, verify->settings.target, oid, name, verify->token, verify->md5_only, error);
+  if (ok) {
+    report_table_begin(&verify->report, name, plan.missing);
+    ok = (plan.in_ranges ? compare_ranges(verify, &plan, error) : compare_whole(verify, &plan, error)) &&
+         decider_decide(&verify->decider, &plan, error);
+    report_table_end(&verify->report, ok);
+  }
+  plan_release(&plan);
+  return ok;
+}
+
+/* ---- all tables ------------------------------------------------------------------------------------------------ */
+
+/* The servers may not agree on the fast hash function: then md5 has to do. */
+static bool probe(struct verify *verify, struct error *error) {
+  struct question questions[] = {{.side = SIDE_SOURCE, .text = QUERY_verify_probe.text, .values = NO_VALUES},
+                                 {.side = SIDE_TARGET, .text = QUERY_verify_probe.text, .values = NO_VALUES}};
+  if (!pair_ask(&verify->pair, questions, 2, error))
+    return false;
+  verify->md5_only = strcmp(PQgetvalue(questions[0].reply, 0, 0), PQgetvalue(questions[1].reply, 0, 0)) != 0;
+  pair_forget(questions, 2);
+  return true;
+}
+
+static bool find_tables(struct verify *verify, PGresult **tables, struct error *error) {
+  const struct verify_options *options = verify->options;
+  struct buffer patterns;
+  buffer_init(&patterns, ARRAY_LIMIT);
+  buffer_add_string(&patterns, "[");
+  for (size_t i = 0; i < options->pattern_count; i++) {
+    buffer_add_string(&patterns, i > 0 ? "," : "");
+    buffer_add_json_string(&patterns, options->patterns[i]);
+  }
+  buffer_add_string(&patterns, "]");
+  struct question question = {
+      .side = SIDE_SOURCE,
+      .text = QUERY_verify_tables.text,
+      .values = VALUES(number(verify->settings.target).text, options->pattern_count > 0 ? patterns.data : NULL)};
+  bool ok = buffer_ok(&patterns, "the list of tables", error) && pair_ask(&verify->pair, &question, 1, error);
+  buffer_release(&patterns);
+  *tables = question.reply;
+  for (int row = 0; ok && row < PQntuples(*tables); row++)
+    if (PQgetisnull(*tables, row, 0))
+      ok = error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
+                     PQgetvalue(*tables, row, 2));
+  if (ok && PQntuples(*tables) == 0) {
+    ok = error_set(error, FAILURE_USAGE, "no table goes to target \"%s\"", options->target);
+    error_hint(error, "run: rowrelay route TABLE %s", options->target);
+  }
+  return ok;
+}
+
+static bool read_settings(struct verify *verify, struct source *source, struct error *error) {
+  struct buffer names;
+  PGresult *reply = NULL;
+  const struct query query = {.name = NULL, .text = QUERY_target_settings.text};
+  const struct query by_name = {.name = NULL, .text = QUERY_cmd_target_id.text};
+  bool ok = source_run(source, &by_name, VALUES(verify->options->target), NULL, error);
+  if (!ok) {
+    /* the function knows best what to say when there is none of that name */
+    if (strcmp(error->sqlstate, "42704") == 0)
+      error->kind = FAILURE_USAGE;
+    return false;
+  }
+  buffer_init(&names, ARRAY_LIMIT);
+  buffer_add_string(&names, "{");
+  buffer_add_json_string(&names, verify->options->target); /* array literals quote alike */
+  buffer_add_string(&names, "}");
+  ok = buffer_ok(&names, "the target's name", error) && source_run(source, &query, VALUES(names.data), &reply, error) &&
+       settings_read(&verify->settings, reply, 0, error);
+  PQclear(reply);
+  buffer_release(&names);
+  return ok;
+}
+
+static bool tell(const struct verify *verify, struct error *error) {
+  const struct report *report = &verify->report;
+  const char *name = verify->settings.name;
+  if (report->all_found > 0) {
+    error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs: %lld rows", name, (long long)report->all_found);
+    if (report->all_queued > 0)
+      return error_hint(error, "%lld rows were queued again; run verify once more when they have been delivered",
+                        (long long)report->all_queued);
+    if (verify->options->repair)
+      return error_hint(error, "none could be queued again: rows without a key cannot be told apart, and one that is "
+                               "being written is told of by that");
+    return error_hint(error, "--repair queues these rows again");
+  }
+  if (report->all_undecided > 0) {
+    const char *waits = verify->decider.waits;
+    error_set(error, FAILURE_RETRY, "%lld rows could not be compared", (long long)report->all_undecided);
+    if (waits[0] != '\0')
+      error_detail(error, "changes of theirs wait for target \"%s\", which is %s", name, waits);
+    else
+      error_detail(error, "they changed again and again");
+    if (strcmp(waits, "paused") == 0 || strcmp(waits, "halted") == 0)
+      return error_hint(error, "run: rowrelay target resume %s", name);
+    if (strcmp(waits, "not running") == 0)
+      return error_hint(error, "run: rowrelay run --until-empty --target %s", name);
+    return error_hint(error, "try again, or wait for longer with --wait");
+  }
+  return true;
+}
+
+static bool compare_tables(struct verify *verify, struct error *error) {
+  PGresult *tables = NULL;
+  PGresult *token = NULL;
+  bool ok = find_tables(verify, &tables, error) && probe(verify, error) &&
+            pgconn_run(verify->pair.connections[SIDE_SOURCE], &QUERY_instance_new_id, NO_VALUES, &token, error);
+  if (ok) {
+    verify->token = PQgetvalue(token, 0, 0);
+    report_begin(&verify->report, verify->settings.name, verify->options->json, verify->options->limit);
+    for (int row = 0; ok && row < PQntuples(tables); row++)
+      ok = compare_table(verify, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+    report_end(&verify->report, verify->pair.rows_received, verify->pair.bytes_received);
+    ok = ok && tell(verify, error);
+  }
+  PQclear(token);
+  PQclear(tables);
+  return ok;
+}
+
+bool verify_run(const struct verify_options *options, struct source *source, struct error *error) {
+  struct verify verify = {.options = options};
+  verify.decider = (struct decider){.pair = &verify.pair,
+                                    .control = source,
+                                    .settings = &verify.settings,
+                                    .report = &verify.report,
+                                    .patience = options->patience,
+                                    .repair = options->repair};
+  decider_init(&verify.decider);
+  bool ok = read_settings(&verify, source, error) &&
+            pair_open(&verify.pair, options->conninfo, &verify.settings, error) && compare_tables(&verify, error);
+  if (!ok && interrupted())
+    error_set(error, FAILURE_STOP, "told to leave before all was compared");
+  pair_release(&verify.pair);
+  decider_release(&verify.decider);
+  return ok;
+}

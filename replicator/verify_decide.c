@@ -1,0 +1,301 @@
+#include "verify_decide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "interrupt.h"
+#include "number.h"
+#include "queries.h"
+#include "reply.h"
+
+/* How many rows are looked at together, and queued together. */
+#define SLICE ((size_t)1000)
+#define ARRAY_LIMIT ((size_t)256 * 1024 * 1024)
+/* Milliseconds between looks at the queue, and at rows that have just changed. */
+#define SHORTEST_PAUSE 5
+#define LONGEST_PAUSE 200
+/* A table may have so many columns. */
+#define MOST_COLUMNS 1664
+
+/* Columns of the lookup at the source; with a key the first is a number from 1 on, else the row's hash. */
+enum { COLUMN_WHICH, COLUMN_STATE, COLUMN_KEY, COLUMN_CHANGED, COLUMN_REFUSED };
+
+/* Step 1. */
+struct moment {
+  char *snapshot;     /* owned */
+  int64_t last_id;    /* nothing that it sees has a larger id */
+  int64_t settled_id; /* of everything up to here it knows what has become of it */
+};
+
+void decider_init(struct decider *decider) {
+  horizon_init(&decider->horizon);
+  keys_init(&decider->suspects);
+  keys_init(&decider->repairs);
+}
+
+void decider_release(struct decider *decider) {
+  horizon_release(&decider->horizon);
+  keys_release(&decider->suspects);
+  keys_release(&decider->repairs);
+}
+
+static int64_t pause_for(int64_t milliseconds) {
+  struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
+  nanosleep(&pause, NULL);
+  return 2 * milliseconds < LONGEST_PAUSE ? 2 * milliseconds : LONGEST_PAUSE;
+}
+
+/* ---- what is certain to have arrived --------------------------------------------------------------------------- */
+
+static bool take_moment(struct decider *decider, struct moment *moment, struct error *error) {
+  struct question questions[] = {
+      {.side = SIDE_SOURCE, .text = QUERY_verify_floor.text, .values = VALUES(number(decider->settings->target).text)},
+      {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES},
+  };
+  /* What is known of the writers must be older than the snapshot. */
+  if (!horizon_look(&decider->horizon, decider->pair->source, error) || !pair_ask(decider->pair, questions, 2, error))
+    return false;
+  int64_t horizon = atomic_load(&decider->horizon.id);
+  moment->settled_id = reply_bigint(questions[0].reply, 0, 0);
+  if (horizon > moment->settled_id)
+    moment->settled_id = horizon;
+  moment->snapshot = strdup(PQgetvalue(questions[1].reply, 0, 0));
+  moment->last_id = reply_bigint(questions[1].reply, 0, 1);
+  pair_forget(questions, 2);
+  return moment->snapshot != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+}
+
+/* Columns of verify_queued.sql */
+enum { QUEUED_ANY, QUEUED_TOO_MUCH, QUEUED_KEYS, QUEUED_STATE };
+
+static bool is_hopeless(const char *state) {
+  return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
+}
+
+/*
+ * Step 2. *queued are the keys of which something is queued, a JSON array that the caller frees; NULL when it is too
+ * much to tell, for longer than there is patience.
+ */
+static bool see_queue(struct decider *decider, const struct plan *plan, const struct moment *moment, int64_t until,
+                      char **queued, struct error *error) {
+  *queued = NULL;
+  for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
+    struct question question = {.side = SIDE_SOURCE,
+                                .text = QUERY_verify_queued.text,
+                                .values = VALUES(number(decider->settings->target).text, number(moment->last_id).text,
+                                                 number(plan->capture).text)};
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (!pair_ask(decider->pair, &question, 1, error))
+      return false;
+    const char *keys = PQgetvalue(question.reply, 0, QUEUED_KEYS);
+    const char *state = PQgetvalue(question.reply, 0, QUEUED_STATE);
+    bool told = !reply_bool(question.reply, 0, QUEUED_TOO_MUCH);
+    bool any = strcmp(keys, "[]") != 0 || !told;
+    snprintf(decider->waits, sizeof decider->waits, "%s", any ? state : "");
+    bool ends = told || is_hopeless(state) || clock_now() >= until;
+    if (told)
+      *queued = strdup(keys);
+    pair_forget(&question, 1);
+    if (ends)
+      return !told || *queued != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  }
+}
+
+/* ---- repair ---------------------------------------------------------------------------------------------------- */
+
+static bool queue_repairs(struct decider *decider, const struct plan *plan, struct error *error) {
+  struct keys *repairs = &decider->repairs;
+  struct buffer array;
+  buffer_init(&array, ARRAY_LIMIT);
+  bool ok = true;
+  for (size_t begin = 0; ok && begin < repairs->count; begin += SLICE) {
+    PGresult *reply = NULL;
+    const struct query requeue = {.name = NULL, .text = QUERY_verify_requeue.text};
+    buffer_clear(&array);
+    keys_write(repairs, begin, SLICE, false, &array);
+    ok = buffer_ok(&array, "the list of keys", error) &&
+         source_run(decider->control, &requeue, VALUES(plan->oid, decider->settings->name, array.data), &reply, error);
+    if (ok)
+      decider->report->queued += reply_bigint(reply, 0, 0);
+    PQclear(reply);
+  }
+  buffer_release(&array);
+  keys_clear(repairs);
+  return ok;
+}
+
+/* ---- rows with a key ------------------------------------------------------------------------------------------- */
+
+/* Which elements of two array literals differ, as names of columns. Elements hold no comma, nor quotes. */
+static size_t compare_elements(const char *here, const char *there, const PGresult *columns, const char **names) {
+  size_t count = 0;
+  for (int i = 0; i < PQntuples(columns) && count < MOST_COLUMNS; i++) {
+    here++;
+    there++;
+    size_t length = strcspn(here, ",}");
+    if (length != strcspn(there, ",}") || strncmp(here, there, length) != 0)
+      names[count++] = PQgetvalue(columns, i, 0);
+    here += length;
+    there += strcspn(there, ",}");
+    if (*here != ',' || *there != ',')
+      break;
+  }
+  return count;
+}
+
+/* The state of a row is NULL where it is not. */
+static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source, int row,
+                       const char *there, struct error *error) {
+  const char *here = reply_text(source, row, COLUMN_STATE);
+  const char *names[MOST_COLUMNS];
+  struct difference difference = {
+      .kind = there == NULL  ? DIFFERENCE_MISSING
+              : here == NULL ? DIFFERENCE_EXTRA
+                             : DIFFERENCE_DIFFERENT,
+      .key = PQgetvalue(source, row, COLUMN_KEY),
+      .columns = names,
+      .reason = reply_text(source, row, COLUMN_REFUSED),
+  };
+  if (here != NULL && there != NULL && report_has_room(decider->report))
+    difference.column_count = compare_elements(here, there, plan->columns, names);
+  report_difference(decider->report, &difference);
+  return !decider->repair || keys_add(&decider->repairs, difference.key, error);
+}
+
+/*
+ * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed.
+ * Several rows of one key, which no unique index forbids, are equal to the target's if any is.
+ */
+static bool decide_rows(struct decider *decider, const struct plan *plan, const PGresult *source,
+                        const PGresult *target, size_t count, bool *changed, struct error *error) {
+  const char **there = calloc(count + 1, sizeof *there);
+  int *differs = calloc(count + 1, sizeof *differs); /* a row of the reply, plus one */
+  bool *equal = calloc(count + 1, sizeof *equal);
+  bool ok = there != NULL && differs != NULL && equal != NULL;
+  if (!ok)
+    error_set(error, FAILURE_FATAL, "out of memory");
+  for (int row = 0; ok && row < PQntuples(target); row++)
+    there[reply_bigint(target, row, COLUMN_WHICH) - 1] = PQgetvalue(target, row, COLUMN_STATE);
+  for (int row = 0; ok && row < PQntuples(source); row++) {
+    int64_t which = reply_bigint(source, row, COLUMN_WHICH) - 1;
+    const char *here = reply_text(source, row, COLUMN_STATE);
+    if (here == NULL ? there[which] == NULL : there[which] != NULL && strcmp(here, there[which]) == 0)
+      equal[which] = true;
+    else if (reply_bool(source, row, COLUMN_CHANGED))
+      changed[which] = true;
+    else
+      differs[which] = row + 1;
+  }
+  for (size_t i = 0; ok && i < count; i++) {
+    changed[i] = changed[i] && !equal[i];
+    if (differs[i] > 0 && !equal[i] && !changed[i])
+      ok = report_row(decider, plan, source, differs[i] - 1, there[i], error);
+  }
+  free(there);
+  free(differs);
+  free(equal);
+  return ok;
+}
+
+/* ---- rows without a key ---------------------------------------------------------------------------------------- */
+
+/* -1: there is none. */
+static int find_hash(const PGresult *reply, const char *hash) {
+  int row = PQntuples(reply) - 1;
+  while (row >= 0 && strcmp(PQgetvalue(reply, row, COLUMN_WHICH), hash) != 0)
+    row--;
+  return row;
+}
+
+static void decide_copies(struct decider *decider, size_t count, const PGresult *source, const PGresult *target,
+                          bool *changed) {
+  for (size_t i = 0; i < count; i++) {
+    int row = find_hash(source, decider->suspects.texts[i]);
+    int other = find_hash(target, decider->suspects.texts[i]);
+    if (row < 0)
+      continue;
+    int64_t here = reply_bigint(source, row, COLUMN_STATE);
+    int64_t there = other < 0 ? 0 : reply_bigint(target, other, COLUMN_STATE);
+    if (here == there)
+      continue;
+    changed[i] = reply_bool(source, row, COLUMN_CHANGED);
+    if (changed[i])
+      continue;
+    struct difference difference = {.kind = here > there ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA,
+                                    .key = here > 0 ? PQgetvalue(source, row, COLUMN_KEY)
+                                                    : PQgetvalue(target, other, COLUMN_KEY),
+                                    .copies = here > there ? here - there : there - here};
+    report_difference(decider->report, &difference);
+  }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------- */
+
+/* Steps 3 and 4, for the first suspects; those that have changed stay, behind all others. */
+static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, const char *queued,
+                    size_t count, struct error *error) {
+  struct keys *suspects = &decider->suspects;
+  struct keys again;
+  struct buffer array;
+  bool changed[SLICE] = {false};
+  keys_init(&again);
+  buffer_init(&array, ARRAY_LIMIT);
+  keys_write(suspects, 0, count, !plan->keyless, &array);
+  struct question there = {
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+  struct question here = {.side = SIDE_SOURCE,
+                          .text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
+                          .values = VALUES(array.data, number(moment->settled_id).text, moment->snapshot, queued)};
+  bool ok = buffer_ok(&array, "the list of keys", error) && pair_ask(decider->pair, &there, 1, error) &&
+            pair_ask(decider->pair, &here, 1, error);
+  if (ok && plan->keyless)
+    decide_copies(decider, count, here.reply, there.reply, changed);
+  else if (ok)
+    ok = decide_rows(decider, plan, here.reply, there.reply, count, changed, error);
+  for (size_t i = 0; ok && i < count; i++)
+    ok = !changed[i] || keys_add(&again, suspects->texts[i], error);
+  keys_drop(suspects, 0, count);
+  for (size_t i = 0; ok && i < again.count; i++)
+    ok = keys_add(suspects, again.texts[i], error);
+  keys_release(&again);
+  pair_forget(&there, 1);
+  pair_forget(&here, 1);
+  buffer_release(&array);
+  return ok;
+}
+
+/* All suspects once. */
+static bool look_at_all(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+  struct moment moment = {.snapshot = NULL};
+  char *queued = NULL;
+  bool ok = take_moment(decider, &moment, error) && see_queue(decider, plan, &moment, until, &queued, error);
+  size_t left = queued != NULL ? decider->suspects.count : 0;
+  while (ok && left > 0) {
+    size_t count = left < SLICE ? left : SLICE;
+    ok = look_up(decider, plan, &moment, queued, count, error);
+    left -= count;
+  }
+  free(moment.snapshot);
+  free(queued);
+  return ok;
+}
+
+bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error) {
+  int64_t until = clock_now() + decider->patience;
+  for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
+    if (!look_at_all(decider, plan, until, error) || !queue_repairs(decider, plan, error))
+      return false;
+    if (decider->suspects.count == 0 || (clock_now() < until && !is_hopeless(decider->waits)))
+      continue;
+    /* What waits for a target that does not run will not go away for other tables either. */
+    if (strcmp(decider->waits, "not running") == 0)
+      decider->patience = 0;
+    decider->report->undecided += (int64_t)decider->suspects.count;
+    keys_clear(&decider->suspects);
+  }
+  return true;
+}

@@ -1,0 +1,86 @@
+-- Purpose:    queues those of some rows that are not there, as deleted, for one target. Such a row cannot be locked, so
+--             somebody may just be bringing it. Therefore the delete gets an id first; then all transactions are waited for
+--             that were writing to the table by then, because theirs could have a smaller one; then the rows' lanes are
+--             kept from being claimed, so that nothing with a larger id is delivered before this is committed; and then
+--             the rows are looked for again.
+-- Parameters: capture; target; keys as the log has them; patience: how long to wait for those who write
+-- Result:     how many were queued
+-- Errors:     lock_not_available: somebody goes on writing to the table for longer than that
+create or replace function rowrelay.requeue_absent(capture rowrelay.capture, target rowrelay.target, keys text[],
+                                                   patience interval) returns bigint
+language plpgsql as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + patience;
+  -- Of other columns than the key's nobody knows what they were: then it has to be a barrier.
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
+  lane_is_known constant boolean := lane_columns <@ capture.key_columns;
+  is_there   text; -- conditions and expressions on what parsed_keys gives
+  lane_of    text;
+  old_row    text;
+  absent     text[];
+  ids        bigint[];
+  lanes      integer[];
+  lane       integer;
+  writers    text[];
+  holders    text;
+  queued     bigint;
+begin
+  select format('exists (select from %s as new where %s%s)', capture.relation,
+                string_agg(format('new.%1$I = wanted.%1$I', name), ' and '),
+                case when capture.row_filter is not null then
+                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') || ')'
+                     from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert') end),
+         format('json_build_object(%s)', string_agg(format('%1$L, wanted.%1$I', name), ', '))
+    into is_there, old_row
+    from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name;
+  lane_of := case when lane_is_known
+                  then format('%s + mod(%s & 2147483647, %s)', rowrelay.lane_number(target.id, 0),
+                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'), target.lanes)
+                  else rowrelay.lane_number(target.id, -1)::text end;
+
+  execute format('select array(select u.key from %s where not %s)', rowrelay.parsed_keys(capture, '$1'), is_there)
+     into absent using keys;
+  if absent = '{}' then
+    return 0;
+  end if;
+  lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
+  ids := array(select nextval('rowrelay.change_id') from unnest(absent));
+  writers := rowrelay.backfill_writers(capture);
+  while writers && rowrelay.backfill_writers(capture) loop
+    if clock_timestamp() > give_up_at then
+      select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
+        from pg_stat_activity a
+       where a.pid in (select l.pid from pg_locks l where l.virtualtransaction = any (writers));
+      raise exception 'somebody who writes to table % has not ended within %', capture.relation, patience
+        using errcode = 'lock_not_available', detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
+              hint = 'Nothing was queued. Try again later.';
+    end if;
+    perform pg_sleep(0.01);
+  end loop;
+
+  if lane_is_known then
+    execute format('select array(select distinct %s from %s order by 1)', lane_of, rowrelay.parsed_keys(capture, '$1'))
+       into lanes using absent;
+  else
+    lanes := array(select rowrelay.lane_number(target.id, n) from generate_series(-1, target.lanes - 1) as n);
+  end if;
+  foreach lane in array lanes loop
+    perform pg_advisory_xact_lock(1919907698, lane);
+  end loop;
+  execute format(
+    'with gone as materialized ('
+      'select d.id, %s as key, %s as lane, %s as old_row '
+        'from unnest($2, $3) as d(key, id) join (%s) on u.key = d.key where not %s), '
+    'logged as ('
+      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, old_row, caveat) '
+      'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, g.old_row, '
+             'json_build_object(''target'', $6) from gone g) '
+    'insert into rowrelay.queue (change_id, lane, day, bytes) '
+    'select g.id, g.lane, rowrelay.partition_day(), pg_column_size(g.old_row) from gone g',
+    rowrelay.key_expression(capture.relation, capture.key_columns, 'wanted'), lane_of, old_row,
+    rowrelay.parsed_keys(capture, '$1'), is_there)
+    using absent, absent, ids, capture.id, coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), target.id;
+  get diagnostics queued = row_count;
+  return queued;
+end
+$$;

@@ -1,0 +1,536 @@
+/* verify finds what differs between a mirror and its source, and nothing else, while both are at work. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mirrored.h"
+#include "writers.h"
+
+static const char *said;
+static const char *complained;
+
+/* Runs verify on target "w" with a further word, NULL for none. */
+static int verify(struct fixture *f, const char *word) {
+  return rowrelay(f, &said, &complained, "verify", "w", word, NULL);
+}
+
+static void is_equal(struct fixture *f) {
+  int status = verify(f, NULL);
+  cr_assert(status == 0, "exit status %d\n%s%s", status, said, complained);
+  cr_assert(strstr(said, "equal") != NULL, "%s", said);
+}
+
+static void finds(struct fixture *f, const char *const *lines, size_t count) {
+  int status = verify(f, NULL);
+  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
+  for (size_t i = 0; i < count; i++)
+    cr_expect(strstr(said, lines[i]) != NULL, "\"%s\" is not in\n%s", lines[i], said);
+}
+
+#define FINDS(f, ...)                                                                                                  \
+  finds(f, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void is_repaired(struct fixture *f) {
+  int status = verify(f, "--repair");
+  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
+  cr_assert(strstr(complained, "queued again") != NULL, "%s", complained);
+  mirrored_deliver(f);
+  is_equal(f);
+}
+
+/* The number behind a name in the JSON that verify --json printed; of several the last. */
+static long number_of(const char *name) {
+  char quoted[64];
+  const char *found = NULL;
+  snprintf(quoted, sizeof quoted, "\"%s\": ", name);
+  for (const char *c = strstr(said, quoted); c != NULL; c = strstr(c + 1, quoted))
+    found = c;
+  cr_assert(found != NULL, "no %s in %s", name, said);
+  return strtol(found + strlen(quoted), NULL, 10);
+}
+
+Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_kinds",
+                 "create schema shop;"
+                 "create table shop.orders (id bigint primary key, status text, total numeric, placed date);"
+                 "create table shop.\"Order Line\" (\"line No\" int, \"order\" text, amount int, primary key "
+                 "(\"order\", \"line No\"))");
+  mirrored_capture(&f, "shop.*");
+  sql(f.at_source,
+      "insert into shop.orders select n, 'open', n * 1.10, '2024-02-29' from generate_series(1, 3000) as n;"
+      "insert into shop.\"Order Line\" select n %% 7, 'o\"' || n, n from generate_series(1, 3000) as n");
+  mirrored_deliver(&f);
+  is_equal(&f);
+
+  sql(f.at_target,
+      "update shop.orders set total = 0, placed = null where id = 17; delete from shop.orders where id in (1, 3000);"
+      "insert into shop.orders (id) values (0), (3001), (-5);"
+      "delete from shop.\"Order Line\" where \"order\" = 'o\"8';"
+      "insert into shop.\"Order Line\" values (1, 'new', 1)");
+  FINDS(&f, "shop.orders: different 17 in placed, total\n", "shop.orders: missing 1\n", "shop.orders: missing 3000\n",
+        "shop.orders: extra 0\n", "shop.orders: extra 3001\n", "shop.orders: extra -5\n", "3000 rows",
+        "2 missing, 3 extra, 1 different\n", "shop.\"Order Line\": missing [\"o\\\"8\", 1]\n",
+        "shop.\"Order Line\": extra [\"new\", 1]\n");
+  cr_assert(strstr(complained, "differs: 8 rows") != NULL, "%s", complained);
+
+  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "shop.orders", "--limit", "2", NULL) == 3);
+  cr_assert(strstr(said, "Line") == NULL, "%s", said);
+  cr_assert(strstr(said, "(the first 2 are shown)") != NULL, "%s", said);
+
+  cr_assert(verify(&f, "--json") == 3);
+  cr_assert(number_of("differences") == 8);
+  cr_assert(ask_number(f.at_source,
+                       "select count(*) from json_array_elements($j$%s$j$::json -> 'tables') as t, "
+                       "json_array_elements(t -> 'found') as d "
+                       "where t ->> 'table' = 'shop.orders' and (d ->> 'kind', d ->> 'key', d ->> 'columns') = "
+                       "('different', '17', '[\"placed\", \"total\"]')",
+                       said) == 1);
+  is_repaired(&f);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where op = 'snapshot'") == 4);
+  fixture_end(&f);
+}
+
+Test(verify, tables_without_a_key_are_compared_by_how_many_rows_there_are_of_each) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_keyless", "create table pile (what text, n int)");
+  mirrored_capture(&f, "pile");
+  sql(f.at_source, "insert into pile select 'w' || n %% 10, n %% 7 from generate_series(1, 2000) as n; insert into "
+                   "pile values (null, null), ('', null)");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  sql(f.at_target,
+      "delete from pile where ctid = any (array(select ctid from pile where what = 'w3' and n = 2 limit 2));"
+      "insert into pile values ('w4', 1), (null, null); update pile set what = null where what = ''");
+  FINDS(&f, "missing (w3,2) (2 times)\n", "extra (w4,1)\n", "extra (,) (2 times)\n", "missing (\"\",)\n",
+        "3 missing, 3 extra");
+  cr_assert(verify(&f, "--repair") == 3);
+  cr_assert(strstr(complained, "without a key") != NULL, "%s", complained);
+  fixture_end(&f);
+}
+
+/* A process of this test that runs verify again and again would only repeat this. */
+Test(verify, nothing_is_found_under_load_when_there_is_nothing) {
+  struct fixture f;
+  struct writers writers;
+  fixture_begin(&f, "verify_live");
+  writers_make_tables(f.at_source);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  mirrored_capture(&f, "stock");
+  mirrored_capture(&f, "ledger");
+  writers_fill_tables(f.at_source, 3000);
+  pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, "--workers", "2", NULL)};
+  wait_until_empty(&f, 30);
+  writers_start(&writers, f.source, 4, 8000, 50, 3000);
+  int times = 0;
+  while (!writers_are_done(&writers)) {
+    int status = verify(&f, NULL);
+    cr_assert(status == 0, "exit status %d\n%s%s", status, said, complained);
+    times++;
+  }
+  cr_assert(times >= 3, "%d times", times);
+  wait_until_empty(&f, 30);
+  is_equal(&f);
+  for (int i = 0; i < 2; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(verify, what_is_damaged_under_load_is_found_and_repaired) {
+  struct fixture f;
+  struct writers writers;
+  fixture_begin(&f, "verify_damage");
+  writers_make_tables(f.at_source);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  mirrored_capture(&f, "stock");
+  sql(f.at_source, "insert into stock select n, 0, 'new' from generate_series(1, 3000) as n");
+  sql(f.at_source, "insert into stock select n, 0, 'calm' from generate_series(1000001, 1000100) as n");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 30);
+  sql(f.at_target, "delete from stock where id = 1000007; update stock set note = 'x' where id = 1000050;"
+                   "insert into stock values (2000000, 1, 'extra')");
+  writers_start(&writers, f.source, 4, 6000, 50, 3000);
+  int status = verify(&f, "--repair");
+  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
+  cr_assert(strstr(said, "1 missing, 1 extra, 1 different") != NULL, "%s", said);
+  cr_assert(strstr(said, "missing 1000007") != NULL && strstr(said, "different 1000050 in note") != NULL &&
+                strstr(said, "extra 2000000") != NULL,
+            "%s", said);
+  writers_finish(&writers, 60);
+  wait_until_empty(&f, 30);
+  is_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(verify, each_kind_of_value_is_told_from_others) {
+  static const struct {
+    const char *column;
+    const char *type;
+    const char *value;
+    const char *other; /* expression */
+  } VALUES[] = {
+      {"t", "text", "''", "null"},
+      {"v", "varchar(10)", "null", "''"},
+      {"f", "float8", "0.1", "0.1::float8 + 1e-17 * 2"},
+      {"r", "float4", "'NaN'", "'Infinity'"},
+      {"n", "numeric", "1.50", "1.5"},
+      {"ts", "timestamptz", "'2024-02-29 12:00:00.000001+05:45'", "'2024-02-29 12:00:00.000002+05:45'"},
+      {"d", "date", "'infinity'", "'-infinity'"},
+      {"iv", "interval", "'1 day'", "'24:00'"},
+      {"b", "bytea", "'\\x00ff'", "'\\x00fe'"},
+      {"j", "json", "'{\"a\":  1}'", "'{\"a\": 1}'"},
+      {"jb", "jsonb", "'null'", "null"},
+      {"a", "text[]", "'{a,NULL}'", "'{a,\"NULL\"}'"},
+      {"m", "money", "12.50", "12.51"},
+      {"o", "bool", "true", "null"},
+      {"y", "jsonb", "'1.0'", "'1.00'"},
+      {"z", "text", "'a~b'", "'a~c'"},
+  };
+  enum { COUNT = sizeof VALUES / sizeof *VALUES };
+  struct fixture f;
+  char definition[2048] = "id int primary key";
+  char values[2048] = "";
+  for (int i = 0; i < COUNT; i++) {
+    snprintf(definition + strlen(definition), sizeof definition - strlen(definition), ", %s %s", VALUES[i].column,
+             VALUES[i].type);
+    snprintf(values + strlen(values), sizeof values - strlen(values), ", %s", VALUES[i].value);
+  }
+  fixture_begin(&f, "verify_values");
+  sql(f.at_source, "create table item (%s)", definition);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select n%s from generate_series(1, %d) as n; insert into item (id) values (1000)",
+      values, COUNT);
+  mirrored_deliver(&f);
+  is_equal(&f);
+  /* other settings there must not matter */
+  sql(f.at_target,
+      "alter database %s set timezone to 'Asia/Tokyo'; alter database %s set extra_float_digits to -10;"
+      "alter database %s set bytea_output to 'escape'; alter database %s set datestyle to 'German'",
+      f.name, f.name, f.name, f.name);
+  is_equal(&f);
+  for (int i = 0; i < COUNT; i++)
+    sql(f.at_target, "update item set %s = %s where id = %d", VALUES[i].column, VALUES[i].other, i + 1);
+  cr_assert(verify(&f, NULL) == 3);
+  for (int i = 0; i < COUNT; i++) {
+    char line[64];
+    snprintf(line, sizeof line, "different %d in %s\n", i + 1, VALUES[i].column);
+    cr_expect(strstr(said, line) != NULL, "\"%s\" is not in\n%s", line, said);
+  }
+  is_repaired(&f);
+  fixture_end(&f);
+}
+
+Test(verify, filters_masks_left_out_columns_and_other_names_count) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_shape",
+                 "create table item (id int primary key, kind text, iban text, secret text, note text, pin int)");
+  rowrelay_ok(&f, "capture", "item", "--where", "kind = 'open'", "--mask", "iban=***,pin", "--exclude", "secret", NULL);
+  rowrelay_ok(&f, "route", "item", "w", "--into", "copy.\"Item\"", "--create", NULL);
+  sql(f.at_source, "insert into item select n, case when n %% 3 = 0 then 'shut' else 'open' end, 'DE' || n, 's', '', n "
+                   "from generate_series(1, 600) as n");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  cr_assert(strstr(said, "400 rows") != NULL, "%s", said);
+  sql(f.at_target, "alter table copy.\"Item\" add own text default 'x'");
+  is_equal(&f);
+  sql(f.at_target, "update copy.\"Item\" set iban = 'DE7', pin = 7 where id = 7; insert into copy.\"Item\" (id, kind) "
+                   "values (3, 'shut')");
+  FINDS(&f, "different 7 in iban, pin\n", "extra 3\n", "0 missing, 1 extra, 1 different");
+  is_repaired(&f);
+  sql(f.at_target, "alter table copy.\"Item\" drop note");
+  is_equal(&f);
+  cr_assert(strstr(said, "not compared, because the target does not have it: note") != NULL, "%s", said);
+  fixture_end(&f);
+}
+
+Test(verify, columns_of_another_type_are_compared_as_they_arrive) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "verify_types",
+      "create table item (id int primary key, a float4, b timestamptz, c json, d char(5), e numeric, f bool, g int[])");
+  sql(f.at_target, "create table item (id bigint primary key, a float8, b text, c jsonb, d text, e numeric(10, 3), f "
+                   "text, g jsonb)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n, 0.1, '2024-02-29 12:00+01', '{\"b\":  1, \"a\": [1.0]}', 'x', 1.5, "
+                   "true, '{1,2}' from generate_series(1, 100) as n;"
+                   "insert into item (id) values (101)");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  sql(f.at_target, "update item set b = b || ' ' where id = 5; update item set g = '[1]' where id = 6");
+  FINDS(&f, "different 5 in b\n", "different 6 in g\n");
+  is_repaired(&f);
+  fixture_end(&f);
+}
+
+/* What is in a range on one side may be in another on the other side, or no index may be of use there. */
+Test(verify, keys_that_sort_otherwise_at_the_target_do_not_matter) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_order",
+                 "create table one (k text collate \"C\" primary key, n int);"
+                 "create table two (a int, b int, n int, primary key (a, b));"
+                 "create table three (k text not null, n int); create type size as enum ('s', 'm', 'l');"
+                 "create table four (k size, j int, n int, primary key (k, j))");
+  sql(f.at_target,
+      "create collation backwards (provider = icu, locale = 'en-u-kf-upper');"
+      "create table one (k text collate backwards primary key, n int); create table two (a int, b int, n int, primary "
+      "key (b, a));"
+      "create type size as enum ('l', 's', 'm'); create table four (k size, j int, n int, primary key (k, j))");
+  rowrelay_ok(&f, "capture", "one", "two", "four", "--to", "w", NULL);
+  rowrelay_ok(&f, "capture", "three", "--key", "k", "--to", "w", "--create", NULL);
+  sql(f.at_source,
+      "insert into one select chr(65 + n %% 26 + 32 * (n %% 2)) || n, n from generate_series(1, 5000) as n;"
+      "insert into two select n %% 50, n, n from generate_series(1, 5000) as n;"
+      "insert into three select 'k' || n, n from generate_series(1, 5000) as n;"
+      "insert into four select (enum_range(null::size))[1 + n %% 3], n, n from generate_series(1, 5000) as n");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  sql(f.at_target,
+      "update one set n = 0 where n = 4711; update two set n = 0 where n = 4711; delete from three where n = 4711;"
+      "insert into four values ('m', 0, 0)");
+  FINDS(&f, "different f4711 in n\n", "different [11, 4711] in n\n", "missing k4711\n", "extra [\"m\", 0]\n");
+  is_repaired(&f);
+  fixture_end(&f);
+}
+
+Test(verify, partitions_children_and_the_source_itself_are_compared) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_parts",
+                 "create table part (id int, day date, n int, primary key (id, day)) partition by range (day);"
+                 "create table part_1 partition of part for values from ('2024-01-01') to ('2024-06-01');"
+                 "create table part_2 partition of part default;"
+                 "create table parent (id int primary key, n int); create table child (own text, primary key (id)) "
+                 "inherits (parent)");
+  rowrelay_ok(&f, "target", "add", "own", "postgresql:", NULL);
+  rowrelay_ok(&f, "capture", "part", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "parent", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "route", "part", "own", "--into", "copy.part", "--create", NULL);
+  sql(f.at_source, "insert into part select n, date '2024-01-01' + n %% 300, n from generate_series(1, 3000) as n;"
+                   "insert into parent values (1, 1); insert into child values (2, 2, 'x')");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  sql(f.at_target, "update part set n = 0 where id in (10, 2999); delete from parent where id = 2");
+  FINDS(&f, "different [10, \"2024-01-11\"] in n\n", "2 different", "public.parent: missing 2\n");
+  is_repaired(&f);
+  rowrelay_ok(&f, "verify", "own", NULL);
+  sql(f.at_source, "delete from copy.part where id = 5");
+  cr_assert(rowrelay(&f, &said, NULL, "verify", "own", NULL) == 3);
+  cr_assert(strstr(said, "public.part: missing [5, \"2024-01-06\"]") != NULL, "%s", said);
+  fixture_end(&f);
+}
+
+Test(verify, of_many_rows_only_those_that_differ_come_over_the_wire) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_many", "create table item (id int primary key, note text)");
+  sql(f.at_source, "insert into item select n, repeat('x', 50) || n from generate_series(1, 200000) as n");
+  sql(f.at_target, "create table item (id int primary key, note text);"
+                   "insert into item select n, repeat('x', 50) || n from generate_series(1, 200000) as n");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  cr_assert(verify(&f, "--json") == 0, "%s", complained);
+  cr_assert(number_of("rows_received") < 200, "%s", said);
+  sql(f.at_target, "update item set note = 'x' where id = 3; delete from item where id = 99999; insert into item "
+                   "values (200001, 'y')");
+  cr_assert(verify(&f, "--json") == 3, "%s", complained);
+  cr_assert(number_of("differences") == 3, "%s", said);
+  cr_assert(number_of("rows_received") < 4000, "%s", said);
+  cr_assert(number_of("bytes_received") < 200000, "%s", said);
+  fixture_end(&f);
+}
+
+Test(verify, a_refused_change_is_named_as_the_reason) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_refused", "create table item (id int primary key, n int)");
+  sql(f.at_target, "create table item (id int primary key, n int constraint n_is_small check (n < 100))");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1, 1), (2, 200)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  FINDS(&f, "public.item: missing 2; a change of it was refused: ", "n_is_small");
+  sql(f.at_target, "alter table item drop constraint n_is_small");
+  is_repaired(&f);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.errors") == 0);
+  fixture_end(&f);
+}
+
+static void fails(struct fixture *f, int expected, const char *target, const char *table, const char *words) {
+  int status = rowrelay(f, &said, &complained, "verify", target, table, NULL);
+  cr_assert(status == expected, "exit status %d\n%s%s", status, said, complained);
+  cr_assert(strstr(complained, words) != NULL, "\"%s\" is not in\n%s", words, complained);
+}
+
+Test(verify, what_cannot_be_compared_is_told) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_wrong",
+                 "create table item (id int primary key, n int); create table other (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "f", "file:/tmp/nowhere", NULL);
+  rowrelay_ok(&f, "target", "add", "a", f.target_url, "--option", "mode=append", NULL);
+  fails(&f, 2, "none", NULL, "target \"none\" does not exist");
+  fails(&f, 2, "w", NULL, "no table goes to target \"w\"");
+  mirrored_capture(&f, "item");
+  fails(&f, 2, "w", "other", "no table that goes to target \"w\" matches \"other\"");
+  fails(&f, 2, "f", NULL, "only mirrors in PostgreSQL can be compared");
+  fails(&f, 2, "a", NULL, "mode=append");
+  fails(&f, 1, "w", NULL, "does not exist in the target");
+  sql(f.at_source, "insert into item values (1, 1)");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  /* Nobody knows what is different while changes of it wait. */
+  sql(f.at_source, "update item set n = 2");
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  fails(&f, 1, "w", NULL, "changes of theirs wait for target \"w\", which is paused");
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--wait", "1", NULL) == 1);
+  cr_assert(strstr(complained, "not running") != NULL, "%s", complained);
+  mirrored_deliver(&f);
+  is_equal(&f);
+  fixture_end(&f);
+}
+
+Test(verify, a_transaction_that_stays_open_is_not_waited_for) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_open", "create table item (id int primary key, n int)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select n, n from generate_series(1, 100) as n");
+  mirrored_deliver(&f);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; update item set n = 0 where id = 7");
+  sql(f.at_target, "update item set n = 1 where id = 8");
+  double began = seconds_now();
+  FINDS(&f, "different 8 in n\n", "0 missing, 0 extra, 1 different");
+  cr_assert(seconds_now() - began < 10);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+/* Begins verify in the background. */
+static pid_t start_verify(struct fixture *f) {
+  pid_t process = fork();
+  cr_assert(process >= 0);
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execl(getenv("ROWRELAY_BIN"), "rowrelay", "-d", f->source, "verify", "w", (char *)NULL);
+    _exit(127);
+  }
+  return process;
+}
+
+Test(verify, an_interrupt_ends_it_and_what_the_servers_do_for_it) {
+  struct fixture f;
+  mirrored_begin(&f, "verify_interrupt", "create table item (id int primary key, n int)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 1)");
+  mirrored_deliver(&f);
+  sql(f.at_target, "begin; lock table item");
+  pid_t process = start_verify(&f);
+  PGconn *watcher = connect_to(f.target, NULL);
+  wait_until(watcher, "1", 20, "select count(*) from pg_locks where relation = 'item'::regclass and not granted");
+  kill(process, SIGINT);
+  int status;
+  double began = seconds_now();
+  cr_assert(waitpid(process, &status, 0) == process);
+  cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  cr_assert(seconds_now() - began < 5);
+  wait_until(watcher, "0", 5, "select count(*) from pg_locks where relation = 'item'::regclass and not granted");
+  PQfinish(watcher);
+  fixture_end(&f);
+}
+
+/* ---- rowrelay.requeue() ---------------------------------------------------------------------------------------- */
+
+static void begin_requeue(struct fixture *f, const char *name) {
+  mirrored_begin(f, name, "create table item (id int primary key, n int)");
+  mirrored_capture(f, "item");
+  sql(f->at_source, "insert into item select n, n from generate_series(1, 10) as n");
+  mirrored_deliver(f);
+}
+
+Test(verify, a_row_that_comes_while_its_delete_is_queued_again_is_kept) {
+  struct fixture f;
+  begin_requeue(&f, "requeue_insert");
+  PGconn *early = connect_to(f.source, NULL);
+  PGconn *late = connect_to(f.source, NULL);
+  PGconn *repair = connect_to(f.source, NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  /* one with a smaller id that is not committed yet, and one with a larger id that is delivered in the meantime */
+  sql(early, "begin; insert into item values (100, 1)");
+  start(repair, "select rowrelay.requeue('item', 'w', '{100,200,300}')");
+  wait_until(
+      f.at_source, "t", 10,
+      "select exists (select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database())");
+  sql(late, "insert into item values (200, 2)");
+  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 200");
+  cr_assert(is_running(repair));
+  sql(early, "commit");
+  finish(repair);
+  wait_until_empty(&f, 20);
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(op || ' ' || key, ', ' order by change_id) from rowrelay.history "
+                       "where key in ('100', '200', '300')"),
+                   "insert 100, delete 300, insert 200, snapshot 100, snapshot 200");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  same_rows(&f, "item", "item", "id");
+  cr_assert(ask_number(f.at_target, "select count(*) from item") == 12);
+  PQfinish(early);
+  PQfinish(late);
+  PQfinish(repair);
+  fixture_end(&f);
+}
+
+Test(verify, nothing_of_its_lane_is_delivered_before_a_delete_that_is_queued_again) {
+  struct fixture f;
+  begin_requeue(&f, "requeue_lane");
+  PGconn *repair = connect_to(f.source, NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  sql(repair, "begin; select rowrelay.requeue('item', 'w', '{100}')");
+  sql(f.at_source, "insert into item values (100, 1)");
+  sql(f.at_source, "insert into item values (101, 1)");
+  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 101");
+  sleep_seconds(0.2);
+  cr_assert(ask_number(f.at_target, "select count(*) from item where id = 100") == 0);
+  sql(repair, "commit");
+  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 100");
+  wait_until_empty(&f, 20);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  same_rows(&f, "item", "item", "id");
+  PQfinish(repair);
+  fixture_end(&f);
+}
+
+Test(verify, a_row_that_is_being_written_is_not_queued_again_nor_waited_for) {
+  struct fixture f;
+  begin_requeue(&f, "requeue_locked");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; update item set n = 70 where id = 7");
+  cr_assert(ask_number(f.at_source, "select rowrelay.requeue('item', 'w', '{6,7,8}')") == 2);
+  sql(writer, "commit");
+  mirrored_same(&f, "item");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(verify, rows_can_be_queued_again_only_where_that_is_safe) {
+  struct fixture f;
+  begin_requeue(&f, "requeue_wrong");
+  sql(f.at_source,
+      "create table pile (n int); select rowrelay.capture_table('pile'); select rowrelay.route('pile', 'w')");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('pile', 'w', '{1}')"), "55000");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'x', '{1}')"), "42704");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'w', '{x}')"), "22P02");
+  cr_assert_str_eq(
+      sql_fails(f.at_source, "begin isolation level repeatable read; select rowrelay.requeue('item', 'w', '{1}')"),
+      "55000");
+  sql(f.at_source, "rollback");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; insert into item values (100, 1)");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'w', '{99}', patience => '100 ms')"),
+                   "55P03");
+  PQfinish(writer);
+  cr_assert(ask_number(f.at_source, "select rowrelay.requeue('item', 'w', '{99,99}')") == 1);
+  fixture_end(&f);
+}
