@@ -14,16 +14,11 @@
 /* How often of 100 a key is one of those that all are after. */
 #define HOT_PERCENT 70
 
-/* A random number from 1 up to `most`; the same ones in every run. */
-struct dice {
-  unsigned int state;
-};
-
-static int roll(struct dice *dice, int most) {
+int roll(struct dice *dice, int most) {
   return 1 + (int)((unsigned int)rand_r(&dice->state) % (unsigned int)most);
 }
 
-static int roll_key(struct dice *dice, int hot, int keys) {
+int roll_key(struct dice *dice, int hot, int keys) {
   return roll(dice, 100) <= HOT_PERCENT ? roll(dice, hot) : roll(dice, keys);
 }
 
@@ -74,8 +69,8 @@ static bool run(PGconn *connection, const char *statement) {
   return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
-static void run_transaction(PGconn *connection, struct dice *dice, int hot, int keys) {
-  char statement[512];
+static void run_transaction(PGconn *connection, struct dice *dice, int hot, int keys, statement_writer *write) {
+  char statement[2048];
   bool ok = run(connection, "begin");
   bool undo = false;
   for (int left = roll(dice, 4); ok && left > 0; left--) {
@@ -83,7 +78,7 @@ static void run_transaction(PGconn *connection, struct dice *dice, int hot, int 
       ok = run(connection, "savepoint s");
       undo = true;
     }
-    write_statement(dice, hot, keys, statement, sizeof statement);
+    write(dice, hot, keys, statement, sizeof statement);
     ok = ok && run(connection, statement);
   }
   if (undo && roll(dice, 2) == 1)
@@ -110,11 +105,12 @@ static PGconn *connect_writer(const char *conninfo) {
   }
 }
 
-static void write_rows(const char *conninfo, unsigned int seed, int transactions, int hot, int keys) {
+static void write_rows(const char *conninfo, unsigned int seed, int transactions, int hot, int keys,
+                       statement_writer *write) {
   struct dice dice = {.state = seed};
   PGconn *connection = connect_writer(conninfo);
   for (int i = 0; i < transactions; i++) {
-    run_transaction(connection, &dice, hot, keys);
+    run_transaction(connection, &dice, hot, keys, write);
     if (PQstatus(connection) != CONNECTION_OK) {
       PQfinish(connection);
       connection = connect_writer(conninfo);
@@ -124,6 +120,11 @@ static void write_rows(const char *conninfo, unsigned int seed, int transactions
 }
 
 void writers_start(struct writers *writers, const char *conninfo, int count, int transactions, int hot, int keys) {
+  writers_start_with(writers, conninfo, count, transactions, hot, keys, write_statement);
+}
+
+void writers_start_with(struct writers *writers, const char *conninfo, int count, int transactions, int hot, int keys,
+                        statement_writer *write) {
   cr_assert(count <= MOST_WRITERS);
   pid_t parent = getpid();
   writers->count = count;
@@ -133,7 +134,7 @@ void writers_start(struct writers *writers, const char *conninfo, int count, int
     if (process == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() == parent)
-        write_rows(conninfo, 4711 + (unsigned int)i, transactions / count, hot, keys);
+        write_rows(conninfo, 4711 + (unsigned int)i, transactions / count, hot, keys, write);
       _exit(0);
     }
     writers->processes[i] = process;

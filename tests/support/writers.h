@@ -12,6 +12,7 @@
 
 #include <libpq-fe.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #define MOST_WRITERS 16
@@ -27,6 +28,22 @@ void writers_fill_tables(PGconn *connection, int keys);
 
 /* Starts `count` processes that run `transactions` between them, on `hot` keys more than on the others of `keys`. */
 void writers_start(struct writers *writers, const char *conninfo, int count, int transactions, int hot, int keys);
+
+/* Random numbers: the same ones in every run. */
+struct dice {
+  unsigned int state;
+};
+
+/* From 1 up to `most`. */
+int roll(struct dice *dice, int most);
+/* Of `keys`, more often one of the first `hot`. */
+int roll_key(struct dice *dice, int hot, int keys);
+
+/* The same with statements of the caller's: `write` makes one, which may fail. */
+typedef void statement_writer(struct dice *dice, int hot, int keys, char *statement, size_t size);
+void writers_start_with(struct writers *writers, const char *conninfo, int count, int transactions, int hot, int keys,
+                        statement_writer *write);
+
 /* Whether all of them have come to their end. */
 bool writers_are_done(struct writers *writers);
 /* Waits for them; fails the test if one of them had trouble or takes longer. */
