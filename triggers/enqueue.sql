@@ -10,7 +10,7 @@ begin
   select change.id, rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)), change.day, bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
-   where r.capture = change.capture and r.until_id is null and t.dropped_at is null;
+   where r.capture = change.capture and r.until_id is null and t.dropped_at is null and change.op <> 'r';
   if change.op <> 'b' then
     insert into rowrelay.queue (change_id, lane, day, bytes)
     select change.id, lane, change.day, bytes

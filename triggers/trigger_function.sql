@@ -164,6 +164,14 @@ begin
              -- a row version that nobody has changed, nor locked, has no xmax
              '  if op operator(pg_catalog.<>) ''d'' and new.xmax operator(pg_catalog.<>) 0'
              ' and rowrelay.is_superseded(tg_relid, new.ctid) then',
+      case when documents.queueing is not null then concat_ws(E'\n',
+             -- but documents that the row has left are in no later change
+             '    if op operator(pg_catalog.=) ''u'' then',
+             pins.pin,
+        format('      perform rowrelay.add_change(%s, ''r'', key, hash, %s, null);', capture.id,
+               case when keeps_before then 'old_row' else key_row end),
+             pins.unpin,
+             '    end if;') end,
              '    return null;',
              '  end if;') end,
            '  day := rowrelay.partition_day();',

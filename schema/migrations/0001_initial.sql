@@ -174,7 +174,7 @@ comment on column rowrelay.change.txid is 'transaction that made the change';
 comment on column rowrelay.change.captured_at is 'when the row was written, by the server''s clock';
 comment on column rowrelay.change.day is 'partition: the day (UTC) on which the transaction began, or the nearest for which there is a partition';
 comment on column rowrelay.change.capture is 'of which table';
-comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; r: documents to be refreshed; b: nothing happened to a row, but what is before must be delivered before what is after';
+comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; r: documents to be refreshed, by their keys or by a row that has left them; b: nothing happened to a row, but what is before must be delivered before what is after';
 comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
 comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
