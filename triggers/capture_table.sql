@@ -20,6 +20,7 @@ declare
   key_numbers smallint[];
   was         rowrelay.capture;
   capture     rowrelay.capture;
+  documents   text;
 begin
   perform rowrelay.check_capturable(relation);
   key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
@@ -59,6 +60,31 @@ begin
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
             hint = 'Choose other columns, or another key (parameter key).';
+  end if;
+
+  if was.id is null then
+    -- It was captured once, and documents are built from it.
+    with ours as (
+      update rowrelay.document_source s set capture = capture.id
+        from rowrelay.capture c, rowrelay.target t
+       where c.id = s.capture and c.relation = capture_table.relation and c.released_at is not null
+         and t.id = s.document and t.dropped_at is null
+      returning t.name
+    )
+    select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
+    if documents is not null then
+      raise warning 'nothing was captured of table % for a while, and documents % are built from it', relation, documents
+        using hint = 'Have them built anew: rowrelay document rebuild, or select rowrelay.rebuild(…).';
+    end if;
+  end if;
+  select string_agg(distinct format('"%s"', t.name), ', ') into documents
+    from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+   where s.capture = capture.id and t.dropped_at is null
+     and (s.key_column = any (capture.exclude_columns) or s.key_column <> all (capture.only_columns)
+          or capture.mask ? s.key_column::text);
+  if documents is not null then
+    raise exception 'the column of table % that holds the keys of documents % cannot be left out or masked', relation, documents
+      using errcode = 'invalid_parameter_value';
   end if;
 
   perform rowrelay.make_trigger_function(capture.id, lock_wait);

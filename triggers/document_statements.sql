@@ -36,7 +36,9 @@ begin
       declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
       guarded := concat_ws(E'\n', guarded,
                  '    if op operator(pg_catalog.=) ''u'' then',
-        format(E'      touches_%s := %s;', source.n, coalesce(changed, 'false')),
+        -- a row with another key is another row, which other documents may show
+        format(E'      touches_%s := %s%s;', source.n,
+               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end, coalesce(changed, 'false')),
                  '    end if;');
     end if;
     -- The key of the table itself does not change: that is a delete and an insert.

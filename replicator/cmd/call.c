@@ -15,9 +15,16 @@ static bool blames_the_caller(const char *sqlstate) {
          || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
 }
 
+static void tell_warning(bool is_warning, const char *message) {
+  if (is_warning)
+    fprintf(stderr, "warning: %s\n", message);
+}
+
 bool call_open(struct source **source, const struct options *given, struct error *error) {
+  static struct notice_reader reader = {.tell = tell_warning};
   if (!source_open(source, option_text(given, "dbname"), error))
     return false;
+  pgconn_read_notices(source_connection(*source), &reader);
   if (source_check_schema(*source, error))
     return true;
   source_close(*source);

@@ -9,7 +9,10 @@
 #include "option.h"
 #include "source.h"
 
-/* Connects to what --dbname says; the schema must be the one this program knows. The caller owns *source. */
+/*
+ * Connects to what --dbname says; the schema must be the one this program knows. What the server warns of is printed.
+ * The caller owns *source.
+ */
 MUST_CHECK bool call_open(struct source **source, const struct options *given, struct error *error);
 
 /* As source_run(). */

@@ -17,9 +17,14 @@ select t.name as document,
        d.columns,
        d.query,
        d.search_path,
-       (select string_agg(format('%s is not captured any more', s_c.relation_name), '; ')
+       (select string_agg(case when s_c.released_at is not null then format('%s is not captured any more', s_c.relation_name)
+                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone', s_c.relation_name)
+                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; ' order by s.position)
           from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
-         where s.document = d.target and s_c.released_at is not null) as note,
+         where s.document = d.target
+           and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
+                or s.key_column is not null
+                   and (rowrelay.attribute_names(s_c.relation, array[s.key_column]))[1] is null)) as note,
        d.created_at
   from rowrelay.document d
   join rowrelay.target t on t.id = d.target
