@@ -100,6 +100,20 @@ void buffer_add_json_string(struct buffer *buffer, const char *string) {
   buffer_add(buffer, "\"", 1);
 }
 
+void buffer_add_array_string(struct buffer *buffer, const char *string) {
+  buffer_add(buffer, "\"", 1);
+  while (*string != '\0') {
+    size_t plain = strcspn(string, "\"\\");
+    buffer_add(buffer, string, plain);
+    string += plain;
+    if (*string != '\0') {
+      buffer_add(buffer, "\\", 1);
+      buffer_add(buffer, string++, 1);
+    }
+  }
+  buffer_add(buffer, "\"", 1);
+}
+
 bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error) {
   if (!buffer->overflow)
     return true;

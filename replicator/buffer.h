@@ -32,6 +32,8 @@ void buffer_add_string(struct buffer *buffer, const char *string);
 void buffer_add_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As a JSON string with its quotes; `string` is UTF-8. NULL becomes null. */
 void buffer_add_json_string(struct buffer *buffer, const char *string);
+/* As an element of a PostgreSQL array literal, in quotes. */
+void buffer_add_array_string(struct buffer *buffer, const char *string);
 
 /* False with an error that names `what` when something did not fit. */
 MUST_CHECK bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error);

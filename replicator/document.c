@@ -201,12 +201,12 @@ bool document_collect(const struct document *document, struct source *source, co
 static bool build(struct document *document, struct source *source, const struct change *const *changes, size_t count,
                   PGresult **built, struct error *error) {
   struct pgconn *connection = source_connection(source);
-  struct buffer keys; /* an array literal; it quotes as JSON does */
+  struct buffer keys; /* an array literal */
   PGresult *replies[5] = {NULL};
   buffer_init(&keys, LIST_LIMIT);
   for (size_t i = 0; i < count; i++) {
     buffer_add_string(&keys, i == 0 ? "{" : ",");
-    buffer_add_json_string(&keys, changes[i]->key);
+    buffer_add_array_string(&keys, changes[i]->key);
   }
   buffer_add_string(&keys, "}");
   bool ok = buffer_ok(&keys, "a list of keys", error);

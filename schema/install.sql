@@ -95,12 +95,15 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/backfill_step.sql
 \ir functions/backfill.sql
 \ir functions/cancel_backfill.sql
+\ir functions/document_key_type.sql
+\ir functions/document_key_text.sql
 \ir functions/document_id.sql
 \ir functions/read_tables.sql
 \ir functions/document_source_parts.sql
 \ir functions/keys_statement.sql
 \ir functions/queue_documents.sql
 \ir functions/expand_documents.sql
+\ir functions/queue_all_documents.sql
 \ir functions/rebuild.sql
 \ir functions/check_document_query.sql
 \ir functions/document_cost.sql

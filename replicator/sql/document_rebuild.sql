@@ -1,3 +1,3 @@
 -- Queues all documents.
 --   $1 document
-select rowrelay.rebuild(t.name) from rowrelay.target t where t.id = $1::integer;
+select rowrelay.queue_all_documents($1::integer);

@@ -10,7 +10,8 @@
 --               are. TABLE:COLUMN(columns…) or TABLE(columns…):QUERY: an update of other columns changes no document.
 --             create_table: make the table, and columns it lacks
 --             search: columns of it whose words can be searched: makes a column "search" with an index
---             lock_wait: how long to try for the lock on a table that has to be captured
+--             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
+--               know the document when it is there
 -- Result:     its id
 -- Errors:     no such target, or one that keeps every change; a query that cannot be run; sources that do not fit.
 --             Warnings: tables that the query reads and no source names; tables that it would read as a whole.
@@ -22,6 +23,8 @@ declare
   delivers_to rowrelay.target;
   source      record;
   root        record;
+  column_type regtype;
+  tables      regclass[] := '{}';
   captured    rowrelay.capture;
   checked     record;
   key_type    regtype;
@@ -65,7 +68,7 @@ begin
 
   select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
   columns := case when checked.is_json
-                  then jsonb_build_array(jsonb_build_object('name', key, 'type', key_type),
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)), -- with -1 it is bpchar, not char(1)
                                          jsonb_build_object('name', 'document', 'type', 'jsonb'))
                   else checked.columns end;
   if search is not null then
@@ -84,15 +87,65 @@ begin
                                      else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
                 from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
   end if;
-  build := case
-    when checked.is_json and is_table then
-      format('select j ->> %1$L, json_build_object(%1$L, j -> %1$L, ''document'', j) from (%2$s) as d(j)', key, statement)
+  -- The first mention of $1 says its type.
+  build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
     when checked.is_json then
-      format('select j ->> %L, j from (%s) as d(j)', key, statement)
+      format(E'select %s, %s from (%s\n) as d(j)', rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+             case when is_table
+                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', d.j)', key)
+                  else 'd.j' end, statement)
     else
-      format('select %s, pg_catalog.row_to_json(d) from (%s) as d',
-             case key_type when 'numeric'::regtype then format('pg_catalog.trim_scale(d.%I)::pg_catalog.text', key)
-                           else format('d.%I::pg_catalog.text', key) end, statement) end;
+      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d', rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+    end;
+
+  for source in
+    select p.*, u.text
+      from unnest(sources) with ordinality as u(text, position)
+      cross join lateral rowrelay.document_source_parts(u.text) as p
+     order by u.position
+  loop
+    if source.key_column is not null then
+      select rowrelay.base_type(a.atttypid)::regtype into column_type
+        from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
+      -- Equal keys have to have equal texts, in all tables.
+      if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
+                                          or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
+        raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
+          using errcode = 'datatype_mismatch', hint = 'Write TABLE:QUERY, with a query that gives keys for the rows of "changed".';
+      end if;
+    else
+      begin
+        execute format('create temporary view rowrelay_keys_check as %s',
+                       replace(rowrelay.keys_statement(source.relation, source.keys_query, key_type), '$1::', 'null::'));
+        execute 'drop view pg_temp.rowrelay_keys_check';
+      exception when others then
+        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
+          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
+      end;
+    end if;
+    -- all that triggers will be attached to
+    captured.relation := source.relation;
+    tables := tables || rowrelay.captured_tables(captured);
+  end loop;
+  select string_agg(r::text, ', ') into missing from unnest(checked.reads) as r where r <> all (tables);
+  if missing is not null then
+    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
+  end if;
+  select c.* into one from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  if one.cost is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+  end if;
+  if one.whole_tables is not null then
+    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
+  end if;
+
+  -- All that takes time has been done: from here to the commit writers of these tables wait. In one go, so that none of
+  -- them is kept locked while another cannot be had.
+  perform rowrelay.lock_tables(array(select u.relation from unnest(tables) with ordinality as u(relation, position)
+                                      group by u.relation order by min(u.position)), 'share row exclusive', lock_wait);
 
   insert into rowrelay.target as t (name, url, options, lanes)
   values (add_document.name, delivers_to.url, '{}', 128)
@@ -104,7 +157,9 @@ begin
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
   values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table, rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path, build_query, columns)
-  values (own_target, delivers_to.id, own_capture, key, key_type, statement, current_setting('search_path'), build, columns);
+  values (own_target, delivers_to.id, own_capture, key, key_type, statement,
+          -- "$user" is somebody else where it is built
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'), build, columns);
 
   for source in
     select p.*, u.position, u.text
@@ -122,16 +177,6 @@ begin
       raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
         using errcode = 'invalid_parameter_value', hint = 'Capture the table with that column.';
     end if;
-    if source.keys_query is not null then
-      begin
-        execute format('create temporary view rowrelay_keys_check as %s',
-                       replace(rowrelay.keys_statement(source.relation, source.keys_query, key_type), '$1::', 'null::'));
-        execute 'drop view pg_temp.rowrelay_keys_check';
-      exception when others then
-        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
-      end;
-    end if;
     if captured.row_filter is not null then
       raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
     end if;
@@ -141,25 +186,6 @@ begin
     changed := changed || captured.id;
   end loop;
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
-
-  select string_agg(r::text, ', ') into missing
-    from unnest(checked.reads) as r
-   where not exists (select from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
-                      where s.document = own_target and r = any (rowrelay.captured_tables(c) || c.relation));
-  if missing is not null then
-    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
-  end if;
-
-  select c.* into one from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
-  select c.* into thousand from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
-  if one.cost is not null then
-    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
-  end if;
-  if one.whole_tables is not null then
-    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
-  end if;
   return own_target;
 exception when unique_violation then
   raise exception 'there is a target or document "%" already', name using errcode = 'duplicate_object',

@@ -17,7 +17,7 @@ begin
   begin
     -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
     execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, '\$1(?!\d)', format('(null::%s[])', key_type), 'g'));
+                   regexp_replace(query, '\$1(?!\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -29,7 +29,7 @@ begin
                      'type', case when t.typnamespace = 'pg_catalog'::regnamespace or e.typnamespace = 'pg_catalog'::regnamespace
                                   then format_type(a.atttypid, a.atttypmod)
                                   -- types that people made are not sure to be there at the target
-                                  when b.typtype = 'b' and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, null)
+                                  when b.typtype = 'b' and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
                                   else 'text' end) order by a.attnum),
          count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
     into columns, is_json

@@ -81,3 +81,9 @@ Test(buffer, no_json_string_is_null) {
   buffer_add_json_string(&buffer, NULL);
   cr_assert_str_eq(buffer.data, "null");
 }
+
+Test(buffer, an_array_s_element_is_quoted_and_nothing_else_of_it_is_changed) {
+  buffer_add_array_string(&buffer, "a\"b\\{c,\n");
+  buffer_add_array_string(&buffer, "");
+  cr_assert_str_eq(buffer.data, "\"a\\\"b\\\\{c,\n\"\"\"");
+}

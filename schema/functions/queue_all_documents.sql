@@ -1,0 +1,26 @@
+-- Purpose:    queues all documents that the first of a document's tables has keys for
+-- Parameters: document
+-- Result:     how many
+-- Errors:     the column that held the keys is gone
+create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
+language plpgsql as $$
+declare
+  relation   regclass;
+  key_column text;
+  key_type   oid;
+begin
+  select c.relation, (rowrelay.attribute_names(c.relation, array[s.key_column]))[1], d.key_type
+    into relation, key_column, key_type
+    from rowrelay.document d
+    join rowrelay.document_source s on s.document = d.target and s.position = 1
+    join rowrelay.capture c on c.id = s.capture
+   where d.target = document_id;
+  if key_column is null then
+    raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
+      hint = 'Drop the document, and add it with another column.';
+  end if;
+  return rowrelay.queue_documents(document_id, format(
+    'select distinct %s from %s as r where r.%I is not null and $1::text is null',
+    rowrelay.document_key_text(format('r.%I', key_column), key_type), relation, key_column), null);
+end
+$$;
