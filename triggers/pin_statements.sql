@@ -1,7 +1,8 @@
 -- Purpose:    the statements of a trigger function that keep the session's settings from changing how this table's
 --             values read as text. A SET clause on the function would cost every writer about a microsecond a row; so
 --             the function looks, which costs next to nothing, and sets what is not as it must be, and sets it back.
---             Both happen in the guarded block: an error in between undoes the setting too.
+--             Both happen in the guarded block: an error in between undoes the setting too. They are assignments,
+--             because PERFORM is a query, and most sessions are not in UTC.
 -- Parameters: relation; attribute numbers of columns whose text becomes key or lane
 -- Result:     declarations, statements before and after; null when no column needs any
 create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
@@ -60,15 +61,15 @@ language sql stable as $$
   ), numbered as (
     select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
   )
-  select string_agg(format('  %s        pg_catalog.text;', n.variable), E'\n' order by n.name),
+  select E'  pinned   pg_catalog.text;\n' || string_agg(format('  %s    pg_catalog.text;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
            format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
            format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
-           format('      perform pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
+           format('      pinned := pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
            '    end if;'), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
            format('    if %s is not null then', n.variable),
-           format('      perform pg_catalog.set_config(%L, %s, true);', n.name, n.variable),
+           format('      pinned := pg_catalog.set_config(%L, %s, true);', n.name, n.variable),
            '    end if;'), E'\n' order by n.name)
     from numbered n
 $$;
