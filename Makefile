@@ -13,7 +13,7 @@ CC = gcc
 WERROR = -Werror
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
-PACKAGES = libpq jansson
+PACKAGES = libpq jansson libcurl libcrypto zlib
 TEST_PACKAGES = criterion
 
 # Sanitized objects are kept apart from the others.

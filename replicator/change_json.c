@@ -1,5 +1,7 @@
 #include "change_json.h"
 
+#include "json.h"
+
 const char *operation_word(enum operation operation) {
   switch (operation) {
   case OPERATION_INSERT:
@@ -20,22 +22,8 @@ const char *operation_word(enum operation operation) {
   return "";
 }
 
-/* A row image comes as JSON. Only json columns keep line breaks as they were written, and there they mean nothing. */
 static void add_image(struct buffer *buffer, const char *image) {
-  if (image == NULL) {
-    buffer_add_string(buffer, "null");
-    return;
-  }
-  for (const char *c = image;;) {
-    const char *end = c;
-    while (*end != '\0' && *end != '\n' && *end != '\r')
-      end++;
-    buffer_add(buffer, c, (size_t)(end - c));
-    if (*end == '\0')
-      return;
-    buffer_add(buffer, " ", 1);
-    c = end + 1;
-  }
+  json_add_line(buffer, image != NULL ? image : "null");
 }
 
 static void add_text(struct buffer *buffer, const char *name, const char *text) {

@@ -57,6 +57,7 @@ extern const struct command COMMAND_target_set;
 extern const struct command COMMAND_target_pause;
 extern const struct command COMMAND_target_resume;
 extern const struct command COMMAND_target_drop;
+extern const struct command COMMAND_target_test;
 extern const struct command COMMAND_route;
 extern const struct command COMMAND_document_add;
 extern const struct command COMMAND_document_list;

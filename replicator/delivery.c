@@ -38,6 +38,14 @@ void delivery_decide(struct delivery *delivery, size_t index, enum outcome outco
     *fate->why = *why;
 }
 
+void verdict_refuse(struct verdict *verdict, const struct error *why) {
+  verdict->kind = VERDICT_REFUSED;
+  if (verdict->why == NULL)
+    verdict->why = malloc(sizeof *verdict->why);
+  if (verdict->why != NULL)
+    *verdict->why = *why;
+}
+
 size_t delivery_count(const struct delivery *delivery, enum outcome outcome) {
   size_t count = 0;
   for (size_t i = 0; i < delivery->batch->count; i++)
@@ -57,6 +65,50 @@ static bool is_behind(const struct delivery *delivery, size_t index, size_t wait
   return false;
 }
 
+/* Whether an earlier change of that row goes back to the queue. */
+static bool is_behind_returned(const struct delivery *delivery, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (delivery->fates[i].goes_back && change_same_row(change_at(delivery, i), change_at(delivery, index)))
+      return true;
+  return false;
+}
+
+/* A change was refused: it is tried again later, with what comes after it of its row. */
+static void refuse(struct delivery *delivery, size_t index, const struct error *why, size_t *waiting) {
+  delivery_decide(delivery, index, OUTCOME_RETURNED, why);
+  delivery->fates[index].attempts++;
+  delivery->fates[index].waits = true;
+  ++*waiting;
+}
+
+/* Does as the verdicts say; what they say nothing of stays in `selection`. */
+static void apply_verdicts(struct delivery *delivery, struct selection *selection, struct verdict *verdicts, bool pushed,
+                           const struct error *error, size_t *waiting) {
+  size_t left = 0;
+  for (size_t i = 0; i < selection->count; i++) {
+    size_t index = selection->indexes[i];
+    switch (verdicts[i].kind) {
+    case VERDICT_DELIVERED:
+      delivery_decide(delivery, index, OUTCOME_DELIVERED, NULL);
+      break;
+    case VERDICT_REFUSED:
+      refuse(delivery, index, verdicts[i].why != NULL ? verdicts[i].why : error, waiting);
+      break;
+    case VERDICT_LATER:
+      delivery->fates[index].goes_back = true;
+      delivery->some_go_back = true;
+      break;
+    case VERDICT_NONE:
+      if (pushed)
+        delivery_decide(delivery, index, OUTCOME_DELIVERED, NULL);
+      else
+        selection->indexes[left++] = index;
+    }
+    free(verdicts[i].why);
+  }
+  selection->count = left;
+}
+
 /* Pushes the changes of `selection`; on a refusal splits it. *waiting counts what is to be tried again. */
 static bool attempt(struct delivery *delivery, struct selection selection, const struct change **room, size_t *waiting,
                     struct error *error) {
@@ -66,6 +118,8 @@ static bool attempt(struct delivery *delivery, struct selection selection, const
     if (is_behind(delivery, index, *waiting)) {
       delivery->fates[index].waits = true;
       ++*waiting;
+    } else if (delivery->some_go_back && is_behind_returned(delivery, index)) {
+      delivery->fates[index].goes_back = true;
     } else {
       selection.indexes[count] = index;
       room[count++] = change_at(delivery, index);
@@ -74,23 +128,23 @@ static bool attempt(struct delivery *delivery, struct selection selection, const
   selection.count = count;
   if (count == 0)
     return true;
-  if (delivery->push(delivery->context, room, count, error)) {
-    for (size_t i = 0; i < count; i++)
-      delivery_decide(delivery, selection.indexes[i], OUTCOME_DELIVERED, NULL);
+  struct verdict *verdicts = calloc(count, sizeof *verdicts);
+  if (verdicts == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool pushed = delivery->push(delivery->context, room, count, verdicts, error);
+  apply_verdicts(delivery, &selection, verdicts, pushed, error, waiting);
+  free(verdicts);
+  if (pushed || (error->kind == FAILURE_REFUSED && selection.count == 0))
     return true;
-  }
   if (error->kind != FAILURE_REFUSED)
     return false;
-  if (count == 1) {
-    size_t index = selection.indexes[0];
-    delivery_decide(delivery, index, OUTCOME_RETURNED, error);
-    delivery->fates[index].attempts++;
-    delivery->fates[index].waits = true;
-    ++*waiting;
+  if (selection.count == 1) {
+    refuse(delivery, selection.indexes[0], error, waiting);
     return true;
   }
-  struct selection first = {.indexes = selection.indexes, .count = count / 2};
-  struct selection second = {.indexes = selection.indexes + count / 2, .count = count - count / 2};
+  size_t half = selection.count / 2;
+  struct selection first = {.indexes = selection.indexes, .count = half};
+  struct selection second = {.indexes = selection.indexes + half, .count = selection.count - half};
   return attempt(delivery, first, room, waiting, error) && attempt(delivery, second, room, waiting, error);
 }
 
@@ -107,14 +161,6 @@ static bool attempt_round(struct delivery *delivery, bool all, struct selection 
   }
   *waiting = 0;
   return attempt(delivery, room, changes, waiting, error);
-}
-
-/* Whether an earlier change of that row goes back to the queue. */
-static bool is_behind_returned(const struct delivery *delivery, size_t index) {
-  for (size_t i = 0; i < index; i++)
-    if (delivery->fates[i].goes_back && change_same_row(change_at(delivery, i), change_at(delivery, index)))
-      return true;
-  return false;
 }
 
 /*
@@ -136,7 +182,7 @@ static bool give_up(struct delivery *delivery, bool *more, struct error *error) 
       return false;
     fate->waits = false;
     if (!final)
-      any_goes_back = fate->goes_back = true;
+      any_goes_back = delivery->some_go_back = fate->goes_back = true;
     else if (fate->why != NULL)
       fate->outcome = OUTCOME_REFUSED;
     else if (delivery->on_error == ON_ERROR_BLOCK)

@@ -24,6 +24,22 @@ enum outcome {
   OUTCOME_BLOCKED /* waits behind a refused change of its row */
 };
 
+/* What a push says of one of its changes, where it can say more than of all together. */
+enum verdict_kind {
+  VERDICT_NONE,      /* as the push as a whole */
+  VERDICT_DELIVERED, /* whatever became of the others */
+  VERDICT_REFUSED,
+  VERDICT_LATER /* there was no time for it: it goes back to the queue, and so do all later changes of its row */
+};
+
+struct verdict {
+  enum verdict_kind kind;
+  struct error *why; /* on the heap, of a refusal; NULL: as the push */
+};
+
+/* Says that a change was refused; `why` is copied. */
+void verdict_refuse(struct verdict *verdict, const struct error *why);
+
 /* What became of the change with the same index in the batch. */
 struct fate {
   enum outcome outcome;
@@ -37,14 +53,19 @@ struct delivery {
   const struct batch *batch;
   enum on_error on_error;
   int retries;
-  /* Pushes some of the batch's changes, in their order: all of them are delivered, or none. */
-  bool (*push)(void *context, const struct change *const *changes, size_t count, struct error *error);
+  /*
+   * Pushes some of the batch's changes, in their order: all of them are delivered, or none, but for those of which
+   * verdicts[i] says something else. They come without any.
+   */
+  bool (*push)(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
+               struct error *error);
   /* Waits before a retry; false when there is no time for more. */
   bool (*pause)(void *context, int64_t milliseconds);
   /* Whether a change whose tries are used up counts as refused. */
   bool (*is_final)(void *context, const struct change *change, const struct error *why, bool *final,
                    struct error *error);
   void *context;
+  bool some_go_back;  /* set by the delivery itself */
   struct fate *fates; /* owned, one for each change of the batch */
   size_t fate_count;  /* that outlives the batch's changes */
 };

@@ -345,6 +345,7 @@ bool document_push(struct document *document, struct source *source, const struc
   for (size_t done = 0; done < push->count;) {
     struct push some = *push;
     some.changes = push->changes + done;
+    some.verdicts = push->verdicts + done;
     some.count = push->count - done < document->keys_at_once ? push->count - done : document->keys_at_once;
     /* The table of keys was emptied: that comes alone, and needs no query. */
     bool ok = some.changes[0]->operation == OPERATION_TRUNCATE
@@ -352,6 +353,9 @@ bool document_push(struct document *document, struct source *source, const struc
                   : push_some(document, source, settings, target, &some, error);
     if (!ok)
       return false;
+    for (size_t i = 0; i < some.count; i++)
+      if (some.verdicts[i].kind == VERDICT_NONE)
+        some.verdicts[i].kind = VERDICT_DELIVERED;
     done += some.count;
   }
   return true;

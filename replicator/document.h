@@ -15,7 +15,6 @@
 #include <jansson.h>
 
 #include "batch.h"
-#include "delivery.h"
 #include "settings.h"
 #include "source.h"
 #include "target.h"

@@ -151,13 +151,14 @@ static int64_t pause_after(int failures) {
   return pause / 2 + random() % (pause / 2 + 1);
 }
 
-void duty_failed(struct duty *duty, bool *report) {
+void duty_failed(struct duty *duty, int retry_after, bool *report) {
   int64_t now = clock_now();
   pthread_mutex_lock(&duty->lock);
   /* Several workers may fail at once: that is one failure. */
   if (duty->failures == 0 || duty->prober != NULL) {
     duty->failures++;
-    duty->retry_at = now + pause_after(duty->failures);
+    int64_t pause = pause_after(duty->failures);
+    duty->retry_at = now + (pause > retry_after ? pause : retry_after);
   }
   duty->prober = NULL;
   *report = duty->reported_at == 0 || now - duty->reported_at >= REPORT_INTERVAL;

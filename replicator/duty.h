@@ -73,9 +73,9 @@ MUST_CHECK bool duty_enter(struct duty *duty, const void *worker);
 /* A push succeeded; *was_failing tells whether that is news. */
 void duty_succeeded(struct duty *duty, bool *was_failing);
 /*
- * A push failed for the target's fault. *report tells whether the source is to be told: at most once a second for all
- * workers together.
+ * A push failed for the target's fault; `retry_after` milliseconds are to pass at least, if it said so. *report tells
+ * whether the source is to be told: at most once a second for all workers together.
  */
-void duty_failed(struct duty *duty, bool *report);
+void duty_failed(struct duty *duty, int retry_after, bool *report);
 
 #endif

@@ -18,6 +18,7 @@ enum failure {
   FAILURE_USAGE,     /* a person must ask for something else: exit status 2 */
   FAILURE_RETRY,     /* the other side is away or busy: the same again later may work */
   FAILURE_REFUSED,   /* the other side is well and does not accept this data */
+  FAILURE_GONE,      /* the other side wants no more, for good: stop until a person says otherwise */
   FAILURE_FENCED,    /* another process has claimed the lane since: let go of it */
   FAILURE_STOP,      /* this process was told to stop */
   FAILURE_DIFFERENT, /* what was compared is not the same: exit status 3 */
@@ -26,6 +27,7 @@ enum failure {
 
 struct error {
   enum failure kind;
+  int retry_after;  /* milliseconds to wait, where the other side said so; else 0 */
   char sqlstate[6]; /* PostgreSQL's code where it was PostgreSQL that answered, else "" */
   char message[1024];
   char detail[1024];

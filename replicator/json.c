@@ -82,3 +82,68 @@ bool json_names(const char *object, struct buffer *names) {
   buffer_add(names, "]", 1);
   return *c == '}';
 }
+
+bool json_next(const char **next, struct json_member *member) {
+  const char *c = skip_space(*next);
+  if (*c == '{' || *c == ',')
+    c = skip_space(c + 1);
+  if (*c != '"')
+    return false;
+  member->name = c;
+  c = skip_string(c);
+  if (c == NULL)
+    return false;
+  member->name_length = (size_t)(c - member->name);
+  c = skip_space(c);
+  if (*c != ':')
+    return false;
+  member->value = skip_space(c + 1);
+  c = skip_value(member->value);
+  if (c == NULL)
+    return false;
+  member->value_length = (size_t)(c - member->value);
+  *next = c;
+  return true;
+}
+
+void json_add_line(struct buffer *buffer, const char *text) {
+  for (const char *c = text;;) {
+    size_t length = strcspn(c, "\n\r");
+    buffer_add(buffer, c, length);
+    if (c[length] == '\0')
+      return;
+    buffer_add(buffer, " ", 1);
+    c += length + 1;
+  }
+}
+
+static bool find_member(const char *object, const struct json_member *wanted, struct json_member *found) {
+  const char *next = object;
+  while (json_next(&next, found))
+    if (found->name_length == wanted->name_length && memcmp(found->name, wanted->name, wanted->name_length) == 0)
+      return true;
+  return false;
+}
+
+void json_add_changed(struct buffer *buffer, const char *before, const char *after) {
+  struct json_member old;
+  struct json_member new;
+  const char *next = after;
+  size_t count = 0;
+  buffer_add(buffer, "[", 1);
+  while (json_next(&next, &new)) {
+    if (find_member(before, &new, &old) && old.value_length == new.value_length &&
+        memcmp(old.value, new.value, new.value_length) == 0)
+      continue;
+    buffer_add(buffer, ",", count++ > 0);
+    buffer_add(buffer, new.name, new.name_length);
+  }
+  next = before;
+  while (json_next(&next, &old)) {
+    if (find_member(after, &old, &new))
+      continue;
+    buffer_add(buffer, ",", count++ > 0);
+    buffer_add(buffer, old.name, old.name_length);
+  }
+  buffer_add(buffer, "]", 1);
+}

@@ -13,4 +13,21 @@
  */
 MUST_CHECK bool json_names(const char *object, struct buffer *names);
 
+/* One member of an object: texts as they stand there, the name with its quotes. */
+struct json_member {
+  const char *name;
+  size_t name_length;
+  const char *value;
+  size_t value_length;
+};
+
+/* The member at *next, which then points behind it; start with the object itself. False at the end. */
+MUST_CHECK bool json_next(const char **next, struct json_member *member);
+
+/* Appends an object or value on one line: only json columns keep line breaks, and there they mean nothing. */
+void json_add_line(struct buffer *buffer, const char *text);
+
+/* Writes the names of members that differ between two objects, or are in one of them only, as a JSON array. */
+void json_add_changed(struct buffer *buffer, const char *before, const char *after);
+
 #endif

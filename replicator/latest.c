@@ -11,7 +11,7 @@ static uint64_t hash_row(const struct change *change) {
   return hash ^ (hash >> 32);
 }
 
-bool latest_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error) {
+bool latest_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error) {
   size_t slots = 16;
   while (slots < count * 2)
     slots *= 2;
@@ -20,14 +20,23 @@ bool latest_mark(const struct change *const *changes, size_t count, bool *is_las
   if (table == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; i < count; i++) {
-    is_last[i] = true;
+    next[i] = LATEST_NONE;
     size_t slot = hash_row(changes[i]) & (slots - 1);
     while (table[slot] != 0 && !change_same_row(changes[table[slot] - 1], changes[i]))
       slot = (slot + 1) & (slots - 1);
     if (table[slot] != 0)
-      is_last[table[slot] - 1] = false;
+      next[table[slot] - 1] = i;
     table[slot] = i + 1;
   }
   free(table);
   return true;
+}
+
+bool latest_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error) {
+  size_t *next = calloc(count + 1, sizeof *next);
+  bool ok = next != NULL ? latest_chain(changes, count, next, error) : error_set(error, FAILURE_RETRY, "out of memory");
+  for (size_t i = 0; ok && i < count; i++)
+    is_last[i] = next[i] == LATEST_NONE;
+  free(next);
+  return ok;
 }

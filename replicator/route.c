@@ -15,7 +15,8 @@ enum {
   COLUMN_KEY_IS_EXACT,
   COLUMN_KEY_IS_LOST,
   COLUMN_COLUMNS,
-  COLUMN_TYPES
+  COLUMN_TYPES,
+  COLUMN_DOCUMENT
 };
 
 void routes_init(struct routes *routes) {
@@ -54,6 +55,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .key_is_exact = reply_bool(reply, row, COLUMN_KEY_IS_EXACT),
         .key_is_lost = reply_bool(reply, row, COLUMN_KEY_IS_LOST),
         .columns = reply_text(reply, row, COLUMN_COLUMNS),
+        .document = reply_bool(reply, row, COLUMN_DOCUMENT),
         .types = reply_text(reply, row, COLUMN_TYPES),
     };
   routes->count = count;

@@ -18,6 +18,7 @@ struct route {
   const char *key_columns; /* JSON array of names */
   bool keyless;            /* rows are told apart by all they hold */
   bool key_is_exact;       /* equal keys have equal texts */
+  bool document;           /* no table: a query builds its rows */
   bool key_is_lost;        /* one of its columns was dropped */
   const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
   const char *types;       /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */

@@ -24,7 +24,8 @@ enum {
   COLUMN_SOURCE_ID,
   COLUMN_WORKERS,
   COLUMN_REASON,
-  COLUMN_DOCUMENT
+  COLUMN_DOCUMENT,
+  COLUMN_OPTIONS
 };
 
 static enum on_error read_on_error(const char *text) {
@@ -59,6 +60,8 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
   return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name",
                    error) &&
          copy_text(settings->url, sizeof settings->url, PQgetvalue(reply, row, COLUMN_URL), "a target's URL", error) &&
+         copy_text(settings->options, sizeof settings->options, PQgetvalue(reply, row, COLUMN_OPTIONS),
+                   "a target's list of options", error) &&
          copy_text(settings->source_id, sizeof settings->source_id, PQgetvalue(reply, row, COLUMN_SOURCE_ID),
                    "the source's id", error);
 }

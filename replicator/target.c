@@ -8,7 +8,20 @@
 /* Longest URL with its secrets filled in, in bytes. */
 #define URL_LIMIT 16384
 
-static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL, &TARGET_POSTGRES, &TARGET_FILE, &TARGET_STDOUT};
+static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL,
+                                                  &TARGET_POSTGRES,
+                                                  &TARGET_HTTPS,
+                                                  &TARGET_HTTP,
+                                                  &TARGET_ELASTICSEARCH_HTTP,
+                                                  &TARGET_ELASTICSEARCH_HTTPS,
+                                                  &TARGET_OPENSEARCH_HTTP,
+                                                  &TARGET_OPENSEARCH_HTTPS,
+                                                  &TARGET_NDJSON_HTTP,
+                                                  &TARGET_NDJSON_HTTPS,
+                                                  &TARGET_CLICKHOUSE_HTTP,
+                                                  &TARGET_CLICKHOUSE_HTTPS,
+                                                  &TARGET_FILE,
+                                                  &TARGET_STDOUT};
 
 struct target {
   const struct target_kind *kind;
@@ -47,6 +60,13 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
 
 bool target_push(struct target *target, const struct push *push, struct error *error) {
   return target->kind->push(target->handle, push, error);
+}
+
+bool target_test(struct target *target, struct buffer *answer, struct error *error) {
+  if (target->kind->test != NULL)
+    return target->kind->test(target->handle, answer, error);
+  buffer_add_string(answer, "it can be reached");
+  return true;
 }
 
 void target_close(struct target *target) {

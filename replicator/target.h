@@ -8,18 +8,21 @@
 #define ROWRELAY_TARGET_H
 
 #include "batch.h"
+#include "buffer.h"
+#include "delivery.h"
 #include "settings.h"
 #include "source.h"
 
-/* What is to be pushed: all of it is delivered, or none. */
+/* What is to be pushed: all of it is delivered, or none, or as the verdicts say. */
 struct push {
   const struct change *const *changes; /* in order of ids */
   size_t count;
   const int *lanes; /* of the claim that they are from, ascending */
   size_t lane_count;
-  int64_t token;       /* of that claim; a later claim of a lane has a larger one */
-  int64_t first_id;    /* what is older in these lanes is settled */
-  bool routes_are_new; /* the attempt before this one failed, and they were read since */
+  int64_t token;            /* of that claim; a later claim of a lane has a larger one */
+  int64_t first_id;         /* what is older in these lanes is settled */
+  bool routes_are_new;      /* the attempt before this one failed, and they were read since */
+  struct verdict *verdicts; /* one for each change, see delivery.h */
 };
 
 struct target_kind {
@@ -40,11 +43,23 @@ struct target_kind {
    * will be closed.
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
+  /* Sends something harmless, and appends what came back; NULL: that it can be opened says enough. */
+  bool (*test)(void *handle, struct buffer *answer, struct error *error);
   void (*close)(void *handle);
 };
 
 extern const struct target_kind TARGET_POSTGRESQL;
 extern const struct target_kind TARGET_POSTGRES;
+extern const struct target_kind TARGET_HTTPS;
+extern const struct target_kind TARGET_HTTP;
+extern const struct target_kind TARGET_ELASTICSEARCH_HTTP;
+extern const struct target_kind TARGET_ELASTICSEARCH_HTTPS;
+extern const struct target_kind TARGET_OPENSEARCH_HTTP;
+extern const struct target_kind TARGET_OPENSEARCH_HTTPS;
+extern const struct target_kind TARGET_NDJSON_HTTP;
+extern const struct target_kind TARGET_NDJSON_HTTPS;
+extern const struct target_kind TARGET_CLICKHOUSE_HTTP;
+extern const struct target_kind TARGET_CLICKHOUSE_HTTPS;
 extern const struct target_kind TARGET_FILE;
 extern const struct target_kind TARGET_STDOUT;
 
@@ -56,6 +71,8 @@ MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kin
 MUST_CHECK bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                             struct source *source, struct error *error);
 MUST_CHECK bool target_push(struct target *target, const struct push *push, struct error *error);
+/* Appends what a test says; FAILURE kinds as with a push. */
+MUST_CHECK bool target_test(struct target *target, struct buffer *answer, struct error *error);
 /* NULL is allowed. */
 void target_close(struct target *target);
 

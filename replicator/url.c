@@ -53,27 +53,36 @@ static bool find_placeholder(const char *url, struct placeholder *found) {
   return true;
 }
 
-bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
-  const char *rest = url;
+static bool fill_in(const char *text, const char *what, bool is_url, struct buffer *filled, struct error *error) {
+  const char *rest = text;
   struct placeholder found;
   while (find_placeholder(rest, &found)) {
     buffer_add(filled, rest, (size_t)(found.start - rest));
     if (found.name[0] == '\0')
-      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's URL has no name, or one of over %d letters",
-                       LONGEST_NAME);
+      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's %s has no name, or one of over %d letters",
+                       what, LONGEST_NAME);
     const char *value = getenv(found.name);
     if (value == NULL) {
-      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's URL needs", found.name);
+      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's %s needs", found.name,
+                what);
       return error_hint(error, "set it in the environment of rowrelay run");
     }
-    if (is_userinfo(found.end) || is_parameter(url, found.start))
+    if (is_url && (is_userinfo(found.end) || is_parameter(text, found.start)))
       add_encoded(filled, value);
     else
       buffer_add_string(filled, value);
     rest = found.end + 1;
   }
   buffer_add_string(filled, rest);
-  return buffer_ok(filled, "a URL", error);
+  return buffer_ok(filled, what, error);
+}
+
+bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
+  return fill_in(url, "URL", true, filled, error);
+}
+
+bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error) {
+  return fill_in(text, what, false, filled, error);
 }
 
 /* Writes `name` in the place of `value`, all through a text. */

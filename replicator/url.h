@@ -12,6 +12,9 @@
  */
 MUST_CHECK bool url_fill_in(const char *url, struct buffer *filled, struct error *error);
 
+/* The same in another text, such as a header, with values as they are; `what` is what errors call it. */
+MUST_CHECK bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error);
+
 /* Puts ${NAME} back wherever an error shows what `url` got from the environment. */
 void url_hide(const char *url, struct error *error);
 

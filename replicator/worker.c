@@ -128,13 +128,13 @@ static void note_trouble(struct work *work, const struct error *error) {
 
 /* Two transactions met at the target, and it chose this one to begin anew: nothing is wrong. */
 static bool is_momentary(const struct error *error) {
-  return strncmp(error->sqlstate, "40", 2) == 0;
+  return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
 }
 
 /* Tells everybody that the target cannot be delivered to. */
 static void report_failure(struct work *work, const struct error *error) {
   bool report;
-  duty_failed(work->worker->duty, &report);
+  duty_failed(work->worker->duty, error->retry_after, &report);
   target_close(work->target);
   work->target = NULL;
   /* What it takes may have changed at the source, too: a column, a URL. */
@@ -144,6 +144,17 @@ static void report_failure(struct work *work, const struct error *error) {
     return;
   log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
   note_trouble(work, error);
+}
+
+/* The target wants no more: it stops until a person lets it go on. */
+static void halt_target(struct work *work, const struct error *error) {
+  char reason[1200];
+  struct error failed;
+  snprintf(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
+  log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings.name);
+  if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings.target).text, reason), NULL, &failed))
+    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings.name);
+  work->has_settings = false;
 }
 
 /* Takes back what report_failure() told, here and for processes before this one. */
@@ -169,7 +180,8 @@ static bool open_target(struct work *work, struct error *error) {
 
 /* ---- one batch ------------------------------------------------------------------------------------------------- */
 
-static bool push_changes(void *context, const struct change *const *changes, size_t count, struct error *error) {
+static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
+                         struct error *error) {
   struct work *work = context;
   /* Whoever lost the source has lost the lanes, too: somebody else may be pushing what comes after this. */
   if (!pgconn_alive(source_connection(work->source))) {
@@ -179,6 +191,7 @@ static bool push_changes(void *context, const struct change *const *changes, siz
   const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
                       .count = count,
+                      .verdicts = verdicts,
                       .lanes = batch->lanes,
                       .lane_count = batch->lane_count,
                       .token = batch->receipt.token,
@@ -306,6 +319,8 @@ static bool deliver(struct work *work, const struct claim *claim) {
         stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
     } else if (settled && is_momentary(&error)) {
       stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
+    } else if (settled && error.kind == FAILURE_GONE) {
+      halt_target(work, &error);
     } else if (settled) {
       report_failure(work, &error);
     }

@@ -21,6 +21,9 @@ needs make has make
 needs pkg-config has pkg-config
 needs libpq-dev has_library libpq
 needs libjansson-dev has_library jansson
+needs libcurl4-openssl-dev has_library libcurl
+needs libssl-dev has_library libcrypto
+needs zlib1g-dev has_library zlib
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
 [ -n "$missing" ] || exit 0

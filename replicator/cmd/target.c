@@ -1,11 +1,14 @@
 /* rowrelay target: the places where changes can go. */
 #include <stdio.h>
+#include <string.h>
 
 #include "../command.h"
 #include "buffer.h"
 #include "call.h"
 #include "list.h"
 #include "queries.h"
+#include "settings.h"
+#include "target.h"
 
 /* Reads every --option into a JSON object. */
 static bool read_settings(const struct options *given, struct buffer *object, struct error *error) {
@@ -68,6 +71,42 @@ static bool show(const struct options *given, struct error *error) {
          call_print(given, &QUERY_cmd_target_show, &QUERY_cmd_target_show_json, name, error);
 }
 
+/* Reads what a running process would know of the target. */
+static bool read_target(struct source *source, const char *name, struct settings *settings, struct error *error) {
+  struct buffer names;
+  PGresult *reply = NULL;
+  buffer_init(&names, LIST_LIMIT);
+  list_add_texts(&names, 1, &name);
+  bool ok = buffer_ok(&names, "a name", error) && call_run(source, &QUERY_cmd_target_id, VALUES(name), NULL, error) &&
+            call_run(source, &QUERY_target_settings, VALUES(names.data), &reply, error);
+  bool found = false;
+  for (int row = 0; ok && !found && row < PQntuples(reply); row++) {
+    ok = settings_read(settings, reply, row, error);
+    found = ok && strcmp(settings->name, name) == 0;
+  }
+  PQclear(reply);
+  buffer_release(&names);
+  return ok && (found || error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name));
+}
+
+static bool test(const struct options *given, struct error *error) {
+  struct source *source = NULL;
+  struct target *target = NULL;
+  const struct target_kind *kind;
+  struct settings settings;
+  struct buffer answer;
+  buffer_init(&answer, LIST_LIMIT);
+  bool ok = call_open(&source, given, error) && read_target(source, given->arguments[0], &settings, error) &&
+            target_find_kind(settings.url, &kind, error) && target_open(&target, kind, &settings, source, error) &&
+            target_test(target, &answer, error) && buffer_ok(&answer, "the answer", error);
+  if (ok)
+    printf("target %s: %s\n", given->arguments[0], answer.data);
+  target_close(target);
+  source_close(source);
+  buffer_release(&answer);
+  return ok;
+}
+
 static const struct option ADD_OPTIONS[] = {
     {.name = "option", .letter = 'o', .value = "NAME=VALUE", .repeatable = true, .help = "set an option"},
     OPTION_END,
@@ -99,6 +138,7 @@ const struct command COMMAND_target_add = {
     .options = ADD_OPTIONS,
     .notes = "URL is one of\n"
              "  postgresql://HOST/DATABASE   another PostgreSQL database; postgresql: alone is the source itself\n"
+             "  https://HOST/PATH            a webhook: each change is sent as a CloudEvent\n"
              "  file:PATH                    JSON lines, appended to a file\n"
              "  stdout:                      JSON lines, to where \"rowrelay run\" writes\n"
              "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is filled from the environment of\n"
@@ -153,6 +193,17 @@ const struct command COMMAND_target_resume = {
     .most = 1,
     .options = NO_OPTIONS,
     .run = resume,
+};
+
+const struct command COMMAND_target_test = {
+    .name = "target test",
+    .summary = "send a target one harmless request, and say what came back",
+    .arguments = "NAME",
+    .least = 1,
+    .most = 1,
+    .options = NO_OPTIONS,
+    .notes = "From here, with the environment of this command: a running process may be elsewhere.\n",
+    .run = test,
 };
 
 const struct command COMMAND_target_drop = {

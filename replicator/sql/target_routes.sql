@@ -15,7 +15,8 @@ select r.capture,
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
              and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep)))) end,
-       case when r.create_table then rowrelay.type_definitions(c.relation) end
+       case when r.create_table then rowrelay.type_definitions(c.relation) end,
+       exists (select from rowrelay.document d where d.target = r.target)
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (

@@ -13,7 +13,8 @@ select t.id, t.version, t.name, coalesce(p.url, t.url), t.state, t.lanes, rowrel
        coalesce((select sum(i.workers) from rowrelay.instance i
                   where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets))), 0),
        t.reason,
-       p.id is not null
+       p.id is not null,
+       o.options
   from rowrelay.target t
   left join (rowrelay.document d join rowrelay.target p on p.id = d.delivers_to) on d.target = t.id
   cross join lateral (select coalesce(p.options, '{}') || t.options as options) as o

@@ -4,16 +4,25 @@
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
-  option text;
-  value  text;
+  scheme constant text := substring(url from '^((?:[a-z]+\+)?[a-z]+):');
+  kind   constant text := case
+                            when scheme in ('postgres', 'postgresql') then 'postgresql'
+                            when scheme in ('file', 'stdout') then 'lines'
+                            when scheme in ('https', 'http') then 'webhook'
+                            when scheme ~ '^(elasticsearch|opensearch)\+https?$' then 'search'
+                            when scheme ~ '^(ndjson|clickhouse)\+https?$' then 'http lines'
+                          end;
+  secret constant text := '\$\{[A-Za-z_][A-Za-z0-9_]*\}';
+  option record;
 begin
-  if url !~ '^(postgres|postgresql|file|stdout):' then
+  if kind is null then
     raise exception 'target URL "%" is of no known kind', url
       using errcode = 'invalid_parameter_value',
-            hint = 'A URL begins with postgresql:, file: or stdout:.';
+            hint = 'A URL begins with postgresql:, https:, elasticsearch+https:, opensearch+https:, clickhouse+https:, ndjson+https: '
+                   '(each with http: too), file: or stdout:.';
   end if;
-  if url ~ '^postgres(ql)?://[^/?@]*:[^/?@]+@' and url !~ '^postgres(ql)?://[^/?@:]*:\$\{[A-Za-z_][A-Za-z0-9_]*\}@'
-     or url ~ '[?&](ssl)?password=(?!\$\{[A-Za-z_][A-Za-z0-9_]*\}(&|$))' then
+  if kind <> 'lines' and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
+                          or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
     raise exception 'target URL holds a password'
       using errcode = 'invalid_parameter_value',
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
@@ -22,39 +31,72 @@ begin
     raise exception 'target URL "file:" names no file'
       using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
   end if;
+  if kind in ('webhook', 'search', 'http lines') and url !~ '^[a-z+]+://[^/?#]+' then
+    raise exception 'target URL "%" names no host', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST/PATH.', scheme);
+  end if;
+  if scheme ~ '^clickhouse' and url !~ '^[a-z+]+://[^/?#]+/[^/?#]+' then
+    raise exception 'target URL "%" names no table', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:8123/DATABASE.TABLE.', scheme);
+  end if;
 
-  for option, value in select * from jsonb_each_text(options) loop
-    case option
-    when 'mode' then
-      if value not in ('mirror', 'append') then
-        raise exception 'option mode is "%"', value
-          using errcode = 'invalid_parameter_value', hint = 'mode is mirror or append.';
-      end if;
-    when 'on_error' then
-      if value not in ('park', 'block', 'halt') then
-        raise exception 'option on_error is "%"', value
-          using errcode = 'invalid_parameter_value', hint = 'on_error is park, block or halt.';
-      end if;
-    when 'lanes', 'batch_rows', 'batch_bytes', 'retries', 'push_timeout' then
-      if value !~ '^[0-9]{1,9}$'
-         or (value::integer not between
-               case option when 'retries' then 0 when 'batch_bytes' then 1024 else 1 end and
-               case option when 'lanes' then 1024 when 'batch_rows' then 100000 when 'retries' then 1000
-                           when 'push_timeout' then 86400 else 256 * 1024 * 1024 end) then
-        raise exception 'option % is "%"', option, value
-          using errcode = 'invalid_parameter_value',
-                hint = case option
-                         when 'lanes' then 'lanes is a number from 1 to 1024.'
-                         when 'batch_rows' then 'batch_rows is a number of rows from 1 to 100000.'
-                         when 'batch_bytes' then 'batch_bytes is a number of bytes from 1024 to 268435456.'
-                         when 'retries' then 'retries is a number from 0 to 1000.'
-                         else 'push_timeout is a number of seconds from 1 to 86400.' end;
-      end if;
-    else
-      raise exception 'option "%" is not known', option
+  for option in
+    select o.key as name, o.value, k.kinds, k.pattern, k.least, k.most, k.words
+      from jsonb_each_text(options) as o
+      left join (values
+        -- for which kinds; what it looks like; bounds of a number; what it is, for the message
+        ('mode',             '{postgresql}', '^(mirror|append)$', null, null, 'mirror or append'),
+        ('on_error',         null,           '^(park|block|halt)$', null, null, 'park, block or halt'),
+        ('lanes',            null,           '^\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
+        ('batch_rows',       null,           '^\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
+        ('batch_bytes',      null,           '^\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
+        ('retries',          null,           '^\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
+        ('push_timeout',     null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('concurrency',      '{webhook}',    '^\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
+        ('events',           '{webhook}',    '^\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
+        ('timeout',          '{webhook,search,http lines}',    '^\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
+        ('method',           '{webhook}',    '^(POST|PUT|PATCH)$', null, null, 'POST, PUT or PATCH'),
+        ('headers',          '{webhook,search,http lines}',    '^[!-9;-~]+:[^\r\n]*([\r\n]+[!-9;-~]+:[^\r\n]*)*[\r\n]*$', null, null, 'one "Name: value" a line'),
+        ('body',             '{webhook}',    '\S', null, null, 'an SQL expression'),
+        ('secret',           '{webhook}',    '^\s*' || secret || '(\s+' || secret || ')*\s*$', null, null,
+           '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'),
+        ('http2',            '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
+        ('follow_redirects', '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
+        ('ca_file',          '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('certificate',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('private_key',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('bulk_bytes',       '{search}',     '^\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
+        ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
+        ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
+        ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://', null, null, 'a URL such as http://HOST:PORT')
+      ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
+  loop
+    if option.pattern is null or kind <> all (option.kinds::text[]) then
+      raise exception 'option "%" is not known%', option.name, case when option.pattern is not null then ' to such a target' end
         using errcode = 'invalid_parameter_value',
-              hint = 'Options are batch_bytes, batch_rows, lanes, mode, on_error, push_timeout and retries.';
-    end case;
+              hint = case kind
+                       when 'postgresql' then 'Options are batch_bytes, batch_rows, lanes, mode, on_error, push_timeout and retries.'
+                       when 'search' then 'Options are api_key, batch_bytes, batch_rows, bulk_bytes, ca_file, certificate, follow_redirects, gzip, '
+                                          'headers, http2, lanes, on_error, private_key, proxy, push_timeout, retries and timeout.'
+                       when 'http lines' then 'Options are batch_bytes, batch_rows, ca_file, certificate, follow_redirects, headers, http2, lanes, '
+                                              'on_error, private_key, proxy, push_timeout, retries and timeout.'
+                       when 'webhook' then 'Options are batch_bytes, batch_rows, body, ca_file, certificate, concurrency, events, '
+                                           'follow_redirects, headers, http2, lanes, method, on_error, private_key, proxy, push_timeout, '
+                                           'retries, secret and timeout.'
+                       else 'Options are batch_bytes, batch_rows, lanes, on_error, push_timeout and retries.'
+                     end;
+    end if;
+    continue when option.value is null;
+    if option.value !~ option.pattern
+       or option.least is not null and option.value::bigint not between option.least and option.most then
+      raise exception 'option % is "%"', option.name,
+                      case when option.name in ('secret', 'headers') then '…' else option.value end
+        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+    end if;
   end loop;
+  if options ->> 'body' is not null and coalesce((options ->> 'events')::integer, 1) > 1 then
+    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
+      hint = 'A body of your own is sent for one change at a time.';
+  end if;
 end
 $$;

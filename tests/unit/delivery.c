@@ -39,7 +39,9 @@ static size_t index_of(const struct change *change) {
   return (size_t)(change - changes);
 }
 
-static bool fake_push(void *context, const struct change *const *pushed, size_t count, struct error *why) {
+static bool fake_push(void *context, const struct change *const *pushed, size_t count, struct verdict *verdicts,
+                      struct error *why) {
+  (void)verdicts;
   cr_assert_eq(context, &batch);
   cr_assert(count > 0);
   push_count++;

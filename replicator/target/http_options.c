@@ -1,0 +1,156 @@
+#include "http_options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "url.h"
+
+#define SECRET_LIMIT ((size_t)64 * 1024)
+#define REQUEST_TIMEOUT 30 /* seconds */
+/* How much of an answer goes into a message. Bytes. */
+#define SHOWN_ANSWER 300
+
+const char *http_target_text(const struct http_target *target, const char *name) {
+  return json_string_value(json_object_get(target->options, name));
+}
+
+int64_t http_target_number(const struct http_target *target, const char *name, int64_t otherwise) {
+  const json_t *value = json_object_get(target->options, name);
+  if (json_is_integer(value))
+    return json_integer_value(value);
+  return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10) : otherwise;
+}
+
+bool http_target_flag(const struct http_target *target, const char *name) {
+  const json_t *value = json_object_get(target->options, name);
+  return json_is_true(value) || (json_is_string(value) && strcmp(json_string_value(value), "true") == 0);
+}
+
+static bool add_header(struct curl_slist **headers, const char *line, struct error *error) {
+  struct curl_slist *grown = curl_slist_append(*headers, line);
+  if (grown == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  *headers = grown;
+  return true;
+}
+
+/* Option headers: one "Name: value" a line, ${NAME} filled from the environment. */
+static bool add_headers(struct http_target *target, const char *lines, struct error *error) {
+  struct buffer filled;
+  buffer_init(&filled, SECRET_LIMIT);
+  bool ok = text_fill_in(lines, "option headers", &filled, error);
+  for (char *line = filled.data; ok && line != NULL && *line != '\0';) {
+    size_t length = strcspn(line, "\r\n");
+    char end = line[length];
+    line[length] = '\0';
+    if (length > 0 && strchr(line, ':') == NULL) {
+      error_set(error, FAILURE_FATAL, "option headers has a line without a colon");
+      ok = error_hint(error, "write one \"Name: value\" a line");
+    } else if (length > 0) {
+      ok = add_header(&target->headers, line, error);
+    }
+    line += length + (end != '\0');
+  }
+  buffer_release(&filled);
+  return ok;
+}
+
+static bool add_api_key(struct http_target *target, const char *api_key, struct error *error) {
+  struct buffer line;
+  buffer_init(&line, SECRET_LIMIT);
+  buffer_add_string(&line, "Authorization: ApiKey ");
+  bool ok = text_fill_in(api_key, "option api_key", &line, error) && add_header(&target->headers, line.data, error);
+  buffer_release(&line);
+  return ok;
+}
+
+bool http_target_init(struct http_target *target, const struct settings *settings, int concurrency,
+                      struct error *error) {
+  *target = (struct http_target){.options = json_loads(settings->options, 0, NULL)};
+  if (target->options == NULL)
+    return error_set(error, FAILURE_RETRY, "the target's options cannot be read");
+  target->concurrency = (int)http_target_number(target, "concurrency", concurrency);
+  struct http_options options = {
+      .ca_file = http_target_text(target, "ca_file"),
+      .certificate = http_target_text(target, "certificate"),
+      .private_key = http_target_text(target, "private_key"),
+      .proxy = http_target_text(target, "proxy"),
+      .http2 = http_target_flag(target, "http2"),
+      .follow_redirects = http_target_flag(target, "follow_redirects"),
+      .timeout = 1000 * http_target_number(target, "timeout", REQUEST_TIMEOUT),
+      .connections = target->concurrency,
+  };
+  const char *headers = http_target_text(target, "headers");
+  const char *api_key = http_target_text(target, "api_key");
+  bool ok = (headers == NULL || add_headers(target, headers, error)) &&
+            (api_key == NULL || add_api_key(target, api_key, error)) && http_new(&target->http, &options, error);
+  if (!ok)
+    http_target_release(target);
+  return ok;
+}
+
+void http_target_release(struct http_target *target) {
+  json_decref(target->options);
+  http_free(target->http);
+  curl_slist_free_all(target->headers);
+  *target = (struct http_target){.options = NULL};
+}
+
+struct curl_slist *http_target_headers(const struct http_target *target, const char *const *more, size_t count) {
+  struct curl_slist *headers = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!add_header(&headers, more[i], NULL))
+      goto failed;
+  for (const struct curl_slist *header = target->headers; header != NULL; header = header->next)
+    if (!add_header(&headers, header->data, NULL))
+      goto failed;
+  return headers;
+
+failed:
+  curl_slist_free_all(headers);
+  return NULL;
+}
+
+/* The beginning of an answer, on one line. */
+static void show_answer(const struct http_request *request, char *shown, size_t size) {
+  size_t length = request->answer.length < size - 1 ? request->answer.length : size - 1;
+  for (size_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)request->answer.data[i];
+    shown[i] = byte < ' ' || byte == 127 ? ' ' : (char)byte;
+  }
+  /* not in the middle of a UTF-8 letter */
+  while (length > 0 && length == size - 1 && ((unsigned char)shown[length - 1] & 0xC0) == 0x80)
+    length--;
+  if (length > 0 && length < request->answer.length && ((unsigned char)shown[length - 1] & 0xC0) == 0xC0)
+    length--;
+  shown[length] = '\0';
+}
+
+bool http_target_failed(const struct http_request *request, struct error *error) {
+  char shown[SHOWN_ANSWER];
+  long status = request->status;
+  if (status == 0) {
+    error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
+    if (request->untrusted)
+      error_hint(error, "option ca_file names a file with the certificates to trust");
+    return false;
+  }
+  enum failure kind = FAILURE_REFUSED;
+  if (status == 408 || status == 425 || status == 429 || status >= 500)
+    kind = FAILURE_RETRY;
+  else if (status == 410)
+    kind = FAILURE_GONE;
+  else if (status < 400)
+    kind = FAILURE_FATAL;
+  show_answer(request, shown, sizeof shown);
+  error_set(error, kind, "the answer was %ld", status);
+  snprintf(error->sqlstate, sizeof error->sqlstate, "%ld", status);
+  if (shown[0] != '\0')
+    error_detail(error, "%s", shown);
+  if (status >= 300 && status < 400)
+    error_hint(error, "set the URL to where it leads, or option follow_redirects=true");
+  if (request->retry_after > 0)
+    error->retry_after = request->retry_after < 86400000 ? (int)request->retry_after : 86400000;
+  return false;
+}
