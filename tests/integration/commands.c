@@ -137,7 +137,7 @@ Test(commands, a_url_or_option_that_cannot_work_is_wrong_use) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.targets"), "0");
   SAYS("target w: added\n", "target", "add", "w", "stdout:");
   FAILS(2, "target \"w\" exists already", "target", "add", "w", "stdout:");
-  FAILS(2, "postgresql:, file: or stdout:", "target", "set", "w", "--url", "x");
+  FAILS(2, "file: or stdout:", "target", "set", "w", "--url", "x");
   FAILS(2, "option \"speed\" is not known", "target", "set", "w", "--option", "speed=9");
   FAILS(2, "name", "target", "add", "", "stdout:");
   end();
