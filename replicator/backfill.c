@@ -23,6 +23,8 @@
 #define WAIT_PAUSE 200  /* before looking again whether what it waits for has ended */
 #define LOCKED_PAUSE 10 /* before trying rows again of which one was locked; longer when that was the only one */
 #define LONGEST_LOCKED_PAUSE 500
+/* Times that a row is found locked, before it is worth telling who has it. */
+#define PATIENCE 3
 
 /* Columns of backfill_step.sql and backfill_look.sql. */
 enum {
@@ -151,9 +153,18 @@ static bool try_fewer(struct backfill *backfill, struct backfill_progress *progr
   if (was_alone) {
     backfill->refused++;
     progress->pause = between(0, (int64_t)LOCKED_PAUSE * 2 * backfill->refused, LONGEST_LOCKED_PAUSE);
-    if (backfill->refused > 2)
-      snprintf(progress->note, sizeof progress->note, "somebody has locked the next row");
   }
+  return true;
+}
+
+/* Finds out, for people, who has locked a row for long. */
+static bool note_holder(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
+  PGresult *reply = NULL;
+  if (!ask(backfill, &QUERY_backfill_holder, &reply, error))
+    return false;
+  if (PQntuples(reply) > 0)
+    snprintf(progress->note, sizeof progress->note, "%s", PQgetvalue(reply, 0, 0));
+  PQclear(reply);
   return true;
 }
 
@@ -182,7 +193,8 @@ bool backfill_step(struct backfill *backfill, struct backfill_progress *progress
     }
   } else {
     pgconn_rollback(connection);
-    ok = pgconn_alive(connection) && try_fewer(backfill, progress, error);
+    ok = pgconn_alive(connection) && try_fewer(backfill, progress, error) &&
+         (backfill->refused < PATIENCE || note_holder(backfill, progress, error));
   }
   for (size_t i = 0; i < REPLIES; i++)
     PQclear(replies[i]);

@@ -92,6 +92,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/backfill_writers.sql
 \ir functions/backfill_waits.sql
 \ir functions/backfill_piece.sql
+\ir functions/backfill_holder.sql
 \ir functions/backfill_step.sql
 \ir functions/backfill.sql
 \ir functions/cancel_backfill.sql

@@ -41,7 +41,7 @@ begin
     if unfinished.row_filter is distinct from backfill.row_filter then
       raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
         using errcode = 'object_not_in_prerequisite_state',
-              detail = coalesce(format('Its filter is: %s', unfinished.row_filter), 'It has none.'),
+              detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
               hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
     update rowrelay.backfill b set rate = backfill.rate, retry_at = null where b.id = unfinished.id;

@@ -1,4 +1,4 @@
--- Purpose:    queues the next rows of the table that a backfill is at. Where they end is looked up first, without locks;
+-- Purpose:    queues the next rows of the table that a backfill is at, which the caller has locked. Where they end is looked up first, without locks;
 --             then those up to there are locked, logged and queued (rowrelay.snapshot_statement).
 -- Parameters: backfill; its capture; its target; how many rows to read at most
 -- Result:     passed: how many were read; fewer than most_rows: these were the last; queued: how many were queued;
@@ -25,8 +25,6 @@ begin
   if rowrelay.full_name(backfill.part) is null then
     return; -- a partition that was dropped
   end if;
-  -- From here on the table's columns are called as the statements below have them.
-  execute format('lock table only %s in row share mode', backfill.part);
   names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
   if names = '{}' then
     raise exception 'table % has no order in which it can be read piece by piece', backfill.part

@@ -35,8 +35,12 @@ begin
     held := 0;
     return;
   end if;
-  -- Keeps everybody out who would change lanes, routes or what is captured before this is committed.
-  select c.* into capture from rowrelay.capture c where c.id = b.capture for share skip locked;
+  -- From here on the table's columns are called as the statements below have them, and its rows stay in their lanes: who
+  -- changes that takes a lock that this one keeps out (rowrelay.make_trigger_function).
+  if b.state = 'running' and rowrelay.full_name(b.part) is not null then
+    execute format('lock table only %s in row exclusive mode', b.part);
+  end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
 
   outcome := 'waits';
@@ -45,8 +49,6 @@ begin
   if b.state in ('done', 'cancelled') then
     outcome := b.state;
     note := b.note;
-  elsif capture.id is null then
-    note := 'somebody is changing how the table is captured';
   elsif capture.released_at is not null or target.dropped_at is not null
      or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
     outcome := 'cancelled';
@@ -69,7 +71,11 @@ begin
     end if;
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
-    note := format('%s rows wait to be delivered to target "%s" first', most_queued, target.name);
+    note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,
+                   case when not exists (select from rowrelay.instance i
+                                          where i.heartbeat_at > now() - interval '30 s'
+                                            and (i.targets is null or target.id = any (i.targets)))
+                        then ', and no rowrelay run is at it' end);
   else
     outcome := 'progress';
     if b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each then

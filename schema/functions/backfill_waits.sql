@@ -25,9 +25,9 @@ begin
     waits_for := array(select w from unnest(waits_for) as w where w = any (writers));
   end if;
   select 'waits for transactions that wrote to the table before this began: '
-         || string_agg(coalesce(format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
-                                       to_char(a.xact_start, 'HH24:MI:SS')),
-                                'a prepared one'), ', ' order by l.pid)
+         || string_agg(case when l.pid is null then 'a prepared one'
+                             else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                         to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
     into note
     from (select distinct k.pid, k.virtualtransaction from pg_locks k
            where k.virtualtransaction = any (backfill_waits.waits_for)) as l

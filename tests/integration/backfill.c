@@ -474,11 +474,98 @@ Test(backfill, a_row_that_is_locked_for_long_holds_up_the_backfill_and_nobody_el
     sql(f.at_source, "update item set name = 'new' where id between 1501 and 1600");
     sleep_seconds(0.02);
   }
-  wait_until_says(process, "somebody has locked the next row", PATIENCE);
+  char words[64];
+  snprintf(words, sizeof words, "waits for row 1500, locked by process %d", PQbackendPID(holder));
+  wait_until_says(process, words, PATIENCE);
   sql(holder, "commit");
   cr_assert(wait_process(process, PATIENCE) == 0);
   mirrored_same(&f, "item");
   PQfinish(holder);
+  fixture_end(&f);
+}
+
+Test(backfill, a_table_that_is_locked_for_long_is_waited_for_without_holding_up_others) {
+  struct fixture f;
+  begin(&f, "backfill_table", 2000);
+  int64_t id = registered(&f, "item", "null");
+  step(&f, id, 100);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table item in share mode"); /* as CREATE INDEX does */
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  char words[128];
+  snprintf(words, sizeof words, "waits for table public.item, locked by process %d", PQbackendPID(holder));
+  wait_until_says(process, words, PATIENCE);
+  cr_expect_str_eq(ask(f.at_source, "set lock_timeout to '1s'; select count(*) from item"), "2000");
+  sql(holder, "commit");
+  cr_assert(wait_process(process, PATIENCE) == 0);
+  mirrored_same(&f, "item");
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
+/* Pieces follow close on each other, and what a person or maintenance does to the table must find its moment. */
+Test(backfill, a_table_can_be_captured_in_another_way_meanwhile) {
+  struct fixture f;
+  begin(&f, "backfill_recapture", 30000);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "10000", NULL);
+  wait_until(f.at_source, "t", PATIENCE, "select rows > 500 from rowrelay.backfills");
+  sql(f.at_source, "alter table item alter id type bigint, add secret text default 's'");
+  sql(f.at_source, "select rowrelay.capture_table('item', exclude => '{secret}', lock_wait => '20 s')");
+  sql(f.at_source, "update item set name = 'new' where id %% 100 = 0");
+  cr_assert(wait_process(process, PATIENCE) == 0);
+  each_key_was_read_once(&f);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 's'"), "30000");
+  /* A key's type decides its lanes: what was read before and what is read after must not pass each other. */
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'b'"), "1");
+  mirrored_deliver(&f);
+  cr_expect_str_eq(ask(f.at_target, "select concat_ws(' ', count(*), count(*) filter (where name = 'new')) from item"),
+                   "30000 300");
+  fixture_end(&f);
+}
+
+Test(backfill, rows_change_lanes_after_a_piece_and_not_under_it) {
+  struct fixture f;
+  begin(&f, "backfill_lanes", 200);
+  int64_t id = registered(&f, "item", "null");
+  PGconn *reader = connect_to(f.source, NULL);
+  PGconn *other = connect_to(f.source, NULL);
+  sql(reader, "begin; select rowrelay.backfill_step(%lld, 100)", (long long)id);
+  start(other, "select rowrelay.capture_table('item', lane => '{name}')");
+  sleep_seconds(0.5);
+  cr_expect(is_running(other), "lanes have changed under a piece that is not committed yet");
+  sql(reader, "commit");
+  finish(other);
+  cr_expect_str_eq(ask(f.at_source, "select (select max(id) from rowrelay.change where op = 's') < "
+                                    "(select id from rowrelay.change where op = 'b')"),
+                   "t");
+  steps_to_the_end(&f, id, 100);
+  mirrored_same(&f, "item");
+  PQfinish(reader);
+  PQfinish(other);
+  fixture_end(&f);
+}
+
+/* A server of its own because preparing is not allowed by default. */
+Test(backfill, a_prepared_transaction_that_began_before_the_route_is_waited_for) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=4");
+  mirrored_begin(&f, "backfill_prepared", "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; insert into item values (1, 'early'); prepare transaction 'early'");
+  rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  wait_until_says(process, "before this began: a prepared one", PATIENCE);
+  /* It is still there, under another name. */
+  restart_server("source", "fast");
+  stop_process(process, SIGKILL);
+  PQreset(f.at_source);
+  process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  wait_until_says(process, "before this began: a prepared one", PATIENCE);
+  sql(f.at_source, "commit prepared 'early'");
+  cr_assert(wait_process(process, PATIENCE) == 0);
+  mirrored_same(&f, "item");
+  PQfinish(writer);
   fixture_end(&f);
 }
 

@@ -1,0 +1,55 @@
+-- Purpose:    who has locked the row that a backfill has to read next, or its whole table
+-- Parameters: backfill
+-- Result:     for people: what is locked, and whose transaction it is; null when nobody is found
+create or replace function rowrelay.backfill_holder(backfill rowrelay.backfill) returns text
+language plpgsql set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  capture rowrelay.capture;
+  names   text[];
+  columns text;
+  key     text;
+  locker  xid;
+  lockers xid[];
+  holders text;
+begin
+  select string_agg(case when l.pid is null then 'a prepared transaction'
+                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', ' order by l.pid)
+    into holders
+    from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'relation' and l.relation = backfill.part and l.granted
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+     and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock');
+  if holders is not null then
+    return format('waits for table %s, locked by %s', backfill.part, holders);
+  end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = backfill.capture;
+  names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
+  select string_agg(format('new.%I', name), ', ') into columns from unnest(names) as name;
+  execute format('select %s, xmax from only %s as new where %s order by %s limit 1',
+                 rowrelay.key_expression(capture.relation, capture.key_columns, 'new'), backfill.part,
+                 case when backfill.position is null then 'true'
+                      else format('(%s) > %s', columns, rowrelay.backfill_values(backfill.part, names, backfill.position)) end,
+                 columns)
+     into key, locker;
+  lockers := array[locker];
+  if not exists (select from pg_locks l where l.transactionid = locker) then
+    begin -- several may have locked it, and updated it too: then it is the number of their list
+      lockers := array(select m.xid from pg_get_multixact_members(locker) as m);
+    exception when others then
+      return null;
+    end;
+  end if;
+  select string_agg(case when l.pid is null then 'a prepared transaction'
+                         else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                     to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
+    into holders
+    from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'transactionid' and l.granted and l.transactionid = any (lockers);
+  return 'waits for row ' || key || ', locked by ' || holders;
+exception when others then
+  return null; -- it is only for information
+end
+$$;
