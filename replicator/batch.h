@@ -19,7 +19,7 @@ enum operation {
   OPERATION_TRUNCATE = 't',
   OPERATION_SNAPSHOT = 's',
   OPERATION_REFRESH = 'r', /* of documents: the new row is a JSON array of their keys */
-  OPERATION_BARRIER = 'b' /* of no row: all before it is delivered before all after it */
+  OPERATION_BARRIER = 'b'  /* of no row: all before it is delivered before all after it */
 };
 
 /* One captured change. All texts are borrowed from the batch; NULL where the source has null. */
@@ -38,7 +38,7 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
-  const char *expansion;   /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
+  const char *expansion; /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };
 
@@ -55,7 +55,10 @@ enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
 struct claim_receipt {
   int64_t token;
   char claimed_at[40];
-  bool has_refusals; /* the target has refused changes that are neither retried nor skipped */
+  char process_id[40]; /* of the lease; "": there is none */
+  int deaths;          /* how often with the one change that the batch has, and no other */
+  int failures;        /* how often the process that leased one of the lanes has died since one was settled */
+  bool has_refusals;   /* the target has refused changes that are neither retried nor skipped */
 };
 
 struct batch {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lease.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -33,6 +34,7 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   *waiting = PQntuples(reply);
   free(batch->lanes);
   batch->lane_count = 0;
+  batch->receipt.failures = 0;
   batch->lanes = calloc((size_t)*waiting + 1, sizeof *batch->lanes);
   if (batch->lanes == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
@@ -44,12 +46,18 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
       int64_t first_id = reply_bigint(reply, row, 1);
       if (first_id <= settled)
         settled = first_id - 1;
-      if (reply_bool(reply, row, 2))
+      if (reply_bool(reply, row, 2)) {
         batch->lanes[batch->lane_count++] = lane;
+        if (reply_int(reply, row, 3) > batch->receipt.failures)
+          batch->receipt.failures = reply_int(reply, row, 3);
+      }
       row++;
     }
     floor_raise(claim->floor, claim->settings->version, lane, settled);
   }
+  /* Where a process has died, less is tried at once; the lanes that are left out are free again with the commit. */
+  for (int i = 0; i < batch->receipt.failures && batch->lane_count > 1; i++)
+    batch->lane_count = (batch->lane_count + 3) / 4;
   return true;
 }
 
@@ -67,7 +75,8 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, &QUERY_claim_lanes,
                       VALUES(lanes->data, floors->data, number(fair_share(claim)).text,
-                             number(settings->lanes.live).text, claim->late_first ? "true" : "false"));
+                             number(settings->lanes.live).text, claim->late_first ? "true" : "false",
+                             settings->leased ? "true" : "false"));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
   if (ok && (PQntuples(replies[1]) == 0 || reply_int(replies[1], 0, 0) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;
@@ -95,10 +104,12 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   /* A barrier goes alone; and each late row is much work. */
   bool single = lane_is_of_barriers(batch->lanes[0]) || lane_is_late(settings->lanes, batch->lanes[0]);
   int rows_each = single ? 1 : settings->batch_rows / (int)batch->lane_count;
+  for (int i = 0; i < batch->receipt.failures; i++)
+    rows_each /= 4; /* so that what kills processes is alone in the end */
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, &QUERY_claim_rows,
+  pgconn_pipeline_add(connection, settings->leased ? &QUERY_claim_rows_leased : &QUERY_claim_rows,
                       VALUES(number(settings->target).text, lanes->data, floors->data,
                              number(rows_each > 0 ? rows_each : 1).text, number(settings->batch_bytes).text,
                              number(settings->version).text));
@@ -263,7 +274,8 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
   }
   PGresult *rows = NULL;
   PGresult *logged = NULL;
-  bool only_lane = claim->settings->lanes.count == 2 && !lane_is_of_barriers(batch->lanes[0]);
+  bool only_lane =
+      !claim->settings->leased && claim->settings->lanes.count == 2 && !lane_is_of_barriers(batch->lanes[0]);
   if (!(only_lane ? take_transactions : take_rows)(claim, batch, lanes, floors, &rows, error)) {
     PQclear(rows);
     return false;
@@ -279,7 +291,16 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     PQclear(logged);
     return false;
   }
-  return batch_read(batch, rows, logged, claim->routes, error);
+  if (!batch_read(batch, rows, logged, claim->routes, error))
+    return false;
+  bool taken = true;
+  if (claim->settings->leased && !lease_take(claim, batch, &taken, error))
+    return false;
+  if (!taken) {
+    *claimed = CLAIMED_BUSY;
+    batch_clear(batch);
+  }
+  return true;
 }
 
 bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {

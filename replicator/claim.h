@@ -8,6 +8,8 @@
  * committed just before it let go. Of a target's only lane it takes whole transactions (see whole.h), of several the
  * oldest rows of each. Locks, deleted rows and all vanish with the connection: a process that dies leaves nothing
  * behind.
+ *
+ * Where a target's lanes are leased (see lease.h) the rows stay in the queue, and the transaction is committed.
  */
 #ifndef ROWRELAY_CLAIM_H
 #define ROWRELAY_CLAIM_H
@@ -22,14 +24,15 @@ struct claim {
   const struct settings *settings;
   const struct routes *routes;
   struct floor *floor;
-  int64_t horizon;   /* see horizon.h; read before claim_take() is called */
-  int workers;       /* of all living processes together that serve the target; they share its lanes */
-  bool late_first;   /* prefer work that live changes overtake; only documents have such */
-  bool with_details; /* the target wants captured_at, txid and actor too */
+  const char *instance; /* id of this process */
+  int64_t horizon;      /* see horizon.h; read before claim_take() is called */
+  int workers;          /* of all living processes together that serve the target; they share its lanes */
+  bool late_first;      /* prefer work that live changes overtake; only documents have such */
+  bool with_details;    /* the target wants captured_at, txid and actor too */
 };
 
 enum claimed {
-  CLAIMED_SOME,    /* the batch has changes, and the transaction is open */
+  CLAIMED_SOME,    /* the batch has changes; the transaction is open, or the lanes are leased */
   CLAIMED_NONE,    /* there is nothing to do */
   CLAIMED_BUSY,    /* there is, but others are at it */
   CLAIMED_OUTDATED /* the settings are no longer what the source says: read them anew */

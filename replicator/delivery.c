@@ -82,8 +82,8 @@ static void refuse(struct delivery *delivery, size_t index, const struct error *
 }
 
 /* Does as the verdicts say; what they say nothing of stays in `selection`. */
-static void apply_verdicts(struct delivery *delivery, struct selection *selection, struct verdict *verdicts, bool pushed,
-                           const struct error *error, size_t *waiting) {
+static void apply_verdicts(struct delivery *delivery, struct selection *selection, struct verdict *verdicts,
+                           bool pushed, const struct error *error, size_t *waiting) {
   size_t left = 0;
   for (size_t i = 0; i < selection->count; i++) {
     size_t index = selection->indexes[i];
@@ -136,10 +136,14 @@ static bool attempt(struct delivery *delivery, struct selection selection, const
   free(verdicts);
   if (pushed || (error->kind == FAILURE_REFUSED && selection.count == 0))
     return true;
-  if (error->kind != FAILURE_REFUSED)
+  if (error->kind != FAILURE_REFUSED) {
+    for (size_t i = 0; i < selection.count; i++)
+      delivery->fates[selection.indexes[i]].unknown = true;
     return false;
-  if (selection.count == 1) {
-    refuse(delivery, selection.indexes[0], error, waiting);
+  }
+  if (selection.count == 1 || delivery->at_most_once) {
+    for (size_t i = 0; i < selection.count; i++)
+      refuse(delivery, selection.indexes[i], error, waiting);
     return true;
   }
   size_t half = selection.count / 2;

@@ -46,6 +46,7 @@ struct fate {
   int attempts;
   bool waits;        /* only during the delivery: refused, or behind one that was, and to be tried again */
   bool goes_back;    /* the same: returned for good */
+  bool unknown;      /* it was pushed, and there was no answer: it may have arrived */
   struct error *why; /* the target's words, on the heap; NULL unless it was refused */
 };
 
@@ -53,6 +54,7 @@ struct delivery {
   const struct batch *batch;
   enum on_error on_error;
   int retries;
+  bool at_most_once; /* what was refused, alone or with others, is not pushed again */
   /*
    * Pushes some of the batch's changes, in their order: all of them are delivered, or none, but for those of which
    * verdicts[i] says something else. They come without any.

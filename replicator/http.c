@@ -181,7 +181,7 @@ static void set_options(const struct http *http, struct http_request *request) {
 
 bool http_start(struct http *http, struct http_request *request, struct error *error) {
   request->status = 0;
-  request->untrusted = false;
+  request->untrusted = request->unsent = false;
   request->failure[0] = '\0';
   request->retry_after = request->asked_at = request->answer_at = -1;
   buffer_release(&request->answer);
@@ -209,6 +209,8 @@ static void read_outcome(struct http_request *request, CURLcode code) {
     /* Half an answer is none. */
     request->status = 0;
     request->untrusted = is_about_trust(code);
+    request->unsent = request->untrusted || code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+                      code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR;
     if (request->failure[0] == '\0')
       snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(code));
     return;

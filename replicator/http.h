@@ -43,6 +43,7 @@ struct http_request {
   int64_t retry_after;                /* milliseconds that it asks for; -1: none */
   char failure[CURL_ERROR_SIZE + 64]; /* why there was no answer */
   bool untrusted;                     /* because of the server's certificate, or ours: trying again does not help */
+  bool unsent;                        /* there was not even a connection */
 
   /* of http.c */
   CURL *easy;

@@ -25,7 +25,10 @@ enum {
   COLUMN_WORKERS,
   COLUMN_REASON,
   COLUMN_DOCUMENT,
-  COLUMN_OPTIONS
+  COLUMN_OPTIONS,
+  COLUMN_LEASED,
+  COLUMN_LEASE,
+  COLUMN_AT_MOST_ONCE
 };
 
 static enum on_error read_on_error(const char *text) {
@@ -46,6 +49,9 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .running = strcmp(PQgetvalue(reply, row, COLUMN_STATE), "running") == 0,
       .lanes = {.first = reply_int(reply, row, COLUMN_FIRST_LANE), .count = 1 + reply_int(reply, row, COLUMN_LANES)},
       .document = reply_bool(reply, row, COLUMN_DOCUMENT),
+      .leased = reply_bool(reply, row, COLUMN_LEASED),
+      .lease = 1000 * reply_bigint(reply, row, COLUMN_LEASE),
+      .at_most_once = reply_bool(reply, row, COLUMN_AT_MOST_ONCE),
       .append = reply_bool(reply, row, COLUMN_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
       .batch_rows = reply_int(reply, row, COLUMN_BATCH_ROWS),

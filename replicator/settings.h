@@ -24,8 +24,11 @@ struct settings {
   char url[2048]; /* with ${NAME} as it was written */
   bool running;   /* neither paused nor halted */
   struct lanes lanes;
-  bool document; /* what is claimed are documents to be built; see document.h */
-  bool append; /* keeps every change, rather than rows as they are now */
+  bool document;     /* what is claimed are documents to be built; see document.h */
+  bool leased;       /* a claim is committed, and its lanes are under a lease while they are pushed; see lease.h */
+  int64_t lease;     /* how long one is, in milliseconds */
+  bool at_most_once; /* what may have been sent is never sent again; implies leased */
+  bool append;       /* keeps every change, rather than rows as they are now */
   enum on_error on_error;
   int batch_rows;
   int64_t batch_bytes;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lease.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -97,6 +98,12 @@ bool settle_beforehand(const struct claim *claim, struct delivery *delivery, str
     const struct change *change = &delivery->batch->changes[i];
     if (change->operation == OPERATION_BARRIER)
       delivery_decide(delivery, i, OUTCOME_DELIVERED, NULL);
+    if (lease_is_deadly(claim, delivery->batch)) {
+      struct error why;
+      error_set(&why, FAILURE_REFUSED, "%d processes died while it, and nothing else, was being delivered",
+                delivery->batch->receipt.deaths);
+      delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+    }
     if (change->problem == NULL || delivery->fates[i].outcome != OUTCOME_RETURNED)
       continue;
     struct error why;
@@ -168,12 +175,22 @@ bool settle(const struct settlement *settlement, struct error *error) {
   const struct batch *batch = delivery->batch;
   struct pgconn *connection = source_connection(settlement->claim->source);
   struct number target = number(settlement->claim->settings->target);
-  struct buffer ids; /* an array literal */
+  const struct settings *settings = settlement->claim->settings;
+  struct buffer ids; /* array literals */
+  struct buffer gone_lanes;
+  struct buffer gone_ids;
+  struct buffer returned_ids;
   struct buffer delivered;
   struct buffer refused;
   struct buffer returned;
   buffer_init(&ids, LIST_LIMIT);
+  buffer_init(&gone_lanes, LIST_LIMIT);
+  buffer_init(&gone_ids, LIST_LIMIT);
+  buffer_init(&returned_ids, LIST_LIMIT);
   buffer_add_string(&ids, "{");
+  buffer_add_string(&gone_lanes, "{");
+  buffer_add_string(&gone_ids, "{");
+  buffer_add_string(&returned_ids, "{");
   list_open(&delivered);
   list_open(&refused);
   list_open(&returned);
@@ -184,6 +201,10 @@ bool settle(const struct settlement *settlement, struct error *error) {
 
   for (size_t i = 0; i < batch->count; i++) {
     const struct change *change = &batch->changes[i];
+    if (settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
+      buffer_add_format(&gone_lanes, "%s%d", gone_lanes.length > 1 ? "," : "", change->lane);
+      buffer_add_format(&gone_ids, "%s%lld", gone_ids.length > 1 ? "," : "", (long long)change->id);
+    }
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
@@ -198,20 +219,34 @@ bool settle(const struct settlement *settlement, struct error *error) {
       add_refused(&refused, change, &delivery->fates[i]);
       break;
     case OUTCOME_RETURNED:
+      buffer_add_format(&returned_ids, "%s%lld", returned_ids.length > 1 ? "," : "", (long long)change->id);
       add_queued(&returned, change);
       buffer_add_string(&returned, "}");
       break;
     }
   }
   buffer_add_string(&ids, "}");
+  buffer_add_string(&gone_lanes, "}");
+  buffer_add_string(&gone_ids, "}");
+  buffer_add_string(&returned_ids, "}");
   list_close(&delivered);
   list_close(&refused);
   list_close(&returned);
 
   bool ok = buffer_ok(&ids, "a receipt", error) && buffer_ok(&delivered, "a list of changes", error) &&
-            buffer_ok(&refused, "a list of changes", error) && buffer_ok(&returned, "a list of changes", error);
+            buffer_ok(&refused, "a list of changes", error) && buffer_ok(&returned, "a list of changes", error) &&
+            buffer_ok(&gone_lanes, "a list of lanes", error) && buffer_ok(&gone_ids, "a list of changes", error) &&
+            buffer_ok(&returned_ids, "a list of changes", error) &&
+            (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
   if (ok) {
     pgconn_pipeline_begin(connection);
+    if (settings->at_most_once) {
+      pgconn_pipeline_add(connection, &QUERY_lease_arrived, VALUES(target.text, ids.data));
+      if (!list_is_empty(&returned))
+        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(settings->name, returned_ids.data));
+    } else if (settings->leased && gone_ids.length > 2) {
+      pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(gone_lanes.data, gone_ids.data));
+    }
     if (for_good)
       pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
     if (ids.length > 2 || refused_count > 0)
@@ -220,7 +255,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
                                  batch->receipt.claimed_at, ids.data, number((int64_t)refused_count).text));
     if (!list_is_empty(&refused))
       pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, refused.data));
-    if (!list_is_empty(&returned))
+    if (!list_is_empty(&returned) && !settings->leased)
       pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(returned.data));
     if (!list_is_empty(&delivered))
       pgconn_pipeline_add(connection, &QUERY_settle_superseded, VALUES(target.text, delivered.data));
@@ -232,6 +267,9 @@ bool settle(const struct settlement *settlement, struct error *error) {
   if (!ok)
     pgconn_rollback(connection);
   buffer_release(&ids);
+  buffer_release(&gone_lanes);
+  buffer_release(&gone_ids);
+  buffer_release(&returned_ids);
   buffer_release(&delivered);
   buffer_release(&refused);
   buffer_release(&returned);

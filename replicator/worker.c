@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "delivery.h"
 #include "document.h"
+#include "lease.h"
 #include "log.h"
 #include "number.h"
 #include "queries.h"
@@ -188,6 +189,13 @@ static bool push_changes(void *context, const struct change *const *changes, siz
     work->source_lost = true;
     return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
   }
+  if (work->settings.leased) {
+    pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+    if (!lease_renew(work->claim, &work->batch, error)) {
+      work->source_lost = !pgconn_alive(source_connection(work->source));
+      return false;
+    }
+  }
   const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
                       .count = count,
@@ -223,7 +231,7 @@ static bool is_final(void *context, const struct change *change, const struct er
   return false;
 }
 
-/* Settles what has been decided. False when the source was lost. */
+/* Settles what has been decided. False when the lanes or the source were lost. */
 static bool settle_batch(struct work *work, const struct claim *claim, struct delivery *delivery) {
   struct error error;
   struct settlement settlement = {.claim = claim,
@@ -233,7 +241,12 @@ static bool settle_batch(struct work *work, const struct claim *claim, struct de
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;
-  lose_source(work, &error);
+  if (error.kind == FAILURE_FENCED) {
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
+    lease_give_back(claim, &work->batch);
+  } else {
+    lose_source(work, &error);
+  }
   return false;
 }
 
@@ -274,13 +287,30 @@ static bool settle_documents(struct work *work, const struct claim *claim, const
   return ok;
 }
 
+/* Nothing of the batch is settled: it is queued as before. */
+static void let_go(struct work *work, const struct claim *claim) {
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  if (work->settings.leased)
+    lease_give_back(claim, &work->batch);
+  else
+    pgconn_rollback(source_connection(work->source));
+}
+
+/* Nobody knows whether it arrived: it is not sent again by itself. */
+static void give_up_unknown(struct delivery *delivery, const struct error *error) {
+  for (size_t i = 0; i < delivery->batch->count; i++)
+    if (delivery->fates[i].unknown)
+      delivery_decide(delivery, i, OUTCOME_REFUSED, error);
+}
+
 /* The batch is claimed: brings it to the target and settles it. False when it is time to leave. */
 static bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
   bool documents = work->settings.document;
   struct delivery delivery = {.batch = documents ? &work->stale.batch : &work->batch,
                               .on_error = work->settings.on_error,
-                              .retries = work->settings.retries,
+                              .retries = work->settings.at_most_once ? 0 : work->settings.retries,
+                              .at_most_once = work->settings.at_most_once,
                               .push = push_changes,
                               .pause = pause_delivery,
                               .is_final = is_final,
@@ -289,26 +319,31 @@ static bool deliver(struct work *work, const struct claim *claim) {
   work->claim = claim;
   work->source_lost = false;
   error_clear(&error);
-  bool ok = open_target(work, &error);
+  bool ok;
   if (documents)
-    ok = ok && document_collect(&work->document, work->source, &work->settings, &work->batch, &work->stale, &error);
-  ok = ok && delivery_begin(&delivery, &error) && (documents || settle_beforehand(claim, &delivery, &error)) &&
-       delivery_run(&delivery, &error);
+    ok = open_target(work, &error) &&
+         document_collect(&work->document, work->source, &work->settings, &work->batch, &work->stale, &error) &&
+         delivery_begin(&delivery, &error);
+  else
+    ok = delivery_begin(&delivery, &error) && open_target(work, &error) && settle_beforehand(claim, &delivery, &error);
+  ok = ok && delivery_run(&delivery, &error);
   if (work->source_lost) {
     lose_source(work, &error);
-  } else if (!ok && (error.kind == FAILURE_FENCED || error.kind == FAILURE_STOP)) {
-    pgconn_rollback(source_connection(work->source));
+  } else if (!ok && (error.kind == FAILURE_FENCED || (error.kind == FAILURE_STOP && !work->settings.at_most_once))) {
+    let_go(work, claim);
     if (error.kind == FAILURE_FENCED)
       log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
     stay = error.kind != FAILURE_STOP;
   } else {
+    if (!ok && work->settings.at_most_once && delivery.fates != NULL)
+      give_up_unknown(&delivery, &error);
     size_t delivered = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_DELIVERED) : 0;
     size_t refused = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_REFUSED) : 0;
     bool settled = true;
     /* Documents are built again as a whole. */
     bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && delivered + refused == 0;
-    if (undone)
-      pgconn_rollback(source_connection(work->source));
+    if (undone && (!work->settings.at_most_once || delivery.fates == NULL))
+      let_go(work, claim);
     else
       settled = documents ? settle_documents(work, claim, &delivery) : settle_batch(work, claim, &delivery);
     if (settled && ok) {
@@ -319,6 +354,8 @@ static bool deliver(struct work *work, const struct claim *claim) {
         stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
     } else if (settled && is_momentary(&error)) {
       stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
+    } else if (settled && error.kind == FAILURE_STOP) {
+      stay = false;
     } else if (settled && error.kind == FAILURE_GONE) {
       halt_target(work, &error);
     } else if (settled) {
@@ -346,6 +383,7 @@ static bool look(struct work *work) {
     return wait_for_source(work);
   }
   struct claim claim = {.source = work->source,
+                        .instance = work->worker->instance,
                         .settings = &work->settings,
                         .routes = &work->routes,
                         .floor = &duty->floor,

@@ -6,6 +6,7 @@
 -- each row there is much work.
 --   $1 the target's lanes  $2 for each: the id up to which it was seen empty  $3 how many to lock at most
 --   $4 number of its lanes that are not late  $5 whether late lanes come first this time
+--   $6 whether its lanes are leased: then those that are under a lease are not free
 with lane as materialized (
   select l.lane, l.floor, (l.lane & 4095) > $4::integer as is_late
     from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
@@ -15,6 +16,9 @@ with lane as materialized (
     cross join lateral (select q.change_id from rowrelay.queue q
                          where q.lane = l.lane and q.change_id > l.floor
                          order by q.change_id limit 1) as q
+), held as materialized (
+  -- nothing overtakes a barrier that is held, and a barrier overtakes nothing that is
+  select e.lane from lane l join rowrelay.lease e on e.lane = l.lane where $6::boolean and e.lease_until > clock_timestamp()
 ), barrier as materialized (
   select w.first_id as id from waiting w where w.lane & 4095 = 0
 ), ready as materialized (
@@ -22,6 +26,10 @@ with lane as materialized (
     from waiting w
    where case when w.lane & 4095 = 0 then not exists (select from waiting o where o.first_id < w.first_id)
               else w.first_id < coalesce((select b.id from barrier b), 9223372036854775807) end
+     and (not $6::boolean
+          or not exists (select from held h
+                          where h.lane = w.lane - case when w.is_late then $4::integer else 0 end
+                             or w.lane & 4095 = 0 or h.lane & 4095 = 0))
 ), chosen as materialized (
   select r.lane, r.first_id, r.is_late
     from ready r
@@ -32,6 +40,7 @@ with lane as materialized (
    where pg_try_advisory_xact_lock(1919907698, c.lane - case when c.is_late then $4::integer else 0 end)
    limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 8) else $3::integer end
 )
-select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked
+select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked,
+       case when $6::boolean then coalesce((select e.failures + (e.lease_until > '-infinity')::integer from rowrelay.lease e where e.lane = w.lane), 0) else 0 end
   from waiting w
  order by w.lane;

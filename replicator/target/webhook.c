@@ -64,6 +64,7 @@ struct sending {
   size_t ready_count;
   PGresult *bodies; /* one for each change, if the user made them */
   int64_t stop_at;  /* after this no request is begun; clock_now() */
+  bool *in_doubt;   /* changes that were sent, and may have arrived */
   bool failed;      /* the target failed: no request is begun any more */
   struct error *error;
   bool refused_together; /* a batch was refused: nobody knows which of its events is at fault */
@@ -200,9 +201,12 @@ static bool find_order(struct sending *sending, struct error *error) {
 static bool make_bodies(struct sending *sending, struct error *error) {
   static const struct query BEGIN = {.text = "savepoint webhook"};
   static const struct query END = {.text = "release savepoint webhook"};
+  static const struct query BEGIN_ALONE = {.text = "begin read only"};
+  static const struct query END_ALONE = {.text = "commit"};
   struct webhook *webhook = sending->webhook;
   const struct push *push = sending->push;
   struct pgconn *connection = source_connection(webhook->source);
+  bool leased = webhook->settings->leased; /* then no transaction is open */
   struct buffer changes;
   struct buffer text;
   buffer_init(&changes, BODY_LIMIT);
@@ -222,9 +226,9 @@ static bool make_bodies(struct sending *sending, struct error *error) {
     const struct query query = {.text = text.data};
     PGresult *replies[3] = {NULL};
     pgconn_pipeline_begin(connection);
-    pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+    pgconn_pipeline_add(connection, leased ? &BEGIN_ALONE : &BEGIN, NO_VALUES);
     pgconn_pipeline_add(connection, &query, VALUES(changes.data));
-    pgconn_pipeline_add(connection, &END, NO_VALUES);
+    pgconn_pipeline_add(connection, leased ? &END_ALONE : &END, NO_VALUES);
     ok = pgconn_pipeline_run(connection, replies, 3, error);
     sending->bodies = replies[1];
     PQclear(replies[0]);
@@ -232,7 +236,8 @@ static bool make_bodies(struct sending *sending, struct error *error) {
     if (!ok && pgconn_alive(connection)) {
       struct error lost;
       error_hint(error, "it was said by the source, to option body");
-      if (!pgconn_script(connection, "rollback to savepoint webhook; release savepoint webhook", &lost))
+      const char *undo = leased ? "rollback" : "rollback to savepoint webhook; release savepoint webhook";
+      if (!pgconn_script(connection, undo, &lost))
         *error = lost;
     }
   }
@@ -359,6 +364,8 @@ static void take_answer(struct sending *sending, struct slot *slot) {
   }
   http_target_failed(&slot->request, &why);
   if (why.kind != FAILURE_REFUSED) {
+    for (size_t i = 0; !slot->request.unsent && i < slot->count; i++)
+      sending->in_doubt[slot->indexes[i]] = true;
     fail(sending, &why);
   } else if (slot->count == 1) {
     verdict_refuse(&sending->push->verdicts[slot->indexes[0]], &why);
@@ -395,8 +402,11 @@ static void cancel_rest(struct sending *sending) {
   bool any = false;
   for (int i = 0; i < webhook->http.concurrency; i++) {
     struct slot *slot = &webhook->slots[i];
-    if (slot->busy)
+    if (slot->busy) {
       http_cancel(webhook->http.http, &slot->request);
+      for (size_t n = 0; n < slot->count; n++)
+        sending->in_doubt[slot->indexes[n]] = true;
+    }
     any = any || slot->busy;
     slot->busy = false;
   }
@@ -427,8 +437,8 @@ static bool run(struct sending *sending) {
     struct verdict *verdict = &push->verdicts[i];
     if (verdict->kind == VERDICT_REFUSED && verdict->why == NULL)
       verdict->kind = VERDICT_NONE; /* one of a batch: the halves are tried apart */
-    else if (verdict->kind == VERDICT_NONE && !sending->failed)
-      verdict->kind = VERDICT_LATER;
+    else if (verdict->kind == VERDICT_NONE && !sending->in_doubt[i])
+      verdict->kind = VERDICT_LATER; /* it was not sent */
   }
   return !sending->failed && !sending->refused_together;
 }
@@ -439,12 +449,15 @@ static bool webhook_push(void *handle, const struct push *push, struct error *er
                             .push = push,
                             .next = calloc(push->count, sizeof(size_t)),
                             .ready = calloc(push->count, sizeof(size_t)),
+                            .in_doubt = calloc(push->count, sizeof(bool)),
                             .error = error};
-  bool ok = (sending.next != NULL && sending.ready != NULL) || error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = (sending.next != NULL && sending.ready != NULL && sending.in_doubt != NULL) ||
+            error_set(error, FAILURE_RETRY, "out of memory");
   ok = ok && find_order(&sending, error) && (webhook->body == NULL || make_bodies(&sending, error)) && run(&sending);
   PQclear(sending.bodies);
   free(sending.next);
   free(sending.ready);
+  free(sending.in_doubt);
   return ok;
 }
 

@@ -51,6 +51,9 @@ begin
         ('batch_rows',       null,           '^\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
         ('batch_bytes',      null,           '^\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
         ('retries',          null,           '^\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
+        ('claim',            null,           '^(transaction|lease)$', null, null, 'transaction or lease'),
+        ('lease',            null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('guarantee',        null,           '^at-(least|most)-once$', null, null, 'at-least-once or at-most-once'),
         ('push_timeout',     null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
         ('concurrency',      '{webhook}',    '^\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
         ('events',           '{webhook}',    '^\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
@@ -71,19 +74,20 @@ begin
         ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://', null, null, 'a URL such as http://HOST:PORT')
       ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
   loop
-    if option.pattern is null or kind <> all (option.kinds::text[]) then
+    if option.pattern is null or kind <> all (option.kinds::text[])
+       or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
       raise exception 'option "%" is not known%', option.name, case when option.pattern is not null then ' to such a target' end
         using errcode = 'invalid_parameter_value',
               hint = case kind
-                       when 'postgresql' then 'Options are batch_bytes, batch_rows, lanes, mode, on_error, push_timeout and retries.'
-                       when 'search' then 'Options are api_key, batch_bytes, batch_rows, bulk_bytes, ca_file, certificate, follow_redirects, gzip, '
-                                          'headers, http2, lanes, on_error, private_key, proxy, push_timeout, retries and timeout.'
-                       when 'http lines' then 'Options are batch_bytes, batch_rows, ca_file, certificate, follow_redirects, headers, http2, lanes, '
+                       when 'postgresql' then 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, mode, on_error, push_timeout and retries.'
+                       when 'search' then 'Options are api_key, batch_bytes, batch_rows, bulk_bytes, ca_file, certificate, claim, follow_redirects, guarantee, gzip, '
+                                          'headers, http2, lanes, lease, on_error, private_key, proxy, push_timeout, retries and timeout.'
+                       when 'http lines' then 'Options are batch_bytes, batch_rows, ca_file, certificate, claim, follow_redirects, guarantee, headers, http2, lanes, lease, '
                                               'on_error, private_key, proxy, push_timeout, retries and timeout.'
-                       when 'webhook' then 'Options are batch_bytes, batch_rows, body, ca_file, certificate, concurrency, events, '
-                                           'follow_redirects, headers, http2, lanes, method, on_error, private_key, proxy, push_timeout, '
+                       when 'webhook' then 'Options are batch_bytes, batch_rows, body, ca_file, certificate, claim, concurrency, events, '
+                                           'follow_redirects, guarantee, headers, http2, lanes, lease, method, on_error, private_key, proxy, push_timeout, '
                                            'retries, secret and timeout.'
-                       else 'Options are batch_bytes, batch_rows, lanes, on_error, push_timeout and retries.'
+                       else 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, on_error, push_timeout and retries.'
                      end;
     end if;
     continue when option.value is null;

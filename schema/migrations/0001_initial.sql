@@ -226,6 +226,28 @@ comment on column rowrelay.refusal.message is 'the target''s words';
 comment on column rowrelay.refusal.detail is 'the target''s words, continued';
 comment on column rowrelay.refusal.refused_at is 'when';
 
+create table rowrelay.lease (
+  lane        integer primary key,
+  process_id  uuid not null,
+  instance    uuid not null,
+  token       bigint not null,
+  claimed_at  timestamptz not null,
+  lease_until timestamptz not null,
+  failures    integer not null default 0,
+  change_id   bigint,
+  deaths      integer not null default 0
+) with (fillfactor = 50);
+comment on table rowrelay.lease is 'lanes whose batch is being pushed outside any transaction (option claim=lease); nobody else claims from them before lease_until';
+comment on column rowrelay.lease.lane is 'which; its rows stay in the queue until they are settled';
+comment on column rowrelay.lease.process_id is 'of this claim: only who knows it may settle';
+comment on column rowrelay.lease.instance is 'which process';
+comment on column rowrelay.lease.token is 'number of the claim';
+comment on column rowrelay.lease.claimed_at is 'when, by the server''s clock';
+comment on column rowrelay.lease.lease_until is 'until when, by the server''s clock; renewed before each push; -infinity: it was given back';
+comment on column rowrelay.lease.failures is 'how often a claim of this lane has expired, because its process died; each batch that is settled takes one off';
+comment on column rowrelay.lease.change_id is 'the change, if it is the only one of the claim';
+comment on column rowrelay.lease.deaths is 'how often a process has died when it was';
+
 create sequence rowrelay.claim_token as bigint cache 1;
 comment on sequence rowrelay.claim_token is 'number of each claim: a later claim of a lane has a larger one';
 

@@ -12,7 +12,9 @@ select h.id as change_id,
        h.actor,
        (select jsonb_object_agg(t.name,
                  case
-                   when exists (select from rowrelay.refusal f where f.target = r.target and f.change_id = h.id) then 'error'
+                   -- sent at most once, it counts as refused until there is an answer
+                   when refused.lane is not null and leased.lane is null then 'error'
+                   when leased.lane is not null then 'in-progress'
                    when queued.lane is null then 'complete'
                    when exists (select from pg_locks l
                                  where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued.lane::oid
@@ -24,6 +26,8 @@ select h.id as change_id,
           left join lateral (select q.lane from generate_series(-1, t.lanes - 1) as n
                                join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) and q.change_id = h.id
                               limit 1) as queued on true
+          left join rowrelay.refusal refused on refused.target = r.target and refused.change_id = h.id
+          left join rowrelay.lease leased on leased.lane = coalesce(queued.lane, refused.lane) and leased.lease_until > clock_timestamp()
          where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)
             -- a snapshot goes to one target
             and (h.op <> 's' or r.target = (h.caveat ->> 'target')::integer)) as status,

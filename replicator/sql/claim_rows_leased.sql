@@ -1,0 +1,21 @@
+-- Reads queued rows from lanes whose locks this transaction holds, as claim_rows.sql takes them; they stay in the queue.
+-- The parameters are the same.
+with candidate as materialized (
+  select c.*
+    from rowrelay.target t
+    cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
+    cross join lateral (
+      select q.change_id, q.lane, q.day, q.bytes
+        from rowrelay.queue q
+       where q.lane = l.lane and q.change_id > l.floor
+         and (l.lane & 4095 = 0
+              or q.change_id < coalesce((select min(b.change_id) from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1)),
+                                        9223372036854775807))
+       order by q.change_id limit $4::integer) as c
+   where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
+), measured as (
+  select c.*, sum(c.bytes) over in_order as sum_bytes, row_number() over in_order as n
+    from candidate c
+  window in_order as (order by c.change_id rows unbounded preceding)
+)
+select m.change_id, m.lane, m.day, m.bytes from measured m where m.sum_bytes <= $5::bigint or m.n = 1 order by m.change_id;
