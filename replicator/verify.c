@@ -38,14 +38,14 @@ struct verify {
   struct pair pair;
   struct report report;
   struct decider decider;
-  const char *token;
-  bool md5_only;
+  struct recipe recipe;
 };
 
 /* A range of keys, as JSON arrays; NULL: no bound. */
 struct range {
   const char *behind;
   const char *up_to;
+  const char *keys; /* of documents: an array literal of all that there are at the source; else NULL */
 };
 
 /* ---- replies with a name in the first column ------------------------------------------------------------------- */
@@ -102,11 +102,18 @@ static bool add_different(const PGresult *here, const PGresult *there, struct ke
 
 /* ---- narrowing down -------------------------------------------------------------------------------------------- */
 
-static bool ask_both(struct verify *verify, const struct plan *plan, enum ask ask, struct values values,
-                     struct question questions[SIDE_COUNT], struct error *error) {
-  for (int side = 0; side < SIDE_COUNT; side++)
-    questions[side] = (struct question){
-        .side = (enum side)side, .text = plan_statement(plan, (enum side)side, ask), .values = values};
+/* `buckets` and `chosen` may be NULL. */
+static bool ask_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                     const char *buckets, const char *chosen, struct question questions[SIDE_COUNT],
+                     struct error *error) {
+  bool built = range->keys != NULL;
+  const char *here[] = {built ? range->keys : range->behind, built ? NULL : range->up_to, buckets, chosen};
+  const char *there[] = {range->behind, range->up_to, buckets, chosen};
+  int count = ask == ASK_SUM ? 2 : ask == ASK_BUCKETS ? 3 : 4;
+  questions[SIDE_SOURCE] = (struct question){
+      .side = SIDE_SOURCE, .text = plan_statement(plan, SIDE_SOURCE, ask), .values = {.count = count, .texts = here}};
+  questions[SIDE_TARGET] = (struct question){
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ask), .values = {.count = count, .texts = there}};
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
 
@@ -116,8 +123,7 @@ static bool find_buckets(struct verify *verify, const struct plan *plan, const s
   struct question questions[SIDE_COUNT];
   struct keys names;
   keys_init(&names);
-  bool ok = ask_both(verify, plan, ASK_BUCKETS, VALUES(range->behind, range->up_to, number(buckets - 1).text),
-                     questions, error) &&
+  bool ok = ask_both(verify, plan, ASK_BUCKETS, range, number(buckets - 1).text, NULL, questions, error) &&
             add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &names, error);
   *any = names.count > 0;
   *rows = 0;
@@ -136,8 +142,7 @@ static bool find_buckets(struct verify *verify, const struct plan *plan, const s
 static bool find_rows(struct verify *verify, const struct plan *plan, const struct range *range, int buckets,
                       const char *chosen, struct error *error) {
   struct question questions[SIDE_COUNT];
-  bool ok = ask_both(verify, plan, ASK_ROWS, VALUES(range->behind, range->up_to, number(buckets - 1).text, chosen),
-                     questions, error) &&
+  bool ok = ask_both(verify, plan, ASK_ROWS, range, number(buckets - 1).text, chosen, questions, error) &&
             add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &verify->decider.suspects, error);
   pair_forget(questions, SIDE_COUNT);
   if (ok && verify->decider.suspects.count >= MANY_SUSPECTS)
@@ -193,29 +198,32 @@ static bool find_bound(struct verify *verify, const struct plan *plan, enum side
   return ok;
 }
 
-/* Compares one range; with the same question `side` tells the end of the next one. */
-static bool compare_range(struct verify *verify, const struct plan *plan, const struct range *range, enum side side,
-                          int next_size, char **next_bound, struct error *error) {
-  struct values values = VALUES(range->behind, range->up_to);
-  struct question questions[] = {
-      {.side = SIDE_SOURCE, .text = plan_statement(plan, SIDE_SOURCE, ASK_SUM), .values = values},
-      {.side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_SUM), .values = values},
-      {.side = side,
-       .text = plan_statement(plan, side, ASK_BOUNDARY),
-       .values = VALUES(range->up_to, number(next_size).text)},
-  };
-  *next_bound = NULL;
-  if (!pair_ask(&verify->pair, questions, range->up_to != NULL ? 3 : 2, error))
+/* Compares one range. */
+static bool compare_range(struct verify *verify, const struct plan *plan, const struct range *range,
+                          struct error *error) {
+  struct question questions[SIDE_COUNT];
+  if (!ask_both(verify, plan, ASK_SUM, range, NULL, NULL, questions, error))
     return false;
-  int64_t here = reply_bigint(questions[0].reply, 0, SUM_COUNT);
-  int64_t there = reply_bigint(questions[1].reply, 0, SUM_COUNT);
-  bool same = here == there && same_values(questions[0].reply, 0, questions[1].reply, 0);
-  bool ok = range->up_to == NULL || read_bound(questions[2].reply, next_bound, error);
-  pair_forget(questions, 2);
-  if (range->up_to != NULL)
-    pair_forget(questions + 2, 1);
+  int64_t here = reply_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
+  int64_t there = reply_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
+  bool same = here == there && same_values(questions[SIDE_SOURCE].reply, 0, questions[SIDE_TARGET].reply, 0);
+  pair_forget(questions, SIDE_COUNT);
   verify->report.rows += here;
-  return ok && (same || narrow(verify, plan, range, here > there ? here : there, error));
+  return same || narrow(verify, plan, range, here > there ? here : there, error);
+}
+
+/* The same for documents, whose keys have to be known first. */
+static bool compare_documents(struct verify *verify, const struct plan *plan, const struct range *range,
+                              struct error *error) {
+  struct question question = {.side = SIDE_SOURCE,
+                              .text = plan_statement(plan, SIDE_SOURCE, ASK_KEYS),
+                              .values = VALUES(range->behind, range->up_to)};
+  if (!pair_ask(&verify->pair, &question, 1, error))
+    return false;
+  struct range with_keys = {.behind = range->behind, .up_to = range->up_to, .keys = PQgetvalue(question.reply, 0, 0)};
+  bool ok = compare_range(verify, plan, &with_keys, error);
+  pair_forget(&question, 1);
+  return ok;
 }
 
 static int next_size(int size, int64_t milliseconds) {
@@ -229,36 +237,36 @@ static int next_size(int size, int64_t milliseconds) {
 /* The source says where ranges end, and behind its last key the target does. */
 static bool compare_ranges(struct verify *verify, const struct plan *plan, struct error *error) {
   char *behind = NULL;
-  char *up_to = NULL;
-  char *next = NULL;
   int size = FIRST_RANGE;
   enum side side = SIDE_SOURCE;
-  bool ok = find_bound(verify, plan, side, NULL, size, &up_to, error);
+  bool ok = true;
   for (bool last = false; ok && !last;) {
-    if (up_to == NULL && side == SIDE_SOURCE) {
+    char *up_to = NULL;
+    ok = find_bound(verify, plan, side, behind, size, &up_to, error);
+    if (ok && up_to == NULL && side == SIDE_SOURCE) {
       side = SIDE_TARGET;
-      ok = find_bound(verify, plan, side, behind, size, &up_to, error);
-      if (!ok)
-        break;
+      continue;
     }
     last = up_to == NULL;
     struct range range = {.behind = behind, .up_to = up_to};
     int64_t began = clock_now();
-    ok = compare_range(verify, plan, &range, side, size, &next, error);
+    ok = ok && (plan->oid != NULL ? compare_range(verify, plan, &range, error)
+                                  : compare_documents(verify, plan, &range, error));
     size = next_size(size, clock_now() - began);
     free(behind);
     behind = up_to;
-    up_to = next;
-    next = NULL;
   }
   free(behind);
-  free(up_to);
   return ok;
 }
 
-static bool compare_table(struct verify *verify, const char *oid, const char *name, struct error *error) {
+/* `oid` is NULL for a document. */
+static bool compare(struct verify *verify, const struct settings *settings, const char *oid, const char *name,
+                    struct error *error) {
   struct plan plan;
-  bool ok = plan_make(&plan, &verify->pair, verify->settings.target, oid, name, verify->token, verify->md5_only, error);
+  verify->decider.settings = settings;
+  bool ok = oid != NULL ? plan_make(&plan, &verify->pair, settings->target, oid, name, &verify->recipe, error)
+                        : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
     ok = (plan.in_ranges ? compare_ranges(verify, &plan, error) : compare_whole(verify, &plan, error)) &&
@@ -277,46 +285,66 @@ static bool probe(struct verify *verify, struct error *error) {
                                  {.side = SIDE_TARGET, .text = QUERY_verify_probe.text, .values = NO_VALUES}};
   if (!pair_ask(&verify->pair, questions, 2, error))
     return false;
-  verify->md5_only = strcmp(PQgetvalue(questions[0].reply, 0, 0), PQgetvalue(questions[1].reply, 0, 0)) != 0;
+  verify->recipe.md5_only = strcmp(PQgetvalue(questions[0].reply, 0, 0), PQgetvalue(questions[1].reply, 0, 0)) != 0;
   pair_forget(questions, 2);
   return true;
 }
 
-static bool find_tables(struct verify *verify, PGresult **tables, struct error *error) {
-  const struct verify_options *options = verify->options;
-  struct buffer patterns;
-  buffer_init(&patterns, ARRAY_LIMIT);
-  buffer_add_string(&patterns, "[");
-  for (size_t i = 0; i < options->pattern_count; i++) {
-    buffer_add_string(&patterns, i > 0 ? "," : "");
-    buffer_add_json_string(&patterns, options->patterns[i]);
+static void write_array(size_t count, const char *const *texts, struct buffer *array) {
+  buffer_add_string(array, "[");
+  for (size_t i = 0; i < count; i++) {
+    buffer_add_string(array, i > 0 ? "," : "");
+    buffer_add_json_string(array, texts[i]);
   }
-  buffer_add_string(&patterns, "]");
-  struct question question = {
-      .side = SIDE_SOURCE,
-      .text = QUERY_verify_tables.text,
-      .values = VALUES(number(verify->settings.target).text, options->pattern_count > 0 ? patterns.data : NULL)};
-  bool ok = buffer_ok(&patterns, "the list of tables", error) && pair_ask(&verify->pair, &question, 1, error);
-  buffer_release(&patterns);
-  *tables = question.reply;
-  for (int row = 0; ok && row < PQntuples(*tables); row++)
-    if (PQgetisnull(*tables, row, 0))
-      ok = error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
-                     PQgetvalue(*tables, row, 2));
-  if (ok && PQntuples(*tables) == 0) {
-    ok = error_set(error, FAILURE_USAGE, "no table goes to target \"%s\"", options->target);
-    error_hint(error, "run: rowrelay route TABLE %s", options->target);
-  }
-  return ok;
+  buffer_add_string(array, "]");
 }
 
-static bool read_settings(struct verify *verify, struct source *source, struct error *error) {
+/* What is to be compared, and the errors where there is nothing of that name. */
+static bool find(struct verify *verify, PGresult **tables, PGresult **documents, struct error *error) {
+  const struct verify_options *options = verify->options;
+  struct buffer patterns;
+  struct buffer names;
+  bool all = options->pattern_count == 0 && options->document_count == 0;
+  buffer_init(&patterns, ARRAY_LIMIT);
+  buffer_init(&names, ARRAY_LIMIT);
+  write_array(options->pattern_count, options->patterns, &patterns);
+  write_array(options->document_count, options->documents, &names);
+  struct number target = number(verify->settings.target);
+  struct question questions[] = {{.side = SIDE_SOURCE,
+                                  .text = QUERY_verify_tables.text,
+                                  .values = VALUES(target.text, all ? NULL : patterns.data)},
+                                 {.side = SIDE_SOURCE,
+                                  .text = QUERY_verify_documents.text,
+                                  .values = VALUES(target.text, all ? NULL : names.data)}};
+  bool ok = buffer_ok(&patterns, "the list of tables", error) && buffer_ok(&names, "the list of documents", error) &&
+            pair_ask(&verify->pair, questions, 2, error);
+  buffer_release(&patterns);
+  buffer_release(&names);
+  *tables = questions[0].reply;
+  *documents = questions[1].reply;
+  if (!ok)
+    return false;
+  for (int row = 0; row < PQntuples(*tables); row++)
+    if (PQgetisnull(*tables, row, 0))
+      return error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
+                       PQgetvalue(*tables, row, 2));
+  for (int row = 0; row < PQntuples(*documents); row++)
+    if (PQgetisnull(*documents, row, 1))
+      return error_set(error, FAILURE_USAGE, "no document \"%s\" goes to target \"%s\"", PQgetvalue(*documents, row, 0),
+                       options->target);
+  if (PQntuples(*tables) > 0 || PQntuples(*documents) > 0)
+    return true;
+  error_set(error, FAILURE_USAGE, "no table goes to target \"%s\"", options->target);
+  return error_hint(error, "run: rowrelay route TABLE %s", options->target);
+}
+
+/* Reads the settings of a target, or of a document. */
+static bool read_settings(struct source *source, const char *name, struct settings *settings, struct error *error) {
   struct buffer names;
   PGresult *reply = NULL;
   const struct query query = {.name = NULL, .text = QUERY_target_settings.text};
   const struct query by_name = {.name = NULL, .text = QUERY_cmd_target_id.text};
-  bool ok = source_run(source, &by_name, VALUES(verify->options->target), NULL, error);
-  if (!ok) {
+  if (!source_run(source, &by_name, VALUES(name), NULL, error)) {
     /* the function knows best what to say when there is none of that name */
     if (strcmp(error->sqlstate, "42704") == 0)
       error->kind = FAILURE_USAGE;
@@ -324,10 +352,18 @@ static bool read_settings(struct verify *verify, struct source *source, struct e
   }
   buffer_init(&names, ARRAY_LIMIT);
   buffer_add_string(&names, "{");
-  buffer_add_json_string(&names, verify->options->target); /* array literals quote alike */
+  buffer_add_json_string(&names, name); /* array literals quote alike */
   buffer_add_string(&names, "}");
-  ok = buffer_ok(&names, "the target's name", error) && source_run(source, &query, VALUES(names.data), &reply, error) &&
-       settings_read(&verify->settings, reply, 0, error);
+  bool ok =
+      buffer_ok(&names, "the target's name", error) && source_run(source, &query, VALUES(names.data), &reply, error);
+  /* A target's documents are there too. */
+  bool found = false;
+  for (int row = 0; ok && !found && row < PQntuples(reply); row++) {
+    ok = settings_read(settings, reply, row, error);
+    found = ok && strcmp(settings->name, name) == 0;
+  }
+  if (ok && !found)
+    ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name);
   PQclear(reply);
   buffer_release(&names);
   return ok;
@@ -362,21 +398,36 @@ static bool tell(const struct verify *verify, struct error *error) {
   return true;
 }
 
-static bool compare_tables(struct verify *verify, struct error *error) {
+static bool compare_all(struct verify *verify, struct source *source, const PGresult *tables, const PGresult *documents,
+                        struct error *error) {
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    ok = compare(verify, &verify->settings, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+  for (int row = 0; ok && row < PQntuples(documents); row++) {
+    struct settings settings = {.target = 0};
+    const char *name = PQgetvalue(documents, row, 0);
+    ok = read_settings(source, name, &settings, error) && compare(verify, &settings, NULL, name, error);
+  }
+  verify->decider.settings = &verify->settings;
+  return ok;
+}
+
+static bool run(struct verify *verify, struct source *source, struct error *error) {
   PGresult *tables = NULL;
+  PGresult *documents = NULL;
   PGresult *token = NULL;
-  bool ok = find_tables(verify, &tables, error) && probe(verify, error) &&
+  bool ok = find(verify, &tables, &documents, error) && probe(verify, error) &&
             pgconn_run(verify->pair.connections[SIDE_SOURCE], &QUERY_instance_new_id, NO_VALUES, &token, error);
   if (ok) {
-    verify->token = PQgetvalue(token, 0, 0);
+    verify->recipe.token = PQgetvalue(token, 0, 0);
     report_begin(&verify->report, verify->settings.name, verify->options->json, verify->options->limit);
-    for (int row = 0; ok && row < PQntuples(tables); row++)
-      ok = compare_table(verify, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+    ok = compare_all(verify, source, tables, documents, error);
     report_end(&verify->report, verify->pair.rows_received, verify->pair.bytes_received);
     ok = ok && tell(verify, error);
   }
   PQclear(token);
   PQclear(tables);
+  PQclear(documents);
   return ok;
 }
 
@@ -389,8 +440,8 @@ bool verify_run(const struct verify_options *options, struct source *source, str
                                     .patience = options->patience,
                                     .repair = options->repair};
   decider_init(&verify.decider);
-  bool ok = read_settings(&verify, source, error) &&
-            pair_open(&verify.pair, options->conninfo, &verify.settings, error) && compare_tables(&verify, error);
+  bool ok = read_settings(source, options->target, &verify.settings, error) &&
+            pair_open(&verify.pair, options->conninfo, &verify.settings, error) && run(&verify, source, error);
   if (!ok && interrupted())
     error_set(error, FAILURE_STOP, "told to leave before all was compared");
   pair_release(&verify.pair);

@@ -1,5 +1,5 @@
 /*
- * verify: compares a mirror with its source while both are live.
+ * verify: compares mirrors and documents with their source while both sides are live.
  *
  * Both sides hash the same range of keys at the same time, and only count and sum come over the wire. Where they
  * differ, both hash that range once more, in buckets by the hash of the key; of the buckets that differ, keys and
@@ -10,6 +10,9 @@
  * back vacuum. A range reaches from one key of the source to another; were the two sides to sort differently, rows
  * would only look different for a while. Where they are known to do so, where there is no such index, and where there
  * is no key at all, each side reads the whole table in one statement, in buckets from the start.
+ *
+ * Documents are compared in the same way. Their keys are those of the first of their tables, and what the source hashes
+ * is what their query gives for the keys of a range.
  */
 #ifndef ROWRELAY_VERIFY_H
 #define ROWRELAY_VERIFY_H
@@ -23,8 +26,10 @@
 struct verify_options {
   const char *conninfo; /* of the source */
   const char *target;
-  size_t pattern_count; /* 0: all tables that go there */
+  size_t pattern_count; /* of tables; */
   const char *const *patterns;
+  size_t document_count; /* and of documents; neither: all that go there */
+  const char *const *documents;
   bool json;
   bool repair;
   int64_t limit;    /* differences of each table that are shown */

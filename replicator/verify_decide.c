@@ -115,10 +115,14 @@ static bool queue_repairs(struct decider *decider, const struct plan *plan, stru
   for (size_t begin = 0; ok && begin < repairs->count; begin += SLICE) {
     PGresult *reply = NULL;
     const struct query requeue = {.name = NULL, .text = QUERY_verify_requeue.text};
+    const struct query rebuild = {.name = NULL, .text = QUERY_verify_rebuild.text};
     buffer_clear(&array);
     keys_write(repairs, begin, SLICE, false, &array);
     ok = buffer_ok(&array, "the list of keys", error) &&
-         source_run(decider->control, &requeue, VALUES(plan->oid, decider->settings->name, array.data), &reply, error);
+         (plan->oid != NULL
+              ? source_run(decider->control, &requeue, VALUES(plan->oid, decider->settings->name, array.data), &reply,
+                           error)
+              : source_run(decider->control, &rebuild, VALUES(decider->settings->name, array.data), &reply, error));
     if (ok)
       decider->report->queued += reply_bigint(reply, 0, 0);
     PQclear(reply);
@@ -167,7 +171,8 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
 }
 
 /*
- * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed.
+ * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed, as
+ * is known already or is said there.
  * Several rows of one key, which no unique index forbids, are equal to the target's if any is.
  */
 static bool decide_rows(struct decider *decider, const struct plan *plan, const PGresult *source,
@@ -185,7 +190,7 @@ static bool decide_rows(struct decider *decider, const struct plan *plan, const 
     const char *here = reply_text(source, row, COLUMN_STATE);
     if (here == NULL ? there[which] == NULL : there[which] != NULL && strcmp(here, there[which]) == 0)
       equal[which] = true;
-    else if (reply_bool(source, row, COLUMN_CHANGED))
+    else if (changed[which] || reply_bool(source, row, COLUMN_CHANGED))
       changed[which] = true;
     else
       differs[which] = row + 1;
@@ -233,18 +238,27 @@ static void decide_copies(struct decider *decider, size_t count, const PGresult 
   }
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------- */
+/* Puts those of the first `count` suspects that have changed behind all others. */
+static bool keep_changed(struct keys *suspects, size_t count, const bool *changed, struct error *error) {
+  struct keys again;
+  bool ok = true;
+  keys_init(&again);
+  for (size_t i = 0; ok && i < count; i++)
+    ok = !changed[i] || keys_add(&again, suspects->texts[i], error);
+  keys_drop(suspects, 0, count);
+  for (size_t i = 0; ok && i < again.count; i++)
+    ok = keys_add(suspects, again.texts[i], error);
+  keys_release(&again);
+  return ok;
+}
 
-/* Steps 3 and 4, for the first suspects; those that have changed stay, behind all others. */
+/* Steps 3 and 4, for the first suspects. */
 static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, const char *queued,
                     size_t count, struct error *error) {
-  struct keys *suspects = &decider->suspects;
-  struct keys again;
   struct buffer array;
   bool changed[SLICE] = {false};
-  keys_init(&again);
   buffer_init(&array, ARRAY_LIMIT);
-  keys_write(suspects, 0, count, !plan->keyless, &array);
+  keys_write(&decider->suspects, 0, count, !plan->keyless, &array);
   struct question there = {
       .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
   struct question here = {.side = SIDE_SOURCE,
@@ -256,17 +270,105 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
     decide_copies(decider, count, here.reply, there.reply, changed);
   else if (ok)
     ok = decide_rows(decider, plan, here.reply, there.reply, count, changed, error);
-  for (size_t i = 0; ok && i < count; i++)
-    ok = !changed[i] || keys_add(&again, suspects->texts[i], error);
-  keys_drop(suspects, 0, count);
-  for (size_t i = 0; ok && i < again.count; i++)
-    ok = keys_add(suspects, again.texts[i], error);
-  keys_release(&again);
+  ok = ok && keep_changed(&decider->suspects, count, changed, error);
   pair_forget(&there, 1);
   pair_forget(&here, 1);
   buffer_release(&array);
   return ok;
 }
+
+/* ---- documents ------------------------------------------------------------------------------------------------- */
+
+/* Until nothing of what was given out by now is queued. *passed: it is so, rather than out of patience. */
+static bool let_pass(struct decider *decider, int64_t until, bool *passed, struct error *error) {
+  struct question mark = {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES};
+  *passed = false;
+  if (!pair_ask(decider->pair, &mark, 1, error))
+    return false;
+  struct number last_id = number(reply_bigint(mark.reply, 0, 1));
+  pair_forget(&mark, 1);
+  for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
+    struct question question = {.side = SIDE_SOURCE,
+                                .text = QUERY_verify_queued.text,
+                                .values = VALUES(number(decider->settings->target).text, last_id.text, NULL)};
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (!pair_ask(decider->pair, &question, 1, error))
+      return false;
+    *passed = !reply_bool(question.reply, 0, QUEUED_ANY);
+    snprintf(decider->waits, sizeof decider->waits, "%s", *passed ? "" : PQgetvalue(question.reply, 0, QUEUED_STATE));
+    pair_forget(&question, 1);
+    if (*passed || is_hopeless(decider->waits) || clock_now() >= until)
+      return true;
+  }
+}
+
+/* The array literal for the document's query; it quotes as JSON does. Suspects are JSON arrays of one text. */
+static void write_document_keys(const struct keys *suspects, size_t count, struct buffer *literal) {
+  buffer_add_string(literal, "{");
+  for (size_t i = 0; i < count; i++) {
+    const char *text = suspects->texts[i];
+    buffer_add_string(literal, i > 0 ? "," : "");
+    buffer_add(literal, text + 1, strlen(text) - 2);
+  }
+  buffer_add_string(literal, "}");
+}
+
+static void mark_changed(const PGresult *before, const PGresult *after, bool *changed) {
+  for (int row = 0; row < PQntuples(before) && row < PQntuples(after); row++) {
+    const char *first = reply_text(before, row, COLUMN_STATE);
+    const char *second = reply_text(after, row, COLUMN_STATE);
+    if (first == NULL || second == NULL ? first != second : strcmp(first, second) != 0)
+      changed[reply_bigint(after, row, COLUMN_WHICH) - 1] = true;
+  }
+}
+
+static bool look_up_documents(struct decider *decider, const struct plan *plan, size_t count, int64_t until,
+                              bool *passed, struct error *error) {
+  struct buffer array;
+  struct buffer literal;
+  bool changed[SLICE] = {false};
+  buffer_init(&array, ARRAY_LIMIT);
+  buffer_init(&literal, ARRAY_LIMIT);
+  keys_write(&decider->suspects, 0, count, true, &array);
+  write_document_keys(&decider->suspects, count, &literal);
+  const char *build = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP);
+  struct question before = {.side = SIDE_SOURCE, .text = build, .values = VALUES(literal.data)};
+  struct question after = before;
+  struct question there = {
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+  *passed = false;
+  /* What was queued for the document when it was claimed is there when the first is over. */
+  bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&
+            pair_ask(decider->pair, &before, 1, error) && let_pass(decider, until, passed, error) &&
+            (!*passed || let_pass(decider, until, passed, error));
+  if (ok && *passed) {
+    ok = pair_ask(decider->pair, &there, 1, error) && pair_ask(decider->pair, &after, 1, error);
+    if (ok)
+      mark_changed(before.reply, after.reply, changed);
+    ok = ok && decide_rows(decider, plan, after.reply, there.reply, count, changed, error) &&
+         keep_changed(&decider->suspects, count, changed, error);
+  }
+  pair_forget(&before, 1);
+  pair_forget(&after, 1);
+  pair_forget(&there, 1);
+  buffer_release(&array);
+  buffer_release(&literal);
+  return ok;
+}
+
+static bool look_at_documents(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+  bool ok = true;
+  bool passed = true;
+  for (size_t left = decider->suspects.count; ok && passed && left > 0;) {
+    size_t count = left < SLICE ? left : SLICE;
+    ok = look_up_documents(decider, plan, count, until, &passed, error);
+    left -= count;
+  }
+  return ok;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------- */
 
 /* All suspects once. */
 static bool look_at_all(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
@@ -287,7 +389,9 @@ static bool look_at_all(struct decider *decider, const struct plan *plan, int64_
 bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error) {
   int64_t until = clock_now() + decider->patience;
   for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
-    if (!look_at_all(decider, plan, until, error) || !queue_repairs(decider, plan, error))
+    bool ok =
+        plan->oid != NULL ? look_at_all(decider, plan, until, error) : look_at_documents(decider, plan, until, error);
+    if (!ok || !queue_repairs(decider, plan, error))
       return false;
     if (decider->suspects.count == 0 || (clock_now() < until && !is_hopeless(decider->waits)))
       continue;

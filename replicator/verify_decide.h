@@ -11,6 +11,10 @@
  * A row of which there is no such change has not changed since 1; if none is queued either, the target has had all its
  * changes by 3, and if it differs, it is different. The others are looked at again in the same way, until they stand
  * still for a moment. A writer that keeps its transaction open for long is not waited for.
+ *
+ * Which changes make a document another one is for queries to say. So documents are built twice: before the first step,
+ * and in the place of the fourth. In between all that is queued has to be delivered, and what that has led to. Where
+ * both times the same was built, that is what the target should have.
  */
 #ifndef ROWRELAY_VERIFY_DECIDE_H
 #define ROWRELAY_VERIFY_DECIDE_H
@@ -24,8 +28,8 @@
 /* Members down to `repair` are the caller's. */
 struct decider {
   struct pair *pair;
-  struct source *control; /* the source, for what is written there; only where `repair` */
-  const struct settings *settings;
+  struct source *control;          /* the source, for what is written there; only where `repair` */
+  const struct settings *settings; /* of the target, or of the document */
   struct report *report;
   int64_t patience; /* milliseconds to wait for the queue, and for a row to stand still */
   bool repair;      /* queue again what is different */

@@ -35,15 +35,16 @@ static bool check(const struct plan *plan, const char *into_table, const PGresul
   return true;
 }
 
-static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *compared, const char *token, bool md5_only,
+static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *compared, const struct recipe *recipe,
                       struct error *error) {
-  const char *md5 = md5_only ? "true" : "false";
+  const char *token = recipe->token;
+  const char *md5 = recipe->md5_only ? "true" : "false";
   const char *missing = reply_text(compared, 0, COLUMN_MISSING);
   plan->in_ranges = reply_bool(compared, 0, COLUMN_IN_RANGES);
   plan->missing = missing != NULL ? strdup(missing) : NULL;
   struct question questions[] = {
       {.side = SIDE_SOURCE,
-       .text = QUERY_verify_statements.text,
+       .text = plan->oid != NULL ? QUERY_verify_statements.text : QUERY_verify_built.text,
        .values = VALUES(PQgetvalue(compared, 0, COLUMN_SOURCE_PLAN), token, md5)},
       {.side = SIDE_TARGET,
        .text = QUERY_verify_statements.text,
@@ -58,36 +59,64 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
   return true;
 }
 
-bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
-               const char *token, bool md5_only, struct error *error) {
-  PGresult *source = NULL;
+/* Columns of verify_source.sql and verify_document.sql */
+enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH };
+
+static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,
+                 struct error *error) {
+  const char *into_table = PQgetvalue(source, 0, SOURCE_INTO_TABLE);
   PGresult *name = NULL;
   PGresult *compared = NULL;
   bool ok = false;
-  *plan = (struct plan){.oid = oid, .relation = relation};
-  if (!ask_one(pair, SIDE_SOURCE, &QUERY_verify_source, VALUES(oid, number(target).text), &source, error))
-    goto done;
-  if (PQntuples(source) == 0) {
-    error_set(error, FAILURE_RETRY, "table %s is no longer captured", relation);
-    goto done;
-  }
-  const char *into_table = PQgetvalue(source, 0, 1);
-  plan->keyless = reply_bool(source, 0, 2);
-  plan->capture = reply_int(source, 0, 3);
+  plan->keyless = reply_bool(source, 0, SOURCE_KEYLESS);
+  plan->capture = reply_int(source, 0, SOURCE_CAPTURE);
   if (!resolve(pair, into_table, &name, error))
     goto done;
   if (PQntuples(name) == 0) {
-    error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target", into_table, relation);
+    error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target", into_table,
+              plan->relation);
     goto done;
   }
-  ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target, VALUES(PQgetvalue(source, 0, 0), PQgetvalue(name, 0, 0)),
-               &compared, error) &&
-       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, token, md5_only, error);
+  ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target,
+               VALUES(PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)), &compared, error) &&
+       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error);
 
 done:
-  PQclear(source);
   PQclear(name);
   PQclear(compared);
+  return ok;
+}
+
+static bool set_path(struct pair *pair, const char *path, struct error *error) {
+  static const struct query SET_PATH = {.name = NULL, .text = "select set_config('search_path', $1, false)"};
+  PGresult *reply = NULL;
+  bool ok = ask_one(pair, SIDE_SOURCE, &SET_PATH, VALUES(path), &reply, error);
+  PQclear(reply);
+  return ok;
+}
+
+bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
+               const struct recipe *recipe, struct error *error) {
+  PGresult *source = NULL;
+  *plan = (struct plan){.oid = oid, .relation = relation};
+  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
+            ask_one(pair, SIDE_SOURCE, &QUERY_verify_source, VALUES(oid, number(target).text), &source, error) &&
+            (PQntuples(source) == 1 || error_set(error, FAILURE_RETRY, "table %s is no longer captured", relation)) &&
+            make(plan, pair, source, recipe, error);
+  PQclear(source);
+  return ok;
+}
+
+bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name, const struct recipe *recipe,
+                        struct error *error) {
+  PGresult *source = NULL;
+  *plan = (struct plan){.oid = NULL, .relation = name};
+  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
+            ask_one(pair, SIDE_SOURCE, &QUERY_verify_document, VALUES(number(target).text), &source, error) &&
+            (PQntuples(source) == 1 ||
+             error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", name)) &&
+            make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
+  PQclear(source);
   return ok;
 }
 

@@ -7,11 +7,11 @@
 
 #include "verify_pair.h"
 
-/* Columns of verify_statements.sql, which says what each gives and takes. */
-enum ask { ASK_SUM, ASK_BUCKETS, ASK_ROWS, ASK_BOUNDARY, ASK_LOOKUP, ASK_COUNT };
+/* Columns of verify_statements.sql, which says what each gives and takes; the last is of verify_built.sql. */
+enum ask { ASK_SUM, ASK_BUCKETS, ASK_ROWS, ASK_BOUNDARY, ASK_LOOKUP, ASK_KEYS };
 
 struct plan {
-  const char *oid;      /* of the table at the source; borrowed */
+  const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */
   const char *relation; /* its name, for people; borrowed */
   int capture;
   bool keyless;      /* rows are told apart by all they hold */
@@ -21,12 +21,17 @@ struct plan {
   PGresult *statements[SIDE_COUNT];
 };
 
-/*
- * `token` is a text that no value holds, and `md5_only` tells that the servers' fast hash functions differ. To be
- * released also when it failed.
- */
+/* What hashes are made with. */
+struct recipe {
+  const char *token; /* a text that no value holds */
+  bool md5_only;     /* the servers' fast hash functions differ */
+};
+
+/* Both are to be released also when they failed. For a document `target` is its own, and `relation` its name. */
 MUST_CHECK bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
-                          const char *token, bool md5_only, struct error *error);
+                          const struct recipe *recipe, struct error *error);
+MUST_CHECK bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name,
+                                   const struct recipe *recipe, struct error *error);
 void plan_release(struct plan *plan);
 
 const char *plan_statement(const struct plan *plan, enum side side, enum ask ask);

@@ -1,6 +1,7 @@
 /* rowrelay verify: compares a mirror with its source. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "../command.h"
 #include "../interrupt.h"
@@ -42,13 +43,20 @@ static bool run(const struct options *given, struct error *error) {
       !option_integer(given, "wait", 0, SECONDS_OF_A_DAY, &wait, error) || !call_open(&source, given, error))
     return false;
   options.patience = 1000 * wait;
+  options.document_count = option_count(given, "document");
+  const char **documents = calloc(options.document_count + 1, sizeof *documents);
+  for (size_t i = 0; documents != NULL && i < options.document_count; i++)
+    documents[i] = option_at(given, "document", i);
+  options.documents = documents;
   handle_signals();
-  bool ok = verify_run(&options, source, error);
+  bool ok = documents != NULL ? verify_run(&options, source, error) : error_set(error, FAILURE_FATAL, "out of memory");
+  free(documents);
   source_close(source);
   return ok;
 }
 
 static const struct option OPTIONS[] = {
+    {.name = "document", .value = "NAME", .repeatable = true, .help = "compare this document"},
     {.name = "repair", .help = "queue the rows that differ again, and only them"},
     {.name = "limit",
      .letter = 'n',

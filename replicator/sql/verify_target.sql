@@ -1,7 +1,7 @@
 -- How a table is compared with its source: what stands for each column on either side, and in which order rows can be
 -- read. Gives: columns of the key that the target lacks; other columns that it lacks; whether rows can be read in ranges
 -- of the key; names of the columns that are compared; then a JSON document for each side, for verify_statements.sql.
---   $1 document of verify_source.sql  $2 full name of the table here
+--   $1 document of verify_source.sql or verify_document.sql  $2 full name of the table here
 with doc as (
   select $1::json as doc, to_regclass($2) as relation
 ), source_column as (
@@ -82,11 +82,13 @@ with doc as (
        where a.attnotnull and l.is_deterministic) as s on true
    where a.key_position is not null
 ), chosen as (
-  select (select o.value
+  select coalesce((select o.value
             from doc d, json_array_elements(d.doc -> 'orders') with ordinality as o(value, position)
            where (select bool_and(k.alike) from key_sorts k)
              and exists (select from usable_index i where i.names = o.value::text)
-           order by o.position limit 1) as names
+           order by o.position limit 1),
+         -- the keys of documents are read from another table, in whatever order
+         (select d.doc -> 'orders' -> 0 from doc d where d.doc -> 'document' is not null)) as names
 ), side as (
   select d.doc ->> 'relation' as relation, d.doc ->> 'filter' as filter, true as is_source from doc d
   union all
@@ -105,6 +107,7 @@ select (select string_agg(format('%I', a.name), ', ') from attribute a where a.a
             'filter', s.filter,
             'capture', case when s.is_source then d.doc -> 'capture' end,
             'target', case when s.is_source then d.doc -> 'target' end,
+            'document', case when s.is_source then d.doc -> 'document' end,
             'key_text', case when s.is_source then d.doc -> 'key_text' end,
             'columns', (select json_agg(json_build_object('value', case when s.is_source then c.source_value else c.target_value end)
                                         order by c.name collate "C") from compared c),

@@ -1,0 +1,38 @@
+-- What has to be known of a document to compare it: as verify_source.sql gives it for a table, where "document" says how
+-- it is built; then the search_path of its query.
+--   $1 the document's own target
+select json_build_object(
+         'target', d.target,
+         'document', json_build_object(
+           'capture', d.capture,
+           -- what the target's columns are made of
+           'rows', case when d.build_query ~ 'as d\(j\)$'
+                        then format(E'(select (j ->> %L)::%s as %I, j::jsonb as document from (%s\n) as d(j))', d.key_name, k.type, d.key_name, d.query)
+                        else format(E'(%s\n)', d.query) end,
+           'key', d.key_name,
+           'key_type', k.type,
+           'key_type_oid', d.key_type::oid,
+           'root', rowrelay.full_name(c.relation),
+           'root_column', (rowrelay.attribute_names(c.relation, array[s.key_column]))[1]),
+         'key_size', 1,
+         'columns', (select json_agg(json_build_object(
+                              'name', n.name,
+                              -- a value of any other type may have become a text
+                              'type', nullif(n.type, 'text'),
+                              'key_type', k.type,
+                              'category', (select t.typcategory from pg_type t where t.oid = to_regtype(n.type)),
+                              'is_masked', false,
+                              'key_position', case when n.name = d.key_name then 1 end))
+                       from jsonb_to_recordset(d.columns) as n(name text, type text, index text)
+                      where n.index is null),
+         'orders', json_build_array(json_build_array(d.key_name))),
+       r.into_table,
+       false,
+       d.capture,
+       d.search_path
+  from rowrelay.document d
+  cross join lateral (select rowrelay.document_key_type(d.key_type) as type) as k
+  join rowrelay.route r on r.capture = d.capture and r.target = d.target
+  join rowrelay.document_source s on s.document = d.target and s.position = 1
+  join rowrelay.capture c on c.id = s.capture
+ where d.target = $1::integer and rowrelay.full_name(c.relation) is not null;

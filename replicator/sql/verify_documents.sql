@@ -1,0 +1,9 @@
+-- The documents that go to a target, or those of them that are named: name, number of its own target; the number is null
+-- where the target gets no such document.
+--   $1 target  $2 names, JSON array; null: all
+select coalesce(w.name, o.name), o.id
+  from (select t.id, t.name from rowrelay.document d join rowrelay.target t on t.id = d.target
+         where d.delivers_to = $1::integer and t.dropped_at is null) as o
+  full join (select distinct n as name from json_array_elements_text($2::json) as n) as w on w.name = o.name
+ where $2::text is null or w.name is not null
+ order by 1;
