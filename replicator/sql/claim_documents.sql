@@ -5,11 +5,13 @@
 --   $6 number of its lanes that are not late
 with source as materialized (
   -- the table may have been captured before, under another number
-  select o.id as capture, a.attname as name, s.key_name, s.keys_query is not null as asks, rowrelay.base_type(a.atttypid) as type
+  select o.id as capture, s.keys_query is not null as asks, a.attname as name, s.key_name as former_name,
+         case when t.typtype = 'd' then rowrelay.base_type(t.oid) else t.oid end as type
     from rowrelay.document_source s
     join rowrelay.capture c on c.id = s.capture
     join rowrelay.capture o on o.relation = c.relation
     left join pg_catalog.pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
+    left join pg_catalog.pg_type t on t.oid = a.atttypid
    where s.document = $5::integer
 )
 select h.id, h.capture, h.op, h.key, null::text,
@@ -23,12 +25,17 @@ select h.id, h.capture, h.op, h.key, null::text,
     offset 0) as h on true
   cross join lateral (
     select json_agg(distinct x.key) filter (where mod(hashtext(x.key) & 2147483647, $6::integer) + 1 = q.lane & 4095) as keys,
-           bool_or(x.image is not null and x.key is null and x.image -> s.name is null and x.image -> s.key_name is null
-                   and not s.asks) as is_lost,
-           bool_or(s.asks) as asks
-      from source s
-      cross join lateral (
-        select i.image, rowrelay.document_key(i.image, s.name, s.key_name, s.type) as key
-          from (values (h.old_row), (h.new_row)) as i(image)) as x
-     where s.capture = h.capture and h.op <> 't') as k
+           bool_or(x.is_lost) as is_lost, bool_or(x.asks) as asks
+      from (-- each image is searched once for the key, as rowrelay.document_key() would
+            select s.asks, v.value is null and i.image is not null and not s.asks as is_lost,
+                   case s.type when 'numeric'::regtype then trim_scale((v.value #>> '{}')::numeric)::text
+                               when 'bpchar'::regtype then rtrim(v.value #>> '{}', ' ')
+                               else v.value #>> '{}' end as key
+              from source s
+              cross join (values (h.old_row), (h.new_row)) as i(image)
+              cross join lateral (
+                select case when not s.asks then coalesce(i.image -> s.name, i.image -> s.former_name) end as value
+                offset 0) as v
+             where s.capture = h.capture and h.op <> 't'
+            offset 0) as x) as k
  order by q.id;
