@@ -116,7 +116,7 @@ begin
     else
       begin
         execute format('create temporary view rowrelay_keys_check as %s',
-                       replace(rowrelay.keys_statement(source.relation, source.keys_query, key_type), '$1::', 'null::'));
+                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
         execute 'drop view pg_temp.rowrelay_keys_check';
       exception when others then
         raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,

@@ -1,30 +1,33 @@
--- Purpose:    queues the documents to which queries lead from changed rows: those of a customer, of an item
+-- Purpose:    queues the documents to which queries lead from changed rows: those of a customer, of an item. All queries are
+--             run as one, so a document to which several lead is queued once.
 -- Parameters: document; ids of changes of its tables; their days
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
 language plpgsql as $$
 declare
   path_before constant text := current_setting('search_path');
   document    rowrelay.document;
-  source      record;
-  images      json;
+  images      json; -- of each table, because it may have been captured before, under another number
+  statement   text;
 begin
   select d.* into strict document from rowrelay.document d where d.target = document_id;
-  for source in
-    -- it may have been captured before, under another number
-    select s.keys_query, c.relation, array(select o.id from rowrelay.capture o where o.relation = c.relation) as captures
-      from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
-     where s.document = document_id and s.keys_query is not null
-     order by s.position
-  loop
-    -- planned for these days, because there may be years of partitions
-    execute 'select json_agg(i.image) from rowrelay.change h cross join lateral (values (h.old_row), (h.new_row)) as i(image) '
-            ' where h.id = any ($1) and h.day = any ($2) and h.capture = any ($3) and i.image is not null'
-       into images using change_ids, days, source.captures;
-    continue when images is null;
+  -- planned for these days, because there may be years of partitions
+  execute 'select json_object_agg(t.relation, t.images)'
+          '  from (select c.relation::oid, json_agg(i.image) as images'
+          '          from rowrelay.change h'
+          '          join rowrelay.capture c on c.id = h.capture'
+          '         cross join lateral (values (h.old_row), (h.new_row)) as i(image)'
+          '         where h.id = any ($1) and h.day = any ($2) and i.image is not null'
+          '         group by c.relation) as t'
+     into images using change_ids, days;
+  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, s.keys_query, document.key_type,
+                                                           format('$1::pg_catalog.json -> %L', c.relation::oid))), ' union ')
+    into statement
+    from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
+   where s.document = document_id and s.keys_query is not null and images -> c.relation::oid::text is not null;
+  if statement is not null then
     perform set_config('search_path', document.search_path, true);
-    perform rowrelay.queue_documents(document_id, rowrelay.keys_statement(source.relation, source.keys_query, document.key_type),
-                                     images::text);
+    perform rowrelay.queue_documents(document_id, statement, images::text);
     perform set_config('search_path', path_before, true);
-  end loop;
+  end if;
 end
 $$;
