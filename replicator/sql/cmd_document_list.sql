@@ -1,3 +1,3 @@
 -- All documents, for people.
-select d.document, d.target, d.into_table, d.key, array_to_string(d.sources, E'\n') as sources, d.state, d.note
+select d.document, d.target, d.into_table, d.key, cardinality(d.sources) as tables, d.state, d.note
   from rowrelay.documents d order by d.document;

@@ -7,12 +7,14 @@ select t.name as document,
        d.key_name as key,
        t.state,
        array(select concat(s_c.relation_name,
-                           case when s.keys_query is not null and s.only_columns is not null
-                                then format('(%s)', array_to_string(rowrelay.attribute_names(s_c.relation, s.only_columns), ', ')) end,
+                           case when s.keys_query is not null then uses.columns end,
                            ':', coalesce(s.keys_query, quote_ident(s.key_name)),
-                           case when s.keys_query is null and s.only_columns is not null
-                                then format('(%s)', array_to_string(rowrelay.attribute_names(s_c.relation, s.only_columns), ', ')) end)
-               from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
+                           case when s.keys_query is null then uses.columns end)
+               from rowrelay.document_source s
+               join rowrelay.capture s_c on s_c.id = s.capture
+               cross join lateral (
+                 select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
+                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name, n)) as uses
               where s.document = d.target order by s.position) as sources,
        d.columns,
        d.query,
