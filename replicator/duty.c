@@ -8,10 +8,8 @@
 
 #include "clock.h"
 
-/* Pause after the first failure of a target, and the longest; milliseconds. */
-#define FIRST_PAUSE 100
-#define LONGEST_PAUSE 30000
-#define REPORT_INTERVAL 1000
+/* Between two lines of the log that say that a target fails. Milliseconds. */
+#define LOG_INTERVAL 1000
 /* After this time the others do not wait for a batch to end. */
 #define LONG_BATCH 50
 
@@ -65,7 +63,6 @@ void duty_leave(struct duty *duty) {
 void duty_left(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
   duty->workers--;
-  duty->prober = NULL;
   pthread_cond_broadcast(&duty->changed);
   pthread_mutex_unlock(&duty->lock);
 }
@@ -82,7 +79,6 @@ bool duty_wait(struct duty *duty, int64_t looked_at, int64_t milliseconds) {
   pthread_mutex_lock(&duty->lock);
   if (duty->looked_at < looked_at)
     duty->looked_at = looked_at;
-  duty->prober = NULL; /* with nothing to push there is nothing to find out */
   duty->waiting++;
   if (duty->waiting == duty->workers)
     tell_idle(duty);
@@ -115,55 +111,29 @@ bool duty_is_idle(struct duty *duty, int64_t since) {
   return idle;
 }
 
-bool duty_enter(struct duty *duty, const void *worker) {
+bool duty_enter(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
   duty->moved_at = clock_now();
-  while (!duty->leaving && duty->failures > 0) {
-    if (duty->prober == NULL && clock_now() >= duty->retry_at)
-      duty->prober = worker;
-    if (duty->prober == worker)
-      break;
-    wait_until(duty, duty->prober != NULL ? clock_now() + 1000 : duty->retry_at);
-  }
   bool stay = !duty->leaving;
   pthread_mutex_unlock(&duty->lock);
   return stay;
 }
 
-void duty_succeeded(struct duty *duty, bool *was_failing) {
+bool duty_succeeded(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
-  *was_failing = duty->failures > 0;
-  if (*was_failing) {
-    duty->failures = 0;
-    duty->prober = NULL;
-    pthread_cond_broadcast(&duty->changed);
-  }
+  bool is_news = duty->failing;
+  duty->failing = false;
   pthread_mutex_unlock(&duty->lock);
+  return is_news;
 }
 
-/* Doubles with each failure; half of it is left to chance, so that processes do not all come at once. */
-static int64_t pause_after(int failures) {
-  int64_t pause = FIRST_PAUSE;
-  for (int i = 1; i < failures && pause < LONGEST_PAUSE; i++)
-    pause *= 2;
-  if (pause > LONGEST_PAUSE)
-    pause = LONGEST_PAUSE;
-  return pause / 2 + random() % (pause / 2 + 1);
-}
-
-void duty_failed(struct duty *duty, int retry_after, bool *report) {
+bool duty_failed(struct duty *duty) {
   int64_t now = clock_now();
   pthread_mutex_lock(&duty->lock);
-  /* Several workers may fail at once: that is one failure. */
-  if (duty->failures == 0 || duty->prober != NULL) {
-    duty->failures++;
-    int64_t pause = pause_after(duty->failures);
-    duty->retry_at = now + (pause > retry_after ? pause : retry_after);
-  }
-  duty->prober = NULL;
-  *report = duty->reported_at == 0 || now - duty->reported_at >= REPORT_INTERVAL;
-  if (*report)
-    duty->reported_at = now;
-  pthread_cond_broadcast(&duty->changed);
+  bool is_news = !duty->failing || now - duty->logged_at >= LOG_INTERVAL;
+  duty->failing = true;
+  if (is_news)
+    duty->logged_at = now;
   pthread_mutex_unlock(&duty->lock);
+  return is_news;
 }

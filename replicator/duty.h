@@ -3,8 +3,7 @@
  * and the settings and floors that go with it.
  *
  * A worker that finds nothing waits here. It is woken by the doorbell, by a fellow worker that sees more work than it
- * can do alone, or by its own slow look. A worker that finds the target failing makes all others wait with it: one of
- * them tries again after a pause that grows with each failure.
+ * can do alone, or by its own slow look.
  */
 #ifndef ROWRELAY_DUTY_H
 #define ROWRELAY_DUTY_H
@@ -25,15 +24,13 @@ struct duty {
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  int wakes;           /* how many waiting workers are to look */
-  int workers;         /* how many there are */
-  int waiting;         /* how many of them wait for work */
-  int64_t looked_at;   /* when the last look that found nothing began; clock_now() */
-  int64_t moved_at;    /* when one of them last came back from a batch; clock_now() */
-  int failures;        /* pushes that failed since one succeeded */
-  int64_t retry_at;    /* when the target is tried again; clock_now() */
-  const void *prober;  /* the one worker that tries whether it works again, until it has found out */
-  int64_t reported_at; /* when the source was last told of the failure */
+  int wakes;         /* how many waiting workers are to look */
+  int workers;       /* how many there are */
+  int waiting;       /* how many of them wait for work */
+  int64_t looked_at; /* when the last look that found nothing began; clock_now() */
+  int64_t moved_at;  /* when one of them last came back from a batch; clock_now() */
+  bool failing;      /* the last push of this process failed */
+  int64_t logged_at; /* when the log said so; clock_now() */
   bool leaving;
   int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
 };
@@ -65,17 +62,11 @@ MUST_CHECK bool duty_pause(struct duty *duty, int64_t milliseconds);
  */
 bool duty_is_idle(struct duty *duty, int64_t since);
 
-/*
- * Waits while the target is failing, unless this worker is the one to try it. That one may come back before it has
- * tried, because there was something else to do first. False when it is time to leave.
- */
-MUST_CHECK bool duty_enter(struct duty *duty, const void *worker);
-/* A push succeeded; *was_failing tells whether that is news. */
-void duty_succeeded(struct duty *duty, bool *was_failing);
-/*
- * A push failed for the target's fault; `retry_after` milliseconds are to pass at least, if it said so. *report tells
- * whether the source is to be told: at most once a second for all workers together.
- */
-void duty_failed(struct duty *duty, int retry_after, bool *report);
+/* A worker is at the beginning of its round. False when it is time to leave. */
+MUST_CHECK bool duty_enter(struct duty *duty);
+
+/* A push succeeded, or failed for the target's fault; true when that is news for the log. */
+bool duty_succeeded(struct duty *duty);
+bool duty_failed(struct duty *duty);
 
 #endif

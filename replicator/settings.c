@@ -28,7 +28,8 @@ enum {
   COLUMN_OPTIONS,
   COLUMN_LEASED,
   COLUMN_LEASE,
-  COLUMN_AT_MOST_ONCE
+  COLUMN_AT_MOST_ONCE,
+  COLUMN_FAILING
 };
 
 static enum on_error read_on_error(const char *text) {
@@ -52,6 +53,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .leased = reply_bool(reply, row, COLUMN_LEASED),
       .lease = 1000 * reply_bigint(reply, row, COLUMN_LEASE),
       .at_most_once = reply_bool(reply, row, COLUMN_AT_MOST_ONCE),
+      .failing = reply_bool(reply, row, COLUMN_FAILING),
       .append = reply_bool(reply, row, COLUMN_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
       .batch_rows = reply_int(reply, row, COLUMN_BATCH_ROWS),

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "number.h"
 #include "queries.h"
+#include "reply.h"
 #include "settle.h"
 #include "source.h"
 #include "target.h"
@@ -34,9 +35,9 @@ struct work {
   struct routes routes;
   const struct target_kind *kind;
   struct target *target;     /* NULL: not open */
-  bool target_is_proven;     /* something has been pushed since it was opened */
   const struct claim *claim; /* only while a batch is delivered */
   bool source_lost;          /* noticed in the middle of a delivery */
+  bool probing;              /* it is this worker that tries whether the target works again */
   bool late_first;           /* work that live changes overtake has its turn */
   bool has_failed;           /* in the last attempt; settings and routes were read since */
   struct batch batch;
@@ -60,6 +61,7 @@ static void lose_source(struct work *work, const struct error *error) {
   batch_clear(&work->batch);
   source_close(work->source);
   work->source = NULL;
+  work->probing = false;
   work->has_settings = false;
 }
 
@@ -120,10 +122,10 @@ static bool load_settings(struct work *work, struct error *error) {
 /* Notes for status why nothing is delivered. */
 static void note_trouble(struct work *work, const struct error *error) {
   struct error ignored;
-  if (!source_run(
-          work->source, &QUERY_trouble_begin,
-          VALUES(number(work->worker->duty->target).text, error->message, error->hint[0] != '\0' ? error->hint : NULL),
-          NULL, &ignored))
+  if (!source_run(work->source, &QUERY_trouble_begin,
+                  VALUES(number(work->worker->duty->target).text, error->message,
+                         error->hint[0] != '\0' ? error->hint : NULL, number(error->retry_after).text),
+                  NULL, &ignored))
     log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->worker->duty->name);
 }
 
@@ -132,18 +134,44 @@ static bool is_momentary(const struct error *error) {
   return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
 }
 
+/*
+ * The circuit breaker. When a push has failed for the target's fault, the source says so to all processes, and when the
+ * target may be tried again; then one of them, who holds a lock that ends with its connection, tries it with one
+ * change. When that arrives, all go on at once.
+ */
+static bool may_probe(struct work *work, int64_t *wait, bool *may, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(work->source, &QUERY_trouble_probe, VALUES(number(work->settings.target).text), &reply, error))
+    return false;
+  *wait = 0;
+  *may = PQntuples(reply) > 0 && reply_bool(reply, 0, 0);
+  work->probing = *may;
+  if (PQntuples(reply) > 0 && !*may) {
+    int64_t due = reply_bigint(reply, 0, 1);
+    /* Another is at it, or it is not due yet. */
+    *wait = due <= 0 ? BUSY_LOOK : due < SLOW_LOOK ? due : SLOW_LOOK;
+  }
+  PQclear(reply);
+  return true;
+}
+
+static void leave_probe(struct work *work) {
+  struct error ignored;
+  if (work->probing && work->source != NULL &&
+      !source_run(work->source, &QUERY_trouble_leave, VALUES(number(work->settings.target).text), NULL, &ignored))
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s", work->settings.name);
+  work->probing = false;
+}
+
 /* Tells everybody that the target cannot be delivered to. */
 static void report_failure(struct work *work, const struct error *error) {
-  bool report;
-  duty_failed(work->worker->duty, error->retry_after, &report);
   target_close(work->target);
   work->target = NULL;
   /* What it takes may have changed at the source, too: a column, a URL. */
   work->has_settings = false;
   work->has_failed = true;
-  if (!report)
-    return;
-  log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
+  if (duty_failed(work->worker->duty))
+    log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
   note_trouble(work, error);
 }
 
@@ -158,24 +186,22 @@ static void halt_target(struct work *work, const struct error *error) {
   work->has_settings = false;
 }
 
-/* Takes back what report_failure() told, here and for processes before this one. */
+/* Takes back what report_failure() told, here and for all processes. */
 static void report_success(struct work *work) {
-  bool was_failing;
-  duty_succeeded(work->worker->duty, &was_failing);
   work->has_failed = false;
-  if (was_failing)
+  if (duty_succeeded(work->worker->duty))
     log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
   struct error ignored;
-  if ((was_failing || !work->target_is_proven) &&
-      !source_run(work->source, &QUERY_trouble_end, VALUES(number(work->settings.target).text), NULL, &ignored))
+  if (!work->settings.failing)
+    return;
+  work->settings.failing = false;
+  if (!source_run(work->source, &QUERY_trouble_end, VALUES(number(work->settings.target).text), NULL, &ignored))
     log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
-  work->target_is_proven = true;
 }
 
 static bool open_target(struct work *work, struct error *error) {
   if (work->target != NULL)
     return true;
-  work->target_is_proven = false;
   return target_open(&work->target, work->kind, &work->settings, work->source, error);
 }
 
@@ -369,7 +395,7 @@ static bool deliver(struct work *work, const struct claim *claim) {
 }
 
 /* One look for work. False when it is time to leave. */
-static bool look(struct work *work) {
+static bool look_once(struct work *work) {
   struct duty *duty = work->worker->duty;
   struct error error;
   int64_t began = clock_now();
@@ -396,6 +422,24 @@ static bool look(struct work *work) {
     work->has_settings = false;
     return duty_wait(duty, began, SLOW_LOOK);
   }
+  struct settings careful;
+  if (work->settings.failing) {
+    int64_t wait;
+    bool may;
+    if (!may_probe(work, &wait, &may, &error)) {
+      lose_source(work, &error);
+      return error.kind != FAILURE_STOP && wait_for_source(work);
+    }
+    if (!may) {
+      work->has_settings = false;
+      return wait == 0 || duty_wait(duty, began, wait);
+    }
+    /* one change of one lane */
+    careful = work->settings;
+    careful.batch_rows = 1;
+    claim.settings = &careful;
+    claim.workers = work->settings.lanes.live;
+  }
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
     if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)
       note_trouble(work, &error);
@@ -421,6 +465,12 @@ static bool look(struct work *work) {
   return duty_wait(duty, began, SLOW_LOOK);
 }
 
+static bool look(struct work *work) {
+  bool stay = look_once(work);
+  leave_probe(work);
+  return stay;
+}
+
 static void *work_until_told(void *argument) {
   struct worker *worker = argument;
   struct work *work = calloc(1, sizeof *work);
@@ -435,7 +485,7 @@ static void *work_until_told(void *argument) {
   document_init(&work->document);
   stale_init(&work->stale);
   bool stay = true;
-  while (stay && duty_enter(worker->duty, worker)) {
+  while (stay && duty_enter(worker->duty)) {
     struct error error;
     if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
       stay = look(work);

@@ -1,5 +1,18 @@
--- A target cannot be delivered to.
---   $1 target  $2 message  $3 hint
-insert into rowrelay.trouble as o (target, message, hint) values ($1::integer, $2, $3)
-on conflict (target) do update
-  set last_at = now(), attempts = o.attempts + 1, message = excluded.message, hint = excluded.hint;
+-- A target cannot be delivered to: nobody tries it before some time is over, which doubles with each attempt, and of which
+-- half is left to chance. Several who fail at once are one attempt. All processes learn of the first by the new version.
+--   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
+with noted as (
+  insert into rowrelay.trouble as o (target, message, hint, retry_at)
+  values ($1::integer, $2, $3,
+          clock_timestamp() + greatest($4::bigint, 50 + 50 * random()) * interval '1 ms')
+  on conflict (target) do update
+    set last_at = clock_timestamp(), message = excluded.message, hint = excluded.hint,
+        attempts = o.attempts + (o.retry_at <= clock_timestamp())::integer,
+        retry_at = case when o.retry_at <= clock_timestamp()
+                        then clock_timestamp()
+                             + greatest($4::bigint, least(30000, 100 * 2 ^ least(o.attempts, 20)) * (0.5 + random() / 2))
+                               * interval '1 ms'
+                        else o.retry_at end
+  returning (xmax = 0) as is_new
+)
+update rowrelay.target t set version = t.version + 1 from noted n where n.is_new and t.id = $1::integer;

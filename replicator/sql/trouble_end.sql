@@ -1,3 +1,8 @@
--- It can again.
+-- It can again: everybody is told.
 --   $1 target
-delete from rowrelay.trouble o where o.target = $1::integer;
+with gone as (
+  delete from rowrelay.trouble o where o.target = $1::integer returning o.target
+), told as (
+  update rowrelay.target t set version = t.version + 1 from gone where t.id = gone.target returning t.id
+)
+select rowrelay.ring_doorbell() from told;

@@ -345,6 +345,7 @@ create table rowrelay.trouble (
   since      timestamptz not null default now(),
   last_at    timestamptz not null default now(),
   attempts   bigint not null default 1,
+  retry_at   timestamptz not null,
   message    text not null,
   hint       text
 );
@@ -353,6 +354,7 @@ comment on column rowrelay.trouble.target is 'which';
 comment on column rowrelay.trouble.since is 'when it began';
 comment on column rowrelay.trouble.last_at is 'when it was last tried';
 comment on column rowrelay.trouble.attempts is 'how often it was tried since';
+comment on column rowrelay.trouble.retry_at is 'when it may be tried again, by one process for all';
 comment on column rowrelay.trouble.message is 'what went wrong';
 comment on column rowrelay.trouble.hint is 'what to do';
 
