@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "breaker.h"
 #include "claim.h"
 #include "clock.h"
 #include "delivery.h"
@@ -12,7 +13,6 @@
 #include "log.h"
 #include "number.h"
 #include "queries.h"
-#include "reply.h"
 #include "settle.h"
 #include "source.h"
 #include "target.h"
@@ -37,9 +37,9 @@ struct work {
   struct target *target;     /* NULL: not open */
   const struct claim *claim; /* only while a batch is delivered */
   bool source_lost;          /* noticed in the middle of a delivery */
-  bool probing;              /* it is this worker that tries whether the target works again */
-  bool late_first;           /* work that live changes overtake has its turn */
-  bool has_failed;           /* in the last attempt; settings and routes were read since */
+  struct breaker breaker;
+  bool late_first; /* work that live changes overtake has its turn */
+  bool has_failed; /* in the last attempt; settings and routes were read since */
   struct batch batch;
   struct document document; /* only if the target is one; then */
   struct stale stale;       /* the documents of the batch are what is pushed */
@@ -61,7 +61,8 @@ static void lose_source(struct work *work, const struct error *error) {
   batch_clear(&work->batch);
   source_close(work->source);
   work->source = NULL;
-  work->probing = false;
+  work->breaker.source = NULL;
+  breaker_leave(&work->breaker);
   work->has_settings = false;
 }
 
@@ -119,48 +120,16 @@ static bool load_settings(struct work *work, struct error *error) {
 
 /* ---- the target ------------------------------------------------------------------------------------------------ */
 
-/* Notes for status why nothing is delivered. */
-static void note_trouble(struct work *work, const struct error *error) {
-  struct error ignored;
-  if (!source_run(work->source, &QUERY_trouble_begin,
-                  VALUES(number(work->worker->duty->target).text, error->message,
-                         error->hint[0] != '\0' ? error->hint : NULL, number(error->retry_after).text),
-                  NULL, &ignored))
-    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its failure could not be noted", work->worker->duty->name);
+/* Tells everybody why nothing is delivered. */
+static void open_breaker(struct work *work, const struct error *why) {
+  struct error error;
+  if (!breaker_open(&work->breaker, why, &error))
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be noted", work->worker->duty->name);
 }
 
 /* Two transactions met at the target, and it chose this one to begin anew: nothing is wrong. */
 static bool is_momentary(const struct error *error) {
   return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
-}
-
-/*
- * The circuit breaker. When a push has failed for the target's fault, the source says so to all processes, and when the
- * target may be tried again; then one of them, who holds a lock that ends with its connection, tries it with one
- * change. When that arrives, all go on at once.
- */
-static bool may_probe(struct work *work, int64_t *wait, bool *may, struct error *error) {
-  PGresult *reply = NULL;
-  if (!source_run(work->source, &QUERY_trouble_probe, VALUES(number(work->settings.target).text), &reply, error))
-    return false;
-  *wait = 0;
-  *may = PQntuples(reply) > 0 && reply_bool(reply, 0, 0);
-  work->probing = *may;
-  if (PQntuples(reply) > 0 && !*may) {
-    int64_t due = reply_bigint(reply, 0, 1);
-    /* Another is at it, or it is not due yet. */
-    *wait = due <= 0 ? BUSY_LOOK : due < SLOW_LOOK ? due : SLOW_LOOK;
-  }
-  PQclear(reply);
-  return true;
-}
-
-static void leave_probe(struct work *work) {
-  struct error ignored;
-  if (work->probing && work->source != NULL &&
-      !source_run(work->source, &QUERY_trouble_leave, VALUES(number(work->settings.target).text), NULL, &ignored))
-    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s", work->settings.name);
-  work->probing = false;
 }
 
 /* Tells everybody that the target cannot be delivered to. */
@@ -172,7 +141,7 @@ static void report_failure(struct work *work, const struct error *error) {
   work->has_failed = true;
   if (duty_failed(work->worker->duty))
     log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
-  note_trouble(work, error);
+  open_breaker(work, error);
 }
 
 /* The target wants no more: it stops until a person lets it go on. */
@@ -195,7 +164,7 @@ static void report_success(struct work *work) {
   if (!work->settings.failing)
     return;
   work->settings.failing = false;
-  if (!source_run(work->source, &QUERY_trouble_end, VALUES(number(work->settings.target).text), NULL, &ignored))
+  if (!breaker_close(&work->breaker, &ignored))
     log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
 }
 
@@ -394,7 +363,6 @@ static bool deliver(struct work *work, const struct claim *claim) {
   return stay;
 }
 
-/* One look for work. False when it is time to leave. */
 static bool look_once(struct work *work) {
   struct duty *duty = work->worker->duty;
   struct error error;
@@ -426,7 +394,7 @@ static bool look_once(struct work *work) {
   if (work->settings.failing) {
     int64_t wait;
     bool may;
-    if (!may_probe(work, &wait, &may, &error)) {
+    if (!breaker_may_try(&work->breaker, &may, &wait, &error)) {
       lose_source(work, &error);
       return error.kind != FAILURE_STOP && wait_for_source(work);
     }
@@ -442,7 +410,7 @@ static bool look_once(struct work *work) {
   }
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
     if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)
-      note_trouble(work, &error);
+      open_breaker(work, &error);
     lose_source(work, &error);
     return error.kind != FAILURE_STOP && wait_for_source(work);
   }
@@ -465,9 +433,10 @@ static bool look_once(struct work *work) {
   return duty_wait(duty, began, SLOW_LOOK);
 }
 
+/* One look for work. False when it is time to leave. */
 static bool look(struct work *work) {
   bool stay = look_once(work);
-  leave_probe(work);
+  breaker_leave(&work->breaker);
   return stay;
 }
 
@@ -480,6 +449,7 @@ static void *work_until_told(void *argument) {
     return NULL;
   }
   work->worker = worker;
+  work->breaker.target = worker->duty->target;
   routes_init(&work->routes);
   batch_init(&work->batch);
   document_init(&work->document);
@@ -488,6 +458,7 @@ static void *work_until_told(void *argument) {
   while (stay && duty_enter(worker->duty)) {
     struct error error;
     if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
+      work->breaker.source = work->source;
       stay = look(work);
     } else {
       lose_source(work, &error);
