@@ -7,6 +7,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 has_header() { [ -e "/usr/include/$1" ]; }
 has_library() { has pkg-config && pkg-config --exists "$1"; }
 has_server() { has initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+has_faketime() { ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1; }
 
 missing=
 # needs PACKAGE TEST…: what the package brings is looked for, not the package: it may have come another way.
@@ -26,6 +27,7 @@ needs libssl-dev has_library libcrypto
 needs zlib1g-dev has_library zlib
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
+needs libfaketime has_faketime
 [ -n "$missing" ] || exit 0
 
 say_what_to_do() {

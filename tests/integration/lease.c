@@ -2,8 +2,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
+
+#ifdef __x86_64__
+#define FAKETIME_TRIPLET "x86_64-linux-gnu"
+#else
+#define FAKETIME_TRIPLET "aarch64-linux-gnu"
+#endif
 
 /* A table that is appended to "w" under leases of `seconds`. */
 static void begin(struct fixture *f, const char *name, const char *options) {
@@ -83,6 +90,50 @@ Test(lease, lanes_of_a_killed_process_wait_for_its_lease_and_no_longer) {
   cr_assert(seconds_now() - from < 4, "it took %f s more", seconds_now() - from);
   cr_assert_str_eq(arrived(&f), "insert0 update1 update2");
   stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* Runs a process whose clock is wrong by as much as `offset` says. */
+static pid_t run_with_clock(struct fixture *f, const char *offset) {
+  const char *library = "/usr/lib/" FAKETIME_TRIPLET "/faketime/libfaketimeMT.so.1";
+  setenv("LD_PRELOAD", library, 1);
+  setenv("FAKETIME", offset, 1);
+  setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1", 1);
+  pid_t process = fixture_run(f, "--workers", "1", NULL);
+  unsetenv("LD_PRELOAD");
+  unsetenv("FAKETIME");
+  return process;
+}
+
+/* One goes an hour ahead, the other an hour behind; the source's clock is the one that counts. */
+Test(lease, processes_whose_clocks_differ_by_hours_do_not_take_each_others_lanes) {
+  struct fixture f;
+  /* a sanitizer wants to be the first library */
+  if (access("/usr/lib/" FAKETIME_TRIPLET "/faketime/libfaketimeMT.so.1", R_OK) != 0 || getenv("ASAN_OPTIONS") != NULL)
+    cr_skip_test("libfaketime is not installed, or a sanitizer is");
+  begin(&f, "lease_clocks", "{\"claim\": \"lease\", \"lease\": 6}");
+  PGconn *holder = hold_target(&f);
+  sql(f.at_source, "update item set v = 1");
+  pid_t first = run_with_clock(&f, "-1h");
+  wait_until_pushing(&f);
+  pid_t second = run_with_clock(&f, "+1h");
+  sql(f.at_source, "update item set v = 2");
+  sleep_seconds(2);
+  cr_assert_str_eq(
+      ask(f.at_target, "select count(*) from pg_locks where relation = 'item_changes'::regclass and not granted"), "1");
+  stop_process(first, SIGKILL);
+  sleep_seconds(1);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.lease where lease_until > clock_timestamp()") == 1);
+  cr_assert_str_eq(
+      ask(f.at_target,
+          "select count(distinct pid) from pg_locks where relation = 'item_changes'::regclass and not granted"),
+      "1");
+  sql(f.at_target,
+      "select pg_terminate_backend(pid) from pg_locks where relation = 'item_changes'::regclass and not granted");
+  release(holder);
+  wait_until_empty(&f, 20);
+  cr_assert_str_eq(arrived(&f), "insert0 update1 update2");
+  stop_process(second, SIGTERM);
   fixture_end(&f);
 }
 
