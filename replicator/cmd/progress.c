@@ -2,22 +2,30 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "buffer.h"
 #include "clock.h"
 
 #define BAR_WIDTH 20
-#define BAR_INTERVAL 100    /* milliseconds */
-#define LINE_INTERVAL 10000 /* milliseconds */
-/* A rate of less time than this, in milliseconds, says nothing. */
-#define LEAST_TIME 500
+#define LINE_LIMIT ((size_t)4096)
+/* Milliseconds. */
+#define BAR_INTERVAL 100
+#define LINE_INTERVAL 10000
+#define MARK_INTERVAL 10000
+#define LEAST_TIME 500 /* a rate of less than that says nothing */
 
 #define ERASE_LINE "\r\033[K"
 
 void progress_begin(struct progress *progress, const char *what, int64_t done) {
   int64_t now = clock_now();
-  *progress = (struct progress){
-      .what = what, .terminal = isatty(STDOUT_FILENO) == 1, .began_at = now, .began_with = done, .shown_at = now};
+  *progress = (struct progress){.what = what,
+                                .terminal = isatty(STDOUT_FILENO) == 1,
+                                .began_at = now,
+                                .shown_at = now,
+                                .older = {.at = now, .done = done},
+                                .newer = {.at = now, .done = done}};
 }
 
 const char *progress_number(char text[PROGRESS_NUMBER_SIZE], int64_t value) {
@@ -37,58 +45,83 @@ double progress_seconds(const struct progress *progress) {
   return (double)(clock_now() - progress->began_at) / 1000;
 }
 
-static void print_bar(int64_t done, int64_t total) {
+static void add_bar(struct buffer *line, int64_t done, int64_t total) {
   int filled = (int)(done * BAR_WIDTH / total);
-  putchar('[');
+  buffer_add_string(line, "[");
   for (int i = 0; i < BAR_WIDTH; i++)
-    putchar(i < filled ? '#' : '.');
-  fputs("] ", stdout);
+    buffer_add_string(line, i < filled ? "#" : ".");
+  buffer_add_string(line, "] ");
 }
 
-static void print_time(int64_t seconds) {
+static void add_time(struct buffer *line, int64_t seconds) {
   if (seconds >= 3600)
-    printf("%lld:%02d:%02d h", (long long)(seconds / 3600), (int)(seconds / 60 % 60), (int)(seconds % 60));
+    buffer_add_format(line, "%lld:%02d:%02d h", (long long)(seconds / 3600), (int)(seconds / 60 % 60),
+                      (int)(seconds % 60));
   else if (seconds >= 60)
-    printf("%d:%02d min", (int)(seconds / 60), (int)(seconds % 60));
+    buffer_add_format(line, "%d:%02d min", (int)(seconds / 60), (int)(seconds % 60));
   else
-    printf("%d s", (int)seconds);
+    buffer_add_format(line, "%d s", (int)seconds);
 }
 
-static void print_line(const struct progress *progress, int64_t done, int64_t total, const char *note) {
+/* Rows per second; 0: not known yet. */
+static int64_t measure_rate(struct progress *progress, int64_t now, int64_t done) {
+  if (now - progress->newer.at >= MARK_INTERVAL) {
+    progress->older = progress->newer;
+    progress->newer = (struct progress_mark){.at = now, .done = done};
+  }
+  int64_t time = now - progress->older.at;
+  return time >= LEAST_TIME ? (done - progress->older.done) * 1000 / time : 0;
+}
+
+static void write_line(struct buffer *line, const struct progress *progress, int64_t done, int64_t total, int64_t rate,
+                       const char *note) {
   char rows[PROGRESS_NUMBER_SIZE];
   char all[PROGRESS_NUMBER_SIZE];
   char speed[PROGRESS_NUMBER_SIZE];
-  int64_t time = clock_now() - progress->began_at;
-  int64_t rate = time >= LEAST_TIME ? (done - progress->began_with) * 1000 / time : 0;
-  printf("%s: ", progress->what);
+  buffer_add_format(line, "%s: ", progress->what);
   /* An estimate that turned out too low is one no more. */
   if (total < done || total < 1)
     total = done > 0 ? done : 1;
   if (progress->terminal)
-    print_bar(done, total);
-  printf("%d %%, %s of about %s rows", (int)(done * 100 / total), progress_number(rows, done),
-         progress_number(all, total));
-  if (rate > 0) {
-    printf(", %s/s, ", progress_number(speed, rate));
-    print_time((total - done) / rate);
-    fputs(" left", stdout);
+    add_bar(line, done, total);
+  buffer_add_format(line, "%d %%, %s of about %s rows", (int)(done * 100 / total), progress_number(rows, done),
+                    progress_number(all, total));
+  if (note[0] != '\0') {
+    buffer_add_format(line, " (%s)", note);
+  } else if (rate > 0) {
+    buffer_add_format(line, ", %s/s, ", progress_number(speed, rate));
+    add_time(line, (total - done) / rate);
+    buffer_add_string(line, " left");
   }
-  if (note[0] != '\0')
-    printf(" (%s)", note);
+}
+
+/* A line that is too long for the terminal could not be taken back. */
+static int fitting_length(const struct progress *progress, const struct buffer *line) {
+  struct winsize window;
+  size_t length = line->length;
+  if (progress->terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 1 &&
+      length >= window.ws_col) {
+    length = (size_t)window.ws_col - 1;
+    while (length > 0 && (line->data[length] & 0xC0) == 0x80) /* not within a character */
+      length--;
+  }
+  return (int)length;
 }
 
 void progress_show(struct progress *progress, int64_t done, int64_t total, const char *note) {
   int64_t now = clock_now();
+  int64_t rate = measure_rate(progress, now, done);
   bool news = note[0] != '\0' && strcmp(note, progress->note) != 0;
   snprintf(progress->note, sizeof progress->note, "%s", note);
   if (!news && now - progress->shown_at < (progress->terminal ? BAR_INTERVAL : LINE_INTERVAL))
     return;
   progress->shown_at = now;
-  if (progress->terminal)
-    fputs(ERASE_LINE, stdout);
-  print_line(progress, done, total, note);
-  if (!progress->terminal)
-    putchar('\n');
+  struct buffer line;
+  buffer_init(&line, LINE_LIMIT);
+  write_line(&line, progress, done, total, rate, note);
+  printf("%s%.*s%s", progress->terminal ? ERASE_LINE : "", fitting_length(progress, &line), line.data,
+         progress->terminal ? "" : "\n");
+  buffer_release(&line);
   progress->shown = true;
   fflush(stdout);
 }

@@ -11,10 +11,14 @@
 struct progress {
   const char *what; /* what the job is called; borrowed */
   bool terminal;
-  bool shown;         /* a bar stands in the terminal's last line */
-  int64_t began_at;   /* clock_now() */
-  int64_t began_with; /* rows that were done before */
+  bool shown;       /* a bar stands in the terminal's last line */
+  int64_t began_at; /* clock_now() */
   int64_t shown_at;
+  /* The rate is that since the older mark, 10 to 20 seconds ago. */
+  struct progress_mark {
+    int64_t at; /* clock_now() */
+    int64_t done;
+  } older, newer;
   char note[512]; /* that was shown last */
 };
 
