@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 #
-# compare.sh SOURCE TARGET SCHEMA [DIR]: compares every table of a schema row by row with the table of the same name in
-# another database, both given as conninfo. Exit 1 where anything differs.
+# compare.sh SOURCE TARGET SCHEMA [DIR [QUERY KEYS]]: compares every table of a schema row by row with the table of the
+# same name in another database, both given as conninfo. Exit 1 where anything differs.
+#
+# QUERY is a file with the query of a document, named as its table; it is run for all keys of column KEYS, given as
+# TABLE.COLUMN, and compared with that table, but for the table's column "search". Rows are matched by the first column.
 #
 # Prints a line for each table: name, rows, missing in the target, extra in the target, different. A row is its columns as
 # text; rows are matched by primary key, and where there is none by all columns and a running number among equals, so that
@@ -11,7 +14,7 @@
 # version, and how many milliseconds later the target did. Both servers need track_commit_timestamp, and one clock.
 set -euo pipefail
 
-source=$1 target=$2 schema=$3 dir=${4:-}
+source=$1 target=$2 schema=$3 dir=${4:-} document=${5:-} keys=${6:-}
 psql=$("$(dirname "$0")/../support/pg.sh" bin)/psql
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,13 +42,11 @@ select c.oid::regclass,
 SQL
 }
 
-status=0
-[[ -z $dir ]] || : >"$dir/latency"
-tables >"$work/tables"
-while IFS=$'\t' read -r table copy; do
-  query -d "$source" -c "$copy" >"$work/source"
-  query -d "$target" -c "$copy" >"$work/target" 2>"$work/error" || { status=1; sed 's/^/compare.sh: /; q' "$work/error" >&2; }
-  awk -F '\t' -v OFS='\t' -v table="$table" -v latency="${dir:+$dir/latency}" '
+# compare NAME COPY-AT-SOURCE COPY-AT-TARGET: each gives key, row as text, when it was committed.
+compare() {
+  query -d "$source" -c "$2" >"$work/source"
+  query -d "$target" -c "$3" >"$work/target" 2>"$work/error" || { status=1; sed 's/^/compare.sh: /; q' "$work/error" >&2; }
+  awk -F '\t' -v OFS='\t' -v table="$1" -v latency="${dir:+$dir/latency}" '
     FILENAME == ARGV[1] { text[$1] = $2; committed[$1] = $3; rows++; next }
     !($1 in text) { extra++; next }
     text[$1] != $2 { different++ }
@@ -58,5 +59,21 @@ while IFS=$'\t' read -r table copy; do
       print table, rows + 0, missing + 0, extra + 0, different + 0
       exit missing + extra + different > 0
     }' "$work/source" "$work/target" || status=1
+}
+
+status=0
+[[ -z $dir ]] || : >"$dir/latency"
+tables >"$work/tables"
+while IFS=$'\t' read -r table copy; do
+  compare "$table" "$copy" "$copy"
 done <"$work/tables"
+if [[ -n $document ]]; then
+  name=$(basename "$document" .sql)
+  columns=$(query -d "$target" -c "select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
+                                    where attrelid = '$name'::regclass and attnum > 0 and attname <> 'search'")
+  compare "$name" \
+    "copy (select d.${columns%%,*}, d::text, null
+             from ($(sed "s/\$1/array(select ${keys##*.} from ${keys%.*})/" "$document")) as d) to stdout" \
+    "copy (select ${columns%%,*}, row($columns)::text, null from $name) to stdout"
+fi
 exit $status

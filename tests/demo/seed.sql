@@ -80,3 +80,6 @@ select order_id, line_no, 1, order_id % 30 * interval '1 day 02:03:04.5', 'gefä
 insert into comments (order_id, customer_id, body, stars)
 select id, customer_id, (array['Super! 👍', 'geht so', 'trop cher…', 'nie wieder'])[1 + id % 4], 1 + id % 5
   from orders where id % 3 = 0;
+
+analyze customers, addresses, phones, emails, items, item_texts, prices, orders, order_lines, shipments, shipment_events,
+  warranties, warranty_notes, returns, comments, payments, refunds;

@@ -85,6 +85,7 @@ create table orders (
   remark text
 );
 create index on orders (status, id);
+create index on orders (customer_id);
 
 create table order_lines (
   order_id bigint references orders on delete cascade,
@@ -96,6 +97,7 @@ create table order_lines (
   amount numeric(12,2) generated always as (round(quantity * unit_price * (1 - discount), 2)) stored, -- 2020
   primary key (order_id, line_no)
 );
+create index on order_lines (item_id);
 
 create function keep_total() returns trigger language plpgsql as $$
 begin
