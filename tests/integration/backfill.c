@@ -672,6 +672,30 @@ Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
   fixture_end(&f);
 }
 
+/* What was queued is on the disk before anybody delivers it, so no change id is given out twice. */
+Test(backfill, a_crash_of_the_source_repeats_and_leaves_out_nothing) {
+  struct fixture f;
+  own_server("source", NULL);
+  begin(&f, "backfill_crash", 4000);
+  sql(f.at_source, "alter database \"%s\" set synchronous_commit to off", f.name);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "mode=append", NULL);
+  pid_t runner = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "select rowrelay.backfill('item', 'w', rate => 2000)");
+  for (int i = 1; i <= 2; i++) {
+    wait_until(f.at_source, "t", PATIENCE, "select rows > %d from rowrelay.backfills", 1000 * i);
+    restart_server("source", "immediate");
+    PQreset(f.at_source);
+  }
+  wait_until(f.at_source, "done 4000", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
+  wait_until_empty(&f, PATIENCE);
+  each_key_was_read_once(&f);
+  cr_expect_str_eq(ask(f.at_target, "select concat_ws(' ', count(*), count(distinct key), count(distinct change_id)) "
+                                    "from item"),
+                   "4000 4000 4000");
+  cr_assert(stop_process(runner, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------------- */
 
 Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
