@@ -29,6 +29,28 @@ Test(error, a_text_that_is_too_long_is_cut) {
   cr_assert_eq(strlen(error.message), sizeof error.message - 1);
 }
 
+Test(error, a_text_is_cut_between_letters) {
+  static const char *const letters[] = {"\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x98\x80"};
+  char text[4096];
+  for (size_t kind = 0; kind < 3; kind++) {
+    size_t size = strlen(letters[kind]);
+    for (size_t shift = 0; shift < size; shift++) {
+      memset(text, 'x', shift);
+      size_t length = shift;
+      for (; length < 2000; length += size)
+        memcpy(text + length, letters[kind], size);
+      text[length] = '\0';
+      error_set(&error, FAILURE_FATAL, "%s", text);
+      error_detail(&error, "%s", text);
+      error_hint(&error, "%s", text);
+      length = strlen(error.message);
+      cr_assert(length > sizeof error.message - 1 - size && (length - shift) % size == 0, "%zu", length);
+      cr_assert_str_eq(error.detail, error.message);
+      cr_assert_str_eq(error.hint, error.message);
+    }
+  }
+}
+
 Test(error, nobody_needs_to_listen) {
   cr_assert_not(error_set(NULL, FAILURE_FATAL, "x"));
   cr_assert_not(error_detail(NULL, "x"));
