@@ -36,7 +36,7 @@ struct settings {
   int retries;          /* tries after the first before a change counts as refused */
   int64_t push_timeout; /* milliseconds */
   int64_t floor;        /* where to begin to look; see floor.h */
-  char options[8192];   /* all of them as a JSON object, for what only one kind of target has */
+  char options[40960];  /* all of them as a JSON object, for what only one kind of target has */
   char source_id[40];
   int workers; /* of all living processes together that serve it */
   char reason[512];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const char PREFIX[] = "whsec_";
+static const char SPACES[] = " \t\r\n";
 #define SHORTEST_KEY 24
 #define LONGEST_KEY 64
 #define LONGEST_TEXT 172 /* of such a key in base64, and some */
@@ -44,8 +45,8 @@ static bool read_key(struct signer *signer, const char *text, size_t length, str
 
 bool signer_read(struct signer *signer, const char *secrets, struct error *error) {
   signer->count = 0;
-  for (const char *c = secrets + strspn(secrets, " "); *c != '\0'; c += strspn(c, " ")) {
-    size_t length = strcspn(c, " ");
+  for (const char *c = secrets + strspn(secrets, SPACES); *c != '\0'; c += strspn(c, SPACES)) {
+    size_t length = strcspn(c, SPACES);
     if (!read_key(signer, c, length, error))
       return false;
     c += length;

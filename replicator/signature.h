@@ -17,8 +17,8 @@ struct signer {
 };
 
 /*
- * Reads secrets, "whsec_" and base64 of 24 to 64 bytes each, parted by spaces: all of them sign while one takes another's
- * place.
+ * Reads secrets, "whsec_" and base64 of 24 to 64 bytes each, parted by spaces or line breaks: all of them sign while
+ * one takes another's place.
  */
 MUST_CHECK bool signer_read(struct signer *signer, const char *secrets, struct error *error);
 

@@ -25,6 +25,7 @@ static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL,
 
 struct target {
   const struct target_kind *kind;
+  const struct settings *settings; /* borrowed */
   void *handle;
 };
 
@@ -39,6 +40,12 @@ bool target_find_kind(const char *url, const struct target_kind **kind, struct e
   return error_set(error, FAILURE_USAGE, "this program knows no targets such as \"%s\"", url);
 }
 
+/* A receiver may say again what was said to it, passwords and all. */
+static void hide_secrets(const struct settings *settings, struct error *error) {
+  url_hide(settings->url, error);
+  url_hide(settings->options, error);
+}
+
 bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                  struct source *source, struct error *error) {
   struct buffer url;
@@ -46,25 +53,56 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   buffer_init(&url, URL_LIMIT);
-  bool ok = url_fill_in(settings->url, &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
+  bool ok =
+      url_fill_in(settings->url, "URL", &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
   buffer_release(&url);
   if (!ok) {
-    url_hide(settings->url, error);
+    hide_secrets(settings, error);
     free(opened);
     return false;
   }
   opened->kind = kind;
+  opened->settings = settings;
   *target = opened;
   return true;
 }
 
+bool target_check(const struct settings *settings, struct error *error) {
+  const struct target_kind *kind;
+  struct buffer url;
+  void *handle = NULL;
+  buffer_init(&url, URL_LIMIT);
+  bool ok = target_find_kind(settings->url, &kind, error) && url_fill_in(settings->url, "URL", &url, error) &&
+            (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
+  if (handle != NULL)
+    kind->close(handle);
+  buffer_release(&url);
+  if (ok)
+    return true;
+  hide_secrets(settings, error);
+  char hint[sizeof error->hint];
+  memcpy(hint, error->hint, sizeof hint);
+  error_set(error, FAILURE_USAGE, "target %s: %s", settings->name, error->message);
+  return error_hint(error, "%s", hint);
+}
+
 bool target_push(struct target *target, const struct push *push, struct error *error) {
-  return target->kind->push(target->handle, push, error);
+  bool ok = target->kind->push(target->handle, push, error);
+  if (!ok)
+    hide_secrets(target->settings, error);
+  for (size_t i = 0; i < push->count; i++)
+    if (push->verdicts[i].why != NULL)
+      hide_secrets(target->settings, push->verdicts[i].why);
+  return ok;
 }
 
 bool target_test(struct target *target, struct buffer *answer, struct error *error) {
-  if (target->kind->test != NULL)
-    return target->kind->test(target->handle, answer, error);
+  if (target->kind->test != NULL) {
+    bool ok = target->kind->test(target->handle, answer, error);
+    if (!ok)
+      hide_secrets(target->settings, error);
+    return ok;
+  }
   buffer_add_string(answer, "it can be reached");
   return true;
 }

@@ -27,6 +27,8 @@ struct push {
 
 struct target_kind {
   const char *scheme; /* what its URLs begin with */
+  /* open() only reads URL and options, without `source`: whoever starts can find out that something is missing */
+  bool opens_alone;
   /* captured_at, txid and actor of each change are wanted */
   bool (*wants_details)(const struct settings *settings);
   /* it holds rows as they are, not every change of them */
@@ -67,6 +69,9 @@ struct target;
 
 /* The kind that a URL is of; FAILURE_USAGE when there is none. */
 MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error);
+
+/* Whether all is there that the target's URL and options name: variables of the environment, files. FAILURE_USAGE. */
+MUST_CHECK bool target_check(const struct settings *settings, struct error *error);
 
 MUST_CHECK bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                             struct source *source, struct error *error);

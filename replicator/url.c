@@ -77,18 +77,28 @@ static bool fill_in(const char *text, const char *what, bool is_url, struct buff
   return buffer_ok(filled, what, error);
 }
 
-bool url_fill_in(const char *url, struct buffer *filled, struct error *error) {
-  return fill_in(url, "URL", true, filled, error);
+bool url_fill_in(const char *url, const char *what, struct buffer *filled, struct error *error) {
+  return fill_in(url, what, true, filled, error);
 }
 
 bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error) {
   return fill_in(text, what, false, filled, error);
 }
 
+/* How much of `value`'s beginning stands at the end of a text. */
+static size_t cut_value(const char *text, const char *value) {
+  size_t length = strlen(text);
+  size_t most = strlen(value) - 1;
+  for (size_t part = length < most ? length : most; part >= SHORTEST_SECRET; part--)
+    if (memcmp(text + length - part, value, part) == 0)
+      return part;
+  return 0;
+}
+
 /* Writes `name` in the place of `value`, all through a text. */
 static void hide(char *text, size_t size, const char *value, const char *name) {
   char *found = strstr(text, value);
-  if (found == NULL)
+  if (found == NULL && cut_value(text, value) == 0)
     return;
   struct buffer hidden;
   buffer_init(&hidden, 64 * size);
@@ -98,16 +108,25 @@ static void hide(char *text, size_t size, const char *value, const char *name) {
     buffer_add_format(&hidden, "${%s}", name);
     rest = found + strlen(value);
   }
-  buffer_add_string(&hidden, rest);
-  snprintf(text, size, "%s", hidden.overflow ? "" : hidden.data);
+  size_t cut = cut_value(rest, value);
+  buffer_add(&hidden, rest, strlen(rest) - cut);
+  if (cut > 0)
+    buffer_add_format(&hidden, "${%s}", name);
+  size_t length = hidden.overflow ? 0 : hidden.length < size ? hidden.length : size - 1;
+  /* not in the middle of a letter */
+  while (length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
+    length--;
+  if (length > 0)
+    memcpy(text, hidden.data, length);
+  text[length] = '\0';
   buffer_release(&hidden);
 }
 
-void url_hide(const char *url, struct error *error) {
+void url_hide(const char *text, struct error *error) {
   struct placeholder found;
   struct buffer encoded;
   buffer_init(&encoded, (size_t)LONGEST_SECRET * 3);
-  for (; find_placeholder(url, &found); url = found.end + 1) {
+  for (; find_placeholder(text, &found); text = found.end + 1) {
     const char *value = getenv(found.name);
     if (value == NULL || strlen(value) < SHORTEST_SECRET)
       continue;

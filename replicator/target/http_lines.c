@@ -168,6 +168,7 @@ static bool lines_test(void *handle, struct buffer *answer, struct error *error)
   const struct target_kind NAME = {.scheme = SCHEME,                                                                   \
                                    .wants_details = lines_wants_details,                                               \
                                    .keeps_state = lines_keeps_state,                                                   \
+                                   .opens_alone = true,                                                                \
                                    .open = lines_open,                                                                 \
                                    .push = lines_push,                                                                 \
                                    .test = lines_test,                                                                 \

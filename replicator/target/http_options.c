@@ -1,8 +1,11 @@
 #include "http_options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "url.h"
 
@@ -65,6 +68,18 @@ static bool add_api_key(struct http_target *target, const char *api_key, struct 
   return ok;
 }
 
+static bool check_file(const char *name, const char *path, struct error *error) {
+  if (path == NULL || access(path, R_OK) == 0)
+    return true;
+  error_set(error, FAILURE_FATAL, "option %s: cannot read %s: %s", name, path, strerror(errno));
+  return error_hint(error, "the file must be where rowrelay run runs");
+}
+
+static bool check_files(const struct http_options *options, struct error *error) {
+  return check_file("ca_file", options->ca_file, error) && check_file("certificate", options->certificate, error) &&
+         check_file("private_key", options->private_key, error);
+}
+
 bool http_target_init(struct http_target *target, const struct settings *settings, int concurrency,
                       struct error *error) {
   *target = (struct http_target){.options = json_loads(settings->options, 0, NULL)};
@@ -81,10 +96,16 @@ bool http_target_init(struct http_target *target, const struct settings *setting
       .timeout = 1000 * http_target_number(target, "timeout", REQUEST_TIMEOUT),
       .connections = target->concurrency,
   };
+  struct buffer proxy;
+  buffer_init(&proxy, SECRET_LIMIT);
   const char *headers = http_target_text(target, "headers");
   const char *api_key = http_target_text(target, "api_key");
-  bool ok = (headers == NULL || add_headers(target, headers, error)) &&
-            (api_key == NULL || add_api_key(target, api_key, error)) && http_new(&target->http, &options, error);
+  bool ok = options.proxy == NULL || url_fill_in(options.proxy, "option proxy", &proxy, error);
+  if (options.proxy != NULL)
+    options.proxy = proxy.data;
+  ok = ok && check_files(&options, error) && (headers == NULL || add_headers(target, headers, error)) &&
+       (api_key == NULL || add_api_key(target, api_key, error)) && http_new(&target->http, &options, error);
+  buffer_release(&proxy);
   if (!ok)
     http_target_release(target);
   return ok;
@@ -97,10 +118,19 @@ void http_target_release(struct http_target *target) {
   *target = (struct http_target){.options = NULL};
 }
 
+/* Whether the user has set a header of that name. */
+static bool is_set(const struct http_target *target, const char *line) {
+  size_t length = strcspn(line, ":");
+  for (const struct curl_slist *header = target->headers; header != NULL; header = header->next)
+    if (strncasecmp(header->data, line, length) == 0 && header->data[length] == ':')
+      return true;
+  return false;
+}
+
 struct curl_slist *http_target_headers(const struct http_target *target, const char *const *more, size_t count) {
   struct curl_slist *headers = NULL;
   for (size_t i = 0; i < count; i++)
-    if (!add_header(&headers, more[i], NULL))
+    if (!is_set(target, more[i]) && !add_header(&headers, more[i], NULL))
       goto failed;
   for (const struct curl_slist *header = target->headers; header != NULL; header = header->next)
     if (!add_header(&headers, header->data, NULL))
@@ -112,18 +142,39 @@ failed:
   return NULL;
 }
 
-/* The beginning of an answer, on one line. */
+/* Length of the UTF-8 letter that stands there; 0: it is none. */
+static size_t letter_length(const char *text, size_t left) {
+  unsigned char first = (unsigned char)text[0];
+  size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length > left)
+    return 0;
+  for (size_t i = 1; i < length; i++)
+    if (((unsigned char)text[i] & 0xC0) != 0x80)
+      return 0;
+  unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+  /* Written longer than need be, halves of pairs, and beyond the last. */
+  bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+               (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+  return wrong ? 0 : length;
+}
+
+/* The beginning of an answer, on one line and in UTF-8, whatever it was. */
 static void show_answer(const struct http_request *request, char *shown, size_t size) {
-  size_t length = request->answer.length < size - 1 ? request->answer.length : size - 1;
-  for (size_t i = 0; i < length; i++) {
-    unsigned char byte = (unsigned char)request->answer.data[i];
-    shown[i] = byte < ' ' || byte == 127 ? ' ' : (char)byte;
+  const char *answer = request->answer.data;
+  size_t length = 0;
+  for (size_t i = 0; i < request->answer.length && length < size - 1;) {
+    size_t letter = letter_length(answer + i, request->answer.length - i);
+    if (letter > size - 1 - length)
+      break;
+    unsigned char byte = (unsigned char)answer[i];
+    if (letter > 1)
+      memcpy(shown + length, answer + i, letter);
+    else
+      shown[length] = letter == 0 ? '?' : byte < ' ' || byte == 127 ? ' ' : (char)byte;
+    letter = letter > 0 ? letter : 1;
+    length += letter;
+    i += letter;
   }
-  /* not in the middle of a UTF-8 letter */
-  while (length > 0 && length == size - 1 && ((unsigned char)shown[length - 1] & 0xC0) == 0x80)
-    length--;
-  if (length > 0 && length < request->answer.length && ((unsigned char)shown[length - 1] & 0xC0) == 0xC0)
-    length--;
   shown[length] = '\0';
 }
 

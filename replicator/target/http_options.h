@@ -32,7 +32,8 @@ bool http_target_flag(const struct http_target *target, const char *name);
  */
 bool http_target_failed(const struct http_request *request, struct error *error);
 
-/* The same headers and more; NULL when there is no memory. Free with curl_slist_free_all(). */
+/* The user's headers, and of `more` those that he has not set himself; NULL when there is no memory. Free with
+ * curl_slist_free_all(). */
 struct curl_slist *http_target_headers(const struct http_target *target, const char *const *more, size_t count);
 
 #endif

@@ -536,6 +536,7 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
   const struct target_kind NAME = {.scheme = SCHEME,                                                                   \
                                    .wants_details = search_wants_details,                                              \
                                    .keeps_state = search_keeps_state,                                                  \
+                                   .opens_alone = true,                                                                \
                                    .open = search_open,                                                                \
                                    .push = search_push,                                                                \
                                    .test = search_test,                                                                \

@@ -27,6 +27,12 @@ begin
       using errcode = 'invalid_parameter_value',
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
   end if;
+  -- More would not fit into a running process, which would have to stop.
+  if octet_length(url) > 2000 or octet_length(options::text) > 16000 then
+    raise exception 'the target''s % are longer than % bytes', case when octet_length(url) > 2000 then 'URL' else 'options' end,
+                    case when octet_length(url) > 2000 then 2000 else 16000 end
+      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
+  end if;
   if url ~ '^file:$' then
     raise exception 'target URL "file:" names no file'
       using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
@@ -71,7 +77,8 @@ begin
         ('bulk_bytes',       '{search}',     '^\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
         ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
         ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
-        ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://', null, null, 'a URL such as http://HOST:PORT')
+        ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://([^/?#@:]*(:' || secret || ')?@)?[^/?#@]+/?$', null, null,
+           'a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of rowrelay run')
       ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
   loop
     if option.pattern is null or kind <> all (option.kinds::text[])
@@ -94,8 +101,21 @@ begin
     if option.value !~ option.pattern
        or option.least is not null and option.value::bigint not between option.least and option.most then
       raise exception 'option % is "%"', option.name,
-                      case when option.name in ('secret', 'headers') then '…' else option.value end
+                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '…' else option.value end
         using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+    end if;
+  end loop;
+  for option in
+    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', '([!-9;-~]+):([^\r\n]*)', 'g') as m
+  loop
+    if option.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
+      raise exception 'option headers sets %', option.name
+        using errcode = 'invalid_parameter_value', hint = 'rowrelay sets that header itself.';
+    end if;
+    if option.name ~* '(^authorization|^proxy-authorization|^cookie|[-_]key|token|secret|password)$' and option.value !~ secret then
+      raise exception 'option headers holds a secret, in %', option.name
+        using errcode = 'invalid_parameter_value',
+              hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
     end if;
   end loop;
   if options ->> 'body' is not null and coalesce((options ->> 'events')::integer, 1) > 1 then

@@ -8,7 +8,7 @@ declare
   before    rowrelay.target;
 begin
   select t.* into before from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, before.url), coalesce(set_target.options, '{}'));
+  perform rowrelay.check_target(coalesce(set_target.url, before.url), before.options || coalesce(set_target.options, '{}'));
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
     raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name

@@ -24,7 +24,7 @@ TestSuite(url, .init = begin, .fini = end);
 
 static const char *fill(const char *url) {
   buffer_clear(&filled);
-  cr_assert(url_fill_in(url, &filled, &error), "%s", error.message);
+  cr_assert(url_fill_in(url, "URL", &filled, &error), "%s", error.message);
   return filled.data;
 }
 
@@ -74,14 +74,14 @@ Test(url, a_dollar_sign_alone_is_a_dollar_sign) {
 }
 
 Test(url, a_variable_that_is_not_set_is_named) {
-  cr_assert_not(url_fill_in("postgresql://u:${NOBODY_SETS_THIS}@host/", &filled, &error));
+  cr_assert_not(url_fill_in("postgresql://u:${NOBODY_SETS_THIS}@host/", "URL", &filled, &error));
   cr_assert_eq(error.kind, FAILURE_FATAL);
   cr_assert_str_eq(error.message, "environment variable NOBODY_SETS_THIS is not set, which the target's URL needs");
   cr_assert_str_eq(error.hint, "set it in the environment of rowrelay run");
 }
 
 Test(url, a_name_must_be_given) {
-  cr_assert_not(url_fill_in("file:${}", &filled, &error));
+  cr_assert_not(url_fill_in("file:${}", "URL", &filled, &error));
   cr_assert_eq(error.kind, FAILURE_FATAL);
   cr_assert_str_eq(error.message, "a ${NAME} in the target's URL has no name, or one of over 127 letters");
 }
@@ -92,7 +92,7 @@ Test(url, what_does_not_fit_is_an_error) {
     value[i] = 'x';
   value[sizeof value - 1] = '\0';
   setenv("LONG", value, 1);
-  cr_assert_not(url_fill_in("file:${LONG}", &filled, &error));
+  cr_assert_not(url_fill_in("file:${LONG}", "URL", &filled, &error));
 }
 
 Test(url, what_came_from_the_environment_is_taken_out_of_an_error) {
@@ -114,4 +114,15 @@ Test(url, an_error_that_is_full_of_secrets_stays_within_its_bounds) {
   url_hide("x:${A_NAME_THAT_IS_LONGER_THAN_WHAT_IT_STANDS_FOR}", &error);
   cr_assert_null(strstr(error.message, "xxxx"));
   cr_assert(strlen(error.message) < sizeof error.message);
+}
+
+Test(url, a_secret_that_was_cut_short_is_hidden_too) {
+  setenv("LONG_SECRET", "abcdefgh-ijklmnop", 1);
+  error_set(&error, FAILURE_RETRY, "you said abcdefgh-ijklmnop, and abcdefgh-ij");
+  url_hide("{\"headers\": \"X: ${LONG_SECRET}\"}", &error);
+  cr_assert_str_eq(error.message, "you said ${LONG_SECRET}, and ${LONG_SECRET}");
+  setenv("LONG_SECRET", "aaaaaaaa", 1);
+  error_set(&error, FAILURE_RETRY, "aaaaaaaa");
+  url_hide("${LONG_SECRET}", &error);
+  cr_assert_str_eq(error.message, "${LONG_SECRET}");
 }
