@@ -27,6 +27,16 @@ static void add_type(struct buffer *buffer, const struct change *change) {
   buffer_release(&type);
 }
 
+/* A subject is not empty, and holds no control characters; the key is in the data all the same. */
+static bool is_subject(const char *key) {
+  if (key == NULL || key[0] == '\0')
+    return false;
+  for (const char *c = key; *c != '\0'; c++)
+    if ((unsigned char)*c < ' ' || *c == 127)
+      return false;
+  return true;
+}
+
 void event_add_json(struct buffer *buffer, const struct change *change, const char *source_id) {
   struct buffer id;
   buffer_init(&id, (size_t)16 * 1024 * 1024);
@@ -35,7 +45,7 @@ void event_add_json(struct buffer *buffer, const struct change *change, const ch
   add_text(buffer, "id", id.data);
   buffer_add_format(buffer, ",\"source\":\"urn:uuid:%s\"", source_id);
   add_type(buffer, change);
-  if (change->key != NULL)
+  if (is_subject(change->key))
     add_text(buffer, "subject", change->key);
   if (change->captured_at != NULL)
     add_text(buffer, "time", change->captured_at);

@@ -159,6 +159,8 @@ static void set_options(const struct http *http, struct http_request *request) {
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
+  /* Never from an encrypted connection to one that is not. */
+  curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
   curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
   curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
   if (options->http2) {

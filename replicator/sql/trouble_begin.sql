@@ -1,5 +1,5 @@
 -- A target cannot be delivered to: nobody tries it before some time is over, which doubles with each attempt, and of which
--- half is left to chance. Several who fail at once are one attempt. All processes learn of the first by the new version.
+-- half is left to chance. Several who fail at once are one attempt, and the longest wait that was asked for counts. All processes learn of the first by the new version.
 --   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, retry_at)
@@ -12,7 +12,7 @@ with noted as (
                         then clock_timestamp()
                              + greatest($4::bigint, least(30000, 100 * 2 ^ least(o.attempts, 20)) * (0.5 + random() / 2))
                                * interval '1 ms'
-                        else o.retry_at end
+                        else greatest(o.retry_at, clock_timestamp() + $4::bigint * interval '1 ms') end
   returning (xmax = 0) as is_new
 )
 update rowrelay.target t set version = t.version + 1 from noted n where n.is_new and t.id = $1::integer;

@@ -28,6 +28,8 @@
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 /* A batch of events is not begun with another when it has this many bytes. */
 #define BATCH_BYTES ((size_t)1024 * 1024)
+/* What a slot keeps for its next body. */
+#define KEPT_BYTES ((size_t)256 * 1024)
 /* As much of an answer as is shown when it is a refusal. */
 #define ANSWER_LIMIT ((size_t)4096)
 #define SECRET_LIMIT ((size_t)64 * 1024)
@@ -177,6 +179,17 @@ static size_t ready_take(struct sending *sending) {
   return oldest;
 }
 
+/* Nothing stands before this change any more. */
+static void make_ready(struct sending *sending, size_t index) {
+  struct error why;
+  if (sending->bodies == NULL || !PQgetisnull(sending->bodies, (int)index, 0)) {
+    ready_add(sending, index);
+    return;
+  }
+  error_set(&why, FAILURE_REFUSED, "option body gives null for this change");
+  verdict_refuse(&sending->push->verdicts[index], &why);
+}
+
 static bool find_order(struct sending *sending, struct error *error) {
   const struct push *push = sending->push;
   if (!latest_chain(push->changes, push->count, sending->next, error))
@@ -189,7 +202,7 @@ static bool find_order(struct sending *sending, struct error *error) {
       has_older[sending->next[i]] = true;
   for (size_t i = 0; i < push->count; i++)
     if (!has_older[i])
-      ready_add(sending, i);
+      make_ready(sending, i);
   free(has_older);
   return true;
 }
@@ -223,6 +236,7 @@ static bool make_bodies(struct sending *sending, struct error *error) {
                     webhook->body);
   bool ok = buffer_ok(&changes, "a batch", error) && buffer_ok(&text, "option body", error);
   if (ok) {
+    pgconn_set_deadline(connection, webhook->settings->push_timeout);
     const struct query query = {.text = text.data};
     PGresult *replies[3] = {NULL};
     pgconn_pipeline_begin(connection);
@@ -318,6 +332,10 @@ static bool send_next(struct sending *sending, struct slot *slot, struct error *
   struct webhook *webhook = sending->webhook;
   slot->count = 0;
   buffer_clear(&slot->body);
+  if (slot->body.capacity > KEPT_BYTES) {
+    buffer_release(&slot->body);
+    buffer_init(&slot->body, BODY_LIMIT);
+  }
   while (sending->ready_count > 0 && slot->count < webhook->events && slot->body.length < BATCH_BYTES) {
     size_t index = ready_take(sending);
     add_body(sending, slot, index);
@@ -345,13 +363,18 @@ static void accepted(struct sending *sending, const struct slot *slot) {
     size_t index = slot->indexes[i];
     sending->push->verdicts[index].kind = VERDICT_DELIVERED;
     if (sending->next[index] != LATEST_NONE)
-      ready_add(sending, sending->next[index]);
+      make_ready(sending, sending->next[index]);
   }
 }
 
 static void fail(struct sending *sending, const struct error *why) {
-  if (!sending->failed)
+  int retry_after = sending->failed ? sending->error->retry_after : 0;
+  /* Of several, the first is told; but one that wants no more is to be heard. */
+  if (!sending->failed || why->kind == FAILURE_GONE)
     *sending->error = *why;
+  if (retry_after < why->retry_after)
+    retry_after = why->retry_after;
+  sending->error->retry_after = retry_after;
   sending->failed = true;
 }
 
@@ -453,7 +476,7 @@ static bool webhook_push(void *handle, const struct push *push, struct error *er
                             .error = error};
   bool ok = (sending.next != NULL && sending.ready != NULL && sending.in_doubt != NULL) ||
             error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && find_order(&sending, error) && (webhook->body == NULL || make_bodies(&sending, error)) && run(&sending);
+  ok = ok && (webhook->body == NULL || make_bodies(&sending, error)) && find_order(&sending, error) && run(&sending);
   PQclear(sending.bodies);
   free(sending.next);
   free(sending.ready);
@@ -484,6 +507,7 @@ static bool webhook_test(void *handle, struct buffer *answer, struct error *erro
 }
 
 const struct target_kind TARGET_HTTPS = {.scheme = "https",
+                                         .opens_alone = true,
                                          .wants_details = webhook_wants_details,
                                          .keeps_state = webhook_keeps_state,
                                          .open = webhook_open,
@@ -492,6 +516,7 @@ const struct target_kind TARGET_HTTPS = {.scheme = "https",
                                          .close = webhook_close};
 
 const struct target_kind TARGET_HTTP = {.scheme = "http",
+                                        .opens_alone = true,
                                         .wants_details = webhook_wants_details,
                                         .keeps_state = webhook_keeps_state,
                                         .open = webhook_open,
