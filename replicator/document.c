@@ -13,7 +13,8 @@
 /* How many keys the query is run for: this many at first, then as they turn out. */
 #define FIRST_KEYS_AT_ONCE ((size_t)100)
 #define MOST_KEYS_AT_ONCE ((size_t)2000)
-#define BUILD_TIME 250 /* milliseconds that it should take */
+#define BUILD_TIME 250       /* milliseconds that it should take */
+#define SOURCE_TIMEOUT 60000 /* milliseconds, as in worker.c */
 
 #define LIST_LIMIT ((size_t)64 * 1024 * 1024)
 
@@ -320,12 +321,62 @@ static void learn(struct document *document, const struct settings *settings, si
   document->keys_at_once = wanted < 1 ? 1 : wanted > (double)MOST_KEYS_AT_ONCE ? MOST_KEYS_AT_ONCE : (size_t)wanted;
 }
 
+/* Notes where the changes are that there was no time for; *left of them. */
+static void find_later(const struct push *push, size_t *indexes, size_t *left) {
+  *left = 0;
+  for (size_t i = 0; i < push->count; i++)
+    if (push->verdicts[i].kind == VERDICT_LATER)
+      indexes[(*left)++] = i;
+}
+
+/*
+ * Pushes once more what the target had no time for, until all is done: documents are settled together, so what went
+ * back to the queue would be built and sent over and over.
+ */
+static bool push_later(struct source *source, struct target *target, const struct push *push, struct error *error) {
+  size_t *indexes = calloc(push->count, sizeof *indexes);
+  const struct change **changes = calloc(push->count, sizeof *changes);
+  struct verdict *verdicts = calloc(push->count, sizeof *verdicts);
+  bool ok =
+      (indexes != NULL && changes != NULL && verdicts != NULL) || error_set(error, FAILURE_RETRY, "out of memory");
+  size_t left = 0;
+  if (ok)
+    find_later(push, indexes, &left);
+  while (ok && left > 0) {
+    struct push rest = *push;
+    rest.changes = changes;
+    rest.verdicts = verdicts;
+    rest.count = left;
+    for (size_t i = 0; i < left; i++) {
+      changes[i] = push->changes[indexes[i]];
+      verdicts[i] = (struct verdict){.kind = VERDICT_NONE};
+    }
+    /* The source would take a connection that says nothing for so long for dead. */
+    pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+    ok = source_script(source, "select 1", error) && target_push(target, &rest, error);
+    for (size_t i = 0; i < left; i++) {
+      if (ok && verdicts[i].kind == VERDICT_NONE)
+        verdicts[i].kind = VERDICT_DELIVERED;
+      push->verdicts[indexes[i]] = verdicts[i];
+    }
+    size_t before = left;
+    find_later(push, indexes, &left);
+    if (ok && left == before)
+      ok = error_set(error, FAILURE_RETRY, "the target takes longer than the time for a push");
+  }
+  free(indexes);
+  free(changes);
+  free(verdicts);
+  return ok;
+}
+
 static bool push_some(struct document *document, struct source *source, const struct settings *settings,
                       struct target *target, const struct push *push, struct error *error) {
   struct push_room room = {.changes = NULL};
   PGresult *built = NULL;
   size_t bytes = 0;
   int64_t began = clock_now();
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
   bool ok = room_init(&room, push->count, error) &&
             build(document, source, push->changes, push->count, &built, error) &&
             fill_room(document, &room, push->changes, push->count, built, &bytes, error);
@@ -333,7 +384,7 @@ static bool push_some(struct document *document, struct source *source, const st
     learn(document, settings, push->count, bytes, clock_now() - began);
     struct push filled = *push;
     filled.changes = room.pointers;
-    ok = target_push(target, &filled, error);
+    ok = target_push(target, &filled, error) && push_later(source, target, &filled, error);
   }
   PQclear(built);
   room_release(&room);
