@@ -1,5 +1,6 @@
 -- A target cannot be delivered to: nobody tries it before some time is over, which doubles with each attempt, and of which
--- half is left to chance. Several who fail at once are one attempt, and the longest wait that was asked for counts. All processes learn of the first by the new version.
+-- half is left to chance. Several who fail at once are one attempt, and the longest wait that was asked for counts. All
+-- processes learn of the first by the new version.
 --   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, retry_at)

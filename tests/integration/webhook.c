@@ -7,36 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
-#include "receiver.h"
+#include "hooked.h"
 
 TestSuite(webhook, .timeout = 60);
 
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
+static struct fixture f;
 static struct receiver *receiver;
-
-/* Table item at the source goes to target w, the receiver, with these options ("a=b"; NULL ends them). */
-static void begin(struct fixture *f, const char *name, const char *const *options) {
-  fixture_begin(f, name);
-  receiver = receiver_begin();
-  sql(f->at_source, "create table item (id int primary key, name text, more json)");
-  rowrelay_ok(f, "target", "add", "w", receiver_url(receiver, "/hook"), NULL);
-  for (; options != NULL && *options != NULL; options++)
-    rowrelay_ok(f, "target", "set", "w", "--option", *options, NULL);
-  rowrelay_ok(f, "capture", "item", "--to", "w", "--before", NULL);
-}
-
-static void end(struct fixture *f) {
-  fixture_end(f);
-  receiver_end(receiver);
-}
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
 Test(webhook, each_change_arrives_as_a_cloud_event) {
-  struct fixture f;
-  begin(&f, "hook_events", NULL);
+  receiver = hooked_begin(&f, "hook_events", NULL);
   sql(f.at_source, "insert into item values (7, 'a', null)");
   sql(f.at_source, "set rowrelay.actor = 'anna'; update item set name = 'b'; reset rowrelay.actor; delete from item");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
@@ -75,7 +58,7 @@ Test(webhook, each_change_arrives_as_a_cloud_event) {
           "and body::json ->> 'source' = 'urn:uuid:' || (select id from rowrelay.source) "
           "and head ~* ('webhook-id: ' || (select id from rowrelay.source) || '-' || h.change_id || '\\r')"),
       "3");
-  end(&f);
+  hooked_end(&f, receiver);
 }
 
 /* ---- signatures ------------------------------------------------------------------------------------------------ */
@@ -101,9 +84,8 @@ static const char *expected_signature(const struct received *request, const char
 }
 
 Test(webhook, requests_are_signed) {
-  struct fixture f;
   setenv("ROWRELAY_TEST_SECRET", SECRET, 1);
-  begin(&f, "hook_signed", (const char *[]){"secret=${ROWRELAY_TEST_SECRET}", NULL});
+  receiver = hooked_begin(&f, "hook_signed", (const char *[]){"secret=${ROWRELAY_TEST_SECRET}", NULL});
   sql(f.at_source, "insert into item select n, repeat(e'ü\\n', n), '{}' from generate_series(1, 100) as n");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_eq(receiver_count(receiver), 100);
@@ -113,5 +95,5 @@ Test(webhook, requests_are_signed) {
     long long age = (long long)time(NULL) - strtoll(received_header(request, "webhook-timestamp"), NULL, 10);
     cr_assert(age >= 0 && age < 30, "%lld", age);
   }
-  end(&f);
+  hooked_end(&f, receiver);
 }
