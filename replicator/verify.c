@@ -270,7 +270,7 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
     ok = (plan.in_ranges ? compare_ranges(verify, &plan, error) : compare_whole(verify, &plan, error)) &&
-         decider_decide(&verify->decider, &plan, error);
+         decider_decide(&verify->decider, &plan, error) && decider_repair(&verify->decider, &plan, error);
     report_table_end(&verify->report, ok);
   }
   plan_release(&plan);

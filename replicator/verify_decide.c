@@ -107,7 +107,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, const st
 
 /* ---- repair ---------------------------------------------------------------------------------------------------- */
 
-static bool queue_repairs(struct decider *decider, const struct plan *plan, struct error *error) {
+bool decider_repair(struct decider *decider, const struct plan *plan, struct error *error) {
   struct keys *repairs = &decider->repairs;
   struct buffer array;
   buffer_init(&array, ARRAY_LIMIT);
@@ -391,7 +391,7 @@ bool decider_decide(struct decider *decider, const struct plan *plan, struct err
   for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
     bool ok =
         plan->oid != NULL ? look_at_all(decider, plan, until, error) : look_at_documents(decider, plan, until, error);
-    if (!ok || !queue_repairs(decider, plan, error))
+    if (!ok)
       return false;
     if (decider->suspects.count == 0 || (clock_now() < until && !is_hopeless(decider->waits)))
       continue;

@@ -17,6 +17,11 @@ with queued as materialized (
     from queued q
     cross join lateral (select h.key, h.op, h.capture from rowrelay.change h where h.id = q.change_id and h.day = q.day offset 0) as c
    where c.capture = $3::integer
+  union all
+  -- sent at most once: until it is known whether it arrived, it is not in the queue
+  select f.key, null
+    from rowrelay.refusal f join rowrelay.lease e on e.lane = f.lane and e.lease_until > clock_timestamp()
+   where f.target = $1::integer and f.change_id <= $2::bigint and f.capture = $3::integer
 )
 select exists (select from queued),
        (select count(*) = 20000 from queued) or exists (select from waiting w where w.key is null),

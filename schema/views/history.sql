@@ -29,8 +29,8 @@ select h.id as change_id,
           left join rowrelay.refusal refused on refused.target = r.target and refused.change_id = h.id
           left join rowrelay.lease leased on leased.lane = coalesce(queued.lane, refused.lane) and leased.lease_until > clock_timestamp()
          where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)
-            -- a snapshot goes to one target
-            and (h.op <> 's' or r.target = (h.caveat ->> 'target')::integer)) as status,
+            -- a snapshot goes to one target, as does what is queued again
+            and r.target = coalesce((h.caveat ->> 'target')::integer, r.target)) as status,
        h.caveat ->> 'problem' as problem
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture;

@@ -114,19 +114,18 @@ Test(verify, tables_without_a_key_are_compared_by_how_many_rows_there_are_of_eac
   fixture_end(&f);
 }
 
-/* A process of this test that runs verify again and again would only repeat this. */
-Test(verify, nothing_is_found_under_load_when_there_is_nothing) {
+static void finds_nothing_under_load(const char *name, const char *option, int transactions) {
   struct fixture f;
   struct writers writers;
-  fixture_begin(&f, "verify_live");
+  fixture_begin(&f, name);
   writers_make_tables(f.at_source);
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", option, NULL);
   mirrored_capture(&f, "stock");
   mirrored_capture(&f, "ledger");
   writers_fill_tables(f.at_source, 3000);
   pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, "--workers", "2", NULL)};
   wait_until_empty(&f, 30);
-  writers_start(&writers, f.source, 4, 8000, 50, 3000);
+  writers_start(&writers, f.source, 4, transactions, 50, 3000);
   int times = 0;
   while (!writers_are_done(&writers)) {
     int status = verify(&f, NULL);
@@ -139,6 +138,15 @@ Test(verify, nothing_is_found_under_load_when_there_is_nothing) {
   for (int i = 0; i < 2; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
   fixture_end(&f);
+}
+
+Test(verify, nothing_is_found_under_load_when_there_is_nothing) {
+  finds_nothing_under_load("verify_live", "retries=3", 8000);
+}
+
+/* What is on its way is not in the queue then. */
+Test(verify, nothing_is_found_where_changes_are_sent_at_most_once) {
+  finds_nothing_under_load("verify_once", "guarantee=at-most-once", 4000);
 }
 
 Test(verify, what_is_damaged_under_load_is_found_and_repaired) {
