@@ -1,10 +1,11 @@
 /*
  * visible: how long after its commit a change is visible in another database.
  *
- *   visible SOURCE TARGET TABLE COUNT MILLISECONDS
+ *   visible SOURCE TARGET WRITE ASK COUNT MILLISECONDS
  *
- * Updates one row of TABLE on SOURCE after another, each in a transaction of its own, at random times that are
- * MILLISECONDS apart on average, and after each commit asks TARGET for that row until it has the new value. Prints the
+ * Runs the statement WRITE on SOURCE for one row after another, each in a transaction of its own, at random times that
+ * are MILLISECONDS apart on average, and after each commit runs the query ASK on TARGET until it gives what WRITE gave.
+ * Both are about row $1::bigint, of 1 to 1000, and give one number; in ASK, $2::bigint is what WRITE gave. Prints the
  * median, the 95th and the 99th percentile of COUNT delays, in ms, on one line. The first tenth is a warm-up and left
  * out.
  *
@@ -38,17 +39,10 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* A connection with statement "s" prepared: `text` with the table's name in place of its %s; NULL after an error. */
-static PGconn *open_with(const char *conninfo, const char *text, const char *table) {
+/* A connection with statement "s" prepared; NULL after an error. */
+static PGconn *open_with(const char *conninfo, const char *statement) {
   PGconn *connection = PQconnectdb(conninfo);
-  char *name = NULL;
-  char statement[256];
   bool ok = PQstatus(connection) == CONNECTION_OK;
-  if (ok) {
-    name = PQescapeIdentifier(connection, table, strlen(table));
-    ok = name != NULL && snprintf(statement, sizeof statement, text, name) < (int)sizeof statement;
-    PQfreemem(name);
-  }
   if (ok) {
     PGresult *reply = PQprepare(connection, "s", statement, 0, NULL);
     ok = PQresultStatus(reply) == PGRES_COMMAND_OK;
@@ -61,14 +55,14 @@ static PGconn *open_with(const char *conninfo, const char *text, const char *tab
   return NULL;
 }
 
-/* Runs statement "s" for row `id`; *quantity is what it gives, or -1 where there is no such row. */
-static bool run(PGconn *connection, const char *id, long *quantity) {
-  PGresult *reply = PQexecPrepared(connection, "s", 1, &id, NULL, NULL, 0);
+/* Runs statement "s" with these values; *number is what it gives, or -1 where that is nothing. */
+static bool run(PGconn *connection, int count, const char *const *values, long *number) {
+  PGresult *reply = PQexecPrepared(connection, "s", count, values, NULL, NULL, 0);
   bool ok = PQresultStatus(reply) == PGRES_TUPLES_OK;
   if (!ok)
     fprintf(stderr, "visible: %s", PQerrorMessage(connection));
   else
-    *quantity = PQntuples(reply) == 1 ? atol(PQgetvalue(reply, 0, 0)) : -1;
+    *number = PQntuples(reply) == 1 ? atol(PQgetvalue(reply, 0, 0)) : -1;
   PQclear(reply);
   return ok;
 }
@@ -76,14 +70,17 @@ static bool run(PGconn *connection, const char *id, long *quantity) {
 /* Changes row i and waits for it; the delay in ms, or a negative number after an error. */
 static double delay_of(PGconn *source, PGconn *target, int i) {
   char id[16];
+  char text[24];
+  const char *values[] = {id, text};
   long written;
   snprintf(id, sizeof id, "%d", i % 1000 + 1);
-  if (!run(source, id, &written))
+  if (!run(source, 1, values, &written))
     return -1;
+  snprintf(text, sizeof text, "%ld", written);
   double committed = now();
   for (;;) {
     long seen;
-    if (!run(target, id, &seen))
+    if (!run(target, 2, values, &seen))
       return -1;
     double delay = now() - committed;
     if (seen == written)
@@ -97,21 +94,20 @@ static double delay_of(PGconn *source, PGconn *target, int i) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6) {
-    fprintf(stderr, "usage: visible SOURCE TARGET TABLE COUNT MILLISECONDS\n");
+  if (argc != 7) {
+    fprintf(stderr, "usage: visible SOURCE TARGET WRITE ASK COUNT MILLISECONDS\n");
     return 2;
   }
-  int warm_up = atoi(argv[4]) / 10;
-  int count = atoi(argv[4]);
-  double interval = atof(argv[5]) / 1000;
+  int warm_up = atoi(argv[5]) / 10;
+  int count = atoi(argv[5]);
+  double interval = atof(argv[6]) / 1000;
   int status = 1;
   PGconn *target = NULL;
-  PGconn *source =
-      open_with(argv[1], "update %s set quantity = quantity + 1 where id = $1::bigint returning quantity", argv[3]);
+  PGconn *source = open_with(argv[1], argv[3]);
   double *delays = calloc((size_t)count + 1, sizeof *delays);
   if (source == NULL || delays == NULL)
     goto done;
-  target = open_with(argv[2], "select quantity from %s where id = $1::bigint", argv[3]);
+  target = open_with(argv[2], argv[4]);
   if (target == NULL)
     goto done;
 

@@ -4,9 +4,7 @@
 part_latency() {
   local round name order
   heading "Latency: from commit to visible on another server, about 40 transactions a second"
-  # shellcheck disable=SC2046 # several words are meant
-  "${CC:-gcc}" -std=c17 -D_GNU_SOURCE -O2 -Wall -Wextra -o "$dir/visible" visible.c $(pkg-config --cflags --libs libpq) ||
-    fail "visible.c does not compile"
+  compile_visible
   for name in rowrelay native; do
     fresh_databases $name
     sql -d "$source_server dbname=$name" -c "select bench.make_table('item', 0, -1)" >/dev/null
@@ -42,7 +40,9 @@ latency_native() {
 
 measure_latency() { # DATABASE
   local median high highest
-  read -r median high highest < <("$dir/visible" "$source_server dbname=$1" "$target_server dbname=$1" item 200 25) ||
+  read -r median high highest < <("$dir/visible" "$source_server dbname=$1" "$target_server dbname=$1" \
+    "update item set quantity = quantity + 1 where id = \$1::bigint returning quantity" \
+    "select quantity from item where id = \$1::bigint and \$2::bigint is not null" 200 25) ||
     fail "no latency was measured"
   sample "$1" "median" "$median"
   sample "$1" "95 %" "$high"
