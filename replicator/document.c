@@ -261,9 +261,9 @@ struct push_room {
 };
 
 static bool room_init(struct push_room *room, size_t count, struct error *error) {
-  room->changes = calloc(count, sizeof *room->changes);
-  room->pointers = calloc(count, sizeof *room->pointers);
-  room->offsets = calloc(count, sizeof *room->offsets);
+  room->changes = calloc(count + 1, sizeof *room->changes);
+  room->pointers = calloc(count + 1, sizeof *room->pointers);
+  room->offsets = calloc(count + 1, sizeof *room->offsets);
   buffer_init(&room->keys, LIST_LIMIT);
   return (room->changes != NULL && room->pointers != NULL && room->offsets != NULL) ||
          error_set(error, FAILURE_RETRY, "out of memory");
