@@ -2,10 +2,13 @@
 -- Parameters: capture id
 -- Result:     attribute numbers, each once
 create or replace function rowrelay.document_columns(capture_id integer) returns smallint[]
-language sql stable as $$
-  select array(select distinct s.key_column
-                 from rowrelay.document_source s
-                 join rowrelay.target t on t.id = s.document
-                where s.capture = capture_id and s.key_column is not null and t.dropped_at is null
-                order by 1)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select array(select distinct s.key_column
+                   from rowrelay.document_source s
+                   join rowrelay.target t on t.id = s.document
+                  where s.capture = capture_id and s.key_column is not null and t.dropped_at is null
+                  order by 1));
+end
 $$;

@@ -5,7 +5,8 @@
 -- Parameters: capture
 -- Result:     keep: names to keep, null: all; leave_out: names to leave out; masks: {name: value to show instead}
 create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[], out masks json)
-language sql stable as $$
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
   with present as (
     select a.attnum, a.attname::text as name, a.attnum = any (capture.key_columns) as in_key
       from pg_attribute a
@@ -27,4 +28,6 @@ language sql stable as $$
          (select coalesce(json_object_agg(p.name, coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
             from present p
            where not p.in_key and (capture.mask ? p.attnum::text or capture.mask_names ? p.name))
+    into keep, leave_out, masks;
+end
 $$;

@@ -2,8 +2,11 @@
 --             because a query leads from the row to documents, and the row before may lead to others
 -- Parameters: capture
 create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
-language sql stable as $$
-  select capture.before = 'full' or cardinality(rowrelay.live_key(capture)) = 0
-      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
-                  where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select capture.before = 'full' or cardinality(rowrelay.live_key(capture)) = 0
+        or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                    where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null));
+end
 $$;

@@ -1,7 +1,8 @@
--- Purpose:    key text and lane hash out of a row image, as the generated triggers compute them from the row
--- Parameters: capture; an untrimmed row image
--- Result:     key: null when the table has none, or a column of it is gone; hash
-create or replace function rowrelay.key_and_hash(capture rowrelay.capture, image json, out key text, out hash integer)
+-- Purpose:    key texts and lane hashes out of two row images, as the generated triggers compute them from the rows
+-- Parameters: capture; untrimmed row images before and after, null where there is none
+-- Result:     old and new key: null when the table has none, or a column of it is gone; old and new hash
+create or replace function rowrelay.key_and_hash(capture rowrelay.capture, before_image json, after_image json,
+                                                 out old_key text, out old_hash integer, out new_key text, out new_hash integer)
 language plpgsql as $$
 declare
   key_columns  smallint[] := rowrelay.live_key(capture);
@@ -11,14 +12,24 @@ begin
   select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ') into definitions
     from pg_attribute a
    where a.attrelid = capture.relation and not a.attisdropped and a.attnum = any (key_columns || lane_columns);
-  hash := hashint4(capture.id);
-  if image is null or definitions is null then
+  old_hash := hashint4(capture.id);
+  new_hash := old_hash;
+  if definitions is null then
     return;
   end if;
-  execute format('select %s, %s from json_to_record($1) as new(%s)',
+  -- a row of nulls for an image that is not there
+  execute format('select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, ''{}'')) as new(%s)',
+                 rowrelay.key_expression(capture.relation, key_columns, 'old'),
+                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
                  rowrelay.key_expression(capture.relation, key_columns, 'new'),
                  rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'),
-                 definitions)
-     into key, hash using image;
+                 definitions, definitions)
+     into old_key, old_hash, new_key, new_hash using before_image, after_image;
+  if before_image is null then
+    old_key := null;
+  end if;
+  if after_image is null then
+    new_key := null;
+  end if;
 end
 $$;

@@ -2,8 +2,11 @@
 -- Parameters: capture
 -- Result:     a text that changes when rows may change lanes; renames do not count
 create or replace function rowrelay.lane_state(capture rowrelay.capture) returns text
-language sql stable as $$
-  select coalesce(string_agg(format('%s %s %s', u.n, a.atttypid, a.attcollation), ',' order by u.position), '')
-    from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
-    left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select coalesce(string_agg(format('%s %s %s', u.n, a.atttypid, a.attcollation), ',' order by u.position), '')
+      from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
+      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped);
+end
 $$;

@@ -4,7 +4,10 @@
 -- Parameters: capture
 -- Result:     attribute numbers; empty when there is no key, or not any more
 create or replace function rowrelay.live_key(capture rowrelay.capture) returns smallint[]
-language sql stable as $$
-  select case when array_position(rowrelay.attribute_names(capture.relation, capture.key_columns), null) is null
-              then capture.key_columns else '{}' end
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select case when array_position(rowrelay.attribute_names(capture.relation, capture.key_columns), null) is null
+                then capture.key_columns else '{}' end);
+end
 $$;

@@ -33,8 +33,7 @@ begin
        and not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
-    select k.key, k.hash into old_key, old_hash from rowrelay.key_and_hash(capture, before_image) as k;
-    select k.key, k.hash into new_key, new_hash from rowrelay.key_and_hash(capture, after_image) as k;
+    select k.* into old_key, old_hash, new_key, new_hash from rowrelay.key_and_hash(capture, before_image, after_image) as k;
     -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
