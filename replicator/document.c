@@ -30,11 +30,16 @@ static const struct query RELEASE = {.name = NULL, .text = "release savepoint do
 void stale_init(struct stale *stale) {
   batch_init(&stale->batch);
   stale->keys = NULL;
+  stale->all = false;
+  buffer_init(&stale->asks_ids, LIST_LIMIT);
+  buffer_init(&stale->asks_days, LIST_LIMIT);
 }
 
 void stale_release(struct stale *stale) {
   batch_release(&stale->batch);
   json_decref(stale->keys);
+  buffer_release(&stale->asks_ids);
+  buffer_release(&stale->asks_days);
   stale_init(stale);
 }
 
@@ -70,9 +75,7 @@ struct collection {
   struct change *changes; /* a key may be there several times */
   size_t count;
   size_t capacity;
-  struct buffer asks_ids; /* array literals: changes whose documents a query finds */
-  struct buffer asks_days;
-  bool all; /* every document may be stale */
+  struct stale *stale;
 };
 
 static bool add_stale(struct collection *found, const struct change *claimed, enum operation operation, const char *key,
@@ -101,10 +104,11 @@ static bool look_at(struct collection *found, const struct change *claimed, json
       !add_stale(found, claimed, OPERATION_TRUNCATE, NULL, lanes))
     return false;
   if (claimed->expansion != NULL && strcmp(claimed->expansion, "all") == 0) {
-    found->all = true;
+    found->stale->all = true;
   } else if (claimed->expansion != NULL) {
-    buffer_add_format(&found->asks_ids, "%s%lld", found->asks_ids.length == 0 ? "{" : ",", (long long)claimed->id);
-    buffer_add_format(&found->asks_days, "%s%s", found->asks_days.length == 0 ? "{" : ",", claimed->day);
+    struct stale *stale = found->stale;
+    buffer_add_format(&stale->asks_ids, "%s%lld", stale->asks_ids.length == 0 ? "{" : ",", (long long)claimed->id);
+    buffer_add_format(&stale->asks_days, "%s%s", stale->asks_days.length == 0 ? "{" : ",", claimed->day);
   }
   if (claimed->new_row == NULL)
     return true;
@@ -155,31 +159,9 @@ static bool copy_lanes(const struct batch *claimed, struct lanes lanes, struct b
   return true;
 }
 
-/* Queues what live changes shall overtake. */
-static bool queue_more(const struct document *document, struct source *source, struct collection *found,
-                       struct error *error) {
-  struct number target = number(document->target);
-  if (found->asks_ids.length > 0) {
-    buffer_add_string(&found->asks_ids, "}");
-    buffer_add_string(&found->asks_days, "}");
-    if (!buffer_ok(&found->asks_ids, "a list of changes", error) ||
-        !buffer_ok(&found->asks_days, "a list of days", error) ||
-        !source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error) ||
-        !source_run(source, &QUERY_document_expand, VALUES(target.text, found->asks_ids.data, found->asks_days.data),
-                    NULL, error) ||
-        !source_run(source, &QUERY_document_end, NO_VALUES, NULL, error))
-      return false;
-  }
-  return !found->all || (source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error) &&
-                         source_run(source, &QUERY_document_rebuild, VALUES(target.text), NULL, error) &&
-                         source_run(source, &QUERY_document_end, NO_VALUES, NULL, error));
-}
-
-bool document_collect(const struct document *document, struct source *source, const struct settings *settings,
-                      const struct batch *claimed, struct stale *stale, struct error *error) {
-  struct collection found = {.count = 0};
-  buffer_init(&found.asks_ids, LIST_LIMIT);
-  buffer_init(&found.asks_days, LIST_LIMIT);
+bool document_collect(const struct settings *settings, const struct batch *claimed, struct stale *stale,
+                      struct error *error) {
+  struct collection found = {.stale = stale};
   stale->keys = json_array();
   bool ok = stale->keys != NULL;
   for (size_t i = 0; ok && i < claimed->count; i++)
@@ -190,10 +172,30 @@ bool document_collect(const struct document *document, struct source *source, co
   stale->batch.changes = found.changes;
   stale->batch.count = found.count;
   stale->batch.capacity = found.capacity;
-  ok = ok && queue_more(document, source, &found, error);
-  buffer_release(&found.asks_ids);
-  buffer_release(&found.asks_days);
   return ok;
+}
+
+bool document_queue_more(const struct document *document, struct source *source, struct stale *stale,
+                         struct error *error) {
+  struct number target = number(document->target);
+  if (stale->asks_ids.length == 0 && !stale->all)
+    return true;
+  if (!source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error))
+    return false;
+  if (stale->asks_ids.length > 0) {
+    buffer_add_string(&stale->asks_ids, "}");
+    buffer_add_string(&stale->asks_days, "}");
+    if (!buffer_ok(&stale->asks_ids, "a list of changes", error) ||
+        !buffer_ok(&stale->asks_days, "a list of days", error) ||
+        !source_run(source, &QUERY_document_expand, VALUES(target.text, stale->asks_ids.data, stale->asks_days.data),
+                    NULL, error)) {
+      if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
+        error_hint(error, "it was said by the source, to a query that leads from a table to the document");
+      return false;
+    }
+  }
+  return (!stale->all || source_run(source, &QUERY_document_rebuild, VALUES(target.text), NULL, error)) &&
+         source_run(source, &QUERY_document_end, NO_VALUES, NULL, error);
 }
 
 /* ---- building -------------------------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "batch.h"
+#include "buffer.h"
 #include "settings.h"
 #include "source.h"
 #include "target.h"
@@ -32,7 +33,10 @@ struct document {
 /* The documents that a claim makes stale, as changes to be pushed: in order of their keys, which are not built yet. */
 struct stale {
   struct batch batch;
-  json_t *keys; /* what the changes' keys are in */
+  json_t *keys;            /* what the changes' keys are in */
+  struct buffer asks_ids;  /* array literals, open at their ends: changes whose documents a query finds, */
+  struct buffer asks_days; /* and their days */
+  bool all;                /* every document may be stale */
 };
 
 void document_init(struct document *document);
@@ -45,12 +49,8 @@ MUST_CHECK bool document_read(struct document *document, PGresult *reply, int ta
 void stale_init(struct stale *stale);
 void stale_release(struct stale *stale);
 
-/*
- * Fills `stale`, which is empty, with what the claimed batch makes stale; its texts are borrowed from there. What leads
- * to documents by a query, or to all of them, is queued for later, in the open transaction.
- */
-MUST_CHECK bool document_collect(const struct document *document, struct source *source,
-                                 const struct settings *settings, const struct batch *claimed, struct stale *stale,
+/* Fills `stale`, which is empty, with what the claimed batch makes stale; its texts are borrowed from there. */
+MUST_CHECK bool document_collect(const struct settings *settings, const struct batch *claimed, struct stale *stale,
                                  struct error *error);
 
 /*
@@ -59,6 +59,13 @@ MUST_CHECK bool document_collect(const struct document *document, struct source 
  */
 MUST_CHECK bool document_push(struct document *document, struct source *source, const struct settings *settings,
                               struct target *target, const struct push *push, struct error *error);
+
+/*
+ * Queues, in the open transaction, what the claimed changes lead to by a query, and all documents if need be. Live
+ * changes overtake it, so it comes after the push.
+ */
+MUST_CHECK bool document_queue_more(const struct document *document, struct source *source, struct stale *stale,
+                                    struct error *error);
 
 /*
  * Notes in the open transaction which documents of a stale batch were refused, and stops the document if that is

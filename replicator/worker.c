@@ -271,14 +271,19 @@ static bool settle_documents(struct work *work, const struct claim *claim, const
   struct delivery claimed = {.batch = &work->batch};
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
   bool ok = delivery_begin(&claimed, &error) &&
+            document_queue_more(&work->document, work->source, &work->stale, &error) &&
             document_note(&work->document, work->source, delivery, work->settings.on_error == ON_ERROR_HALT, &error);
   for (size_t i = 0; ok && i < work->batch.count; i++)
     delivery_decide(&claimed, i, OUTCOME_DELIVERED, NULL);
   struct settlement settlement = {.claim = claim, .delivery = &claimed, .instance = work->worker->instance};
   ok = ok && settle(&settlement, &error);
   delivery_release(&claimed);
-  if (!ok)
+  if (!ok && pgconn_alive(source_connection(work->source)) && error.kind != FAILURE_RETRY) {
+    pgconn_rollback(source_connection(work->source));
+    report_failure(work, &error); /* a query that leads to documents cannot be run any more */
+  } else if (!ok) {
     lose_source(work, &error);
+  }
   return ok;
 }
 
@@ -316,8 +321,7 @@ static bool deliver(struct work *work, const struct claim *claim) {
   error_clear(&error);
   bool ok;
   if (documents)
-    ok = open_target(work, &error) &&
-         document_collect(&work->document, work->source, &work->settings, &work->batch, &work->stale, &error) &&
+    ok = open_target(work, &error) && document_collect(&work->settings, &work->batch, &work->stale, &error) &&
          delivery_begin(&delivery, &error);
   else
     ok = delivery_begin(&delivery, &error) && open_target(work, &error) && settle_beforehand(claim, &delivery, &error);
@@ -426,6 +430,11 @@ static bool look_once(struct work *work) {
     work->has_settings = false;
     return true;
   case CLAIMED_BUSY:
+    /* Others have the late lanes that are ready; there may be live ones. */
+    if (work->late_first) {
+      work->late_first = false;
+      return true;
+    }
     return duty_wait(duty, began, BUSY_LOOK);
   case CLAIMED_NONE:
     break;

@@ -265,6 +265,28 @@ Test(document, a_document_that_cannot_be_built_is_refused_alone) {
   fixture_end(&f);
 }
 
+/* The query that leads from customers to orders breaks when a column is renamed: status says so, and it is made good.
+ */
+Test(document, a_broken_query_between_tables_is_told_and_waited_for) {
+  struct fixture f;
+  begin(&f, "doc_broken");
+  sql(f.at_source, "insert into customer values (1, 'ann', 0); insert into orders values (10, 1, 'new')");
+  build(&f);
+  sql(f.at_source, "create view who as select id, customer_id from orders");
+  sql(f.at_source, "update rowrelay.document_source set keys_query = 'select w.id from who w join changed c on c.id = "
+                   "w.customer_id' where keys_query is not null");
+  sql(f.at_source, "alter view who rename column customer_id to customer; update customer set name = 'anna'");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 20,
+             "select note like '%%customer_id does not exist%%' from rowrelay.status where target = 'doc'");
+  sql(f.at_source, "alter view who rename column customer to customer_id");
+  wait_until(f.at_target, "anna", 60, "select customer from doc where id = 10");
+  wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.trouble");
+  stop_process(process, SIGTERM);
+  documents_are_right(&f);
+  fixture_end(&f);
+}
+
 /*
  * The first builder has read, and is held up in the target; the document is made stale again meanwhile. Nobody builds
  * it before the first has let go, and what is there in the end is the new one.
