@@ -339,11 +339,12 @@ static bool push_later(struct source *source, struct target *target, const struc
   size_t *indexes = calloc(push->count, sizeof *indexes);
   const struct change **changes = calloc(push->count, sizeof *changes);
   struct verdict *verdicts = calloc(push->count, sizeof *verdicts);
-  bool ok =
-      (indexes != NULL && changes != NULL && verdicts != NULL) || error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = indexes != NULL && changes != NULL && verdicts != NULL;
   size_t left = 0;
   if (ok)
     find_later(push, indexes, &left);
+  else
+    error_set(error, FAILURE_RETRY, "out of memory");
   while (ok && left > 0) {
     struct push rest = *push;
     rest.changes = changes;
