@@ -74,7 +74,7 @@ begin
     select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
     if documents is not null then
       raise warning 'nothing was captured of table % for a while, and documents % are built from it', relation, documents
-        using hint = 'Have them built anew: rowrelay document rebuild, or select rowrelay.rebuild(…).';
+        using hint = 'Build what was missed: rowrelay verify TARGET --document NAME --repair, or all: rowrelay document rebuild NAME.';
     end if;
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
