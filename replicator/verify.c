@@ -12,7 +12,7 @@
 #include "verify_decide.h"
 
 /* Rows of the first range, and of any. */
-#define FIRST_RANGE 2000
+#define FIRST_RANGE 500
 #define SMALLEST_RANGE 50
 #define LARGEST_RANGE 65536
 /* Milliseconds that a range may take before the next one is smaller, and that it must take before it is larger. */

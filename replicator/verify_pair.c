@@ -105,7 +105,10 @@ bool pair_ask(struct pair *pair, struct question *questions, size_t count, struc
     size_t next = 0;
     if (!begun[side])
       continue;
-    ok = pgconn_pipeline_run(pair->connections[side], replies, MOST_QUESTIONS, ok ? error : NULL) && ok;
+    bool answered = pgconn_pipeline_run(pair->connections[side], replies, MOST_QUESTIONS, ok ? error : NULL);
+    if (ok && !answered && error->sqlstate[0] != '\0' && error->hint[0] == '\0')
+      error_hint(error, "it was said by the %s", side == SIDE_SOURCE ? "source" : "target");
+    ok = ok && answered;
     for (size_t i = 0; i < count; i++)
       if ((int)questions[i].side == side)
         questions[i].reply = replies[next++];

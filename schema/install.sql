@@ -111,6 +111,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/add_document.sql
 \ir functions/drop_document.sql
 \ir functions/parsed_keys.sql
+\ir functions/same_key.sql
 \ir functions/requeue_present.sql
 \ir functions/requeue_absent.sql
 \ir functions/requeue.sql

@@ -2,13 +2,13 @@
 -- target; whether it has no key; the capture.
 --   $1 oid of the table  $2 target
 with capture as (
-  select c.*, r.into_table, r.target
+  select c.*, r.into_table, r.target, rowrelay.live_key(c) as live_key
     from rowrelay.capture c
     join rowrelay.route r on r.capture = c.id and r.target = $2::integer and r.until_id is null
    where c.relation = $1::oid and c.released_at is null
 ), attribute as (
   select a.attnum, a.attname, a.atttypid, a.atttypmod, b.oid as base, b.typcategory, a.attnotnull, a.attcollation,
-         array_position(c.key_columns, a.attnum) as key_position
+         array_position(c.live_key, a.attnum) as key_position
     from capture c
     join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
     join pg_type b on b.oid = rowrelay.base_type(a.atttypid)
@@ -19,15 +19,15 @@ with capture as (
          (select json_agg(a.attname order by u.position)
             from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
             join attribute a on a.attnum = u.n
-           where u.position <= cardinality(c.key_columns)) as names
+           where u.position <= cardinality(c.live_key)) as names
     from capture c
     join pg_index i on i.indrelid = c.relation and i.indisvalid and i.indpred is null
     join pg_class k on k.oid = i.indexrelid
     join pg_am m on m.oid = k.relam and m.amname = 'btree'
-   where cardinality(c.key_columns) > 0
-     and i.indnkeyatts >= cardinality(c.key_columns)
-     and (i.indkey::smallint[])[0:cardinality(c.key_columns) - 1] @> c.key_columns
-     and not exists (select from generate_series(0, cardinality(c.key_columns) - 1) as n
+   where cardinality(c.live_key) > 0
+     and i.indnkeyatts >= cardinality(c.live_key)
+     and (i.indkey::smallint[])[0:cardinality(c.live_key) - 1] @> c.live_key
+     and not exists (select from generate_series(0, cardinality(c.live_key) - 1) as n
                       where i.indoption[n] <> 0
                          or not (select o.opcdefault from pg_opclass o where o.oid = i.indclass[n]))
 )
@@ -40,8 +40,8 @@ select json_build_object(
            (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
              where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert'),
            c.row_filter) end,
-         'key_text', rowrelay.key_expression(c.relation, c.key_columns, 'wanted'),
-         'key_size', cardinality(c.key_columns),
+         'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
+         'key_size', cardinality(c.live_key),
          'columns', (select json_agg(json_build_object(
                               'name', a.attname,
                               'type', format_type(a.atttypid, a.atttypmod),
@@ -75,6 +75,6 @@ select json_build_object(
                             and l.is_deterministic) as s on true),
          'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')),
        c.into_table,
-       cardinality(c.key_columns) = 0,
+       cardinality(c.live_key) = 0,
        c.id
   from capture c;

@@ -35,7 +35,7 @@ begin
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'View rowrelay.captures shows where each table goes.';
   end if;
-  if cardinality(capture.key_columns) = 0 then
+  if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
       detail = 'Its rows cannot be told apart, so none of them can be queued again.';
   end if;

@@ -26,7 +26,7 @@ declare
   queued     bigint;
 begin
   select format('exists (select from %s as new where %s%s)', capture.relation,
-                string_agg(format('new.%1$I = wanted.%1$I', name), ' and '),
+                rowrelay.same_key(capture, 'new', 'wanted'),
                 case when capture.row_filter is not null then
                   (select ' and (' || substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') || ')'
                      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert') end),

@@ -7,16 +7,13 @@ create or replace function rowrelay.requeue_present(capture rowrelay.capture, ta
                                                     problem text default null) returns bigint
 language plpgsql as $$
 declare
-  names     text[] := rowrelay.attribute_names(capture.relation, capture.key_columns);
-  condition text;
+  condition text := format('exists (select from %s where %s)',
+                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'), rowrelay.same_key(capture, 'new', 'wanted'));
   part      regclass;
   queued    bigint;
   last_id   bigint;
   total     bigint := 0;
 begin
-  select format('(%s) in (select %s from %s)', string_agg(format('new.%I', name), ', '), string_agg(format('wanted.%I', name), ', '),
-                rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'))
-    into condition from unnest(names) as name;
   for part in
     select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
   loop

@@ -614,6 +614,32 @@ Test(verify, a_row_that_is_being_written_is_not_queued_again_nor_waited_for) {
   fixture_end(&f);
 }
 
+Test(verify, a_key_in_another_spelling_is_the_same_row) {
+  struct fixture f;
+  fixture_begin(&f, "requeue_spelling");
+  if (ask_number(f.at_source, "select count(*) from pg_available_extensions where name = 'citext'") == 0) {
+    fixture_end(&f);
+    cr_skip("extension citext is not available");
+  }
+  sql(f.at_source, "create schema ext; create extension citext schema ext");
+  sql(f.at_target, "create schema ext; create extension citext schema ext");
+  sql(f.at_source, "create table item (id ext.citext, day timestamptz, n numeric, primary key (id, day))");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values ('Anna', '2024-02-29', 1.50), ('Bert', '2024-02-29', 2)");
+  mirrored_deliver(&f);
+  is_equal(&f);
+  cr_assert(
+      ask_number(
+          f.at_source,
+          "select rowrelay.requeue('item', 'w', array['[\"ANNA\", \"2024-02-29\"]', '[\"x\", \"2024-02-29\"]'])") == 2);
+  mirrored_deliver(&f);
+  is_equal(&f);
+  sql(f.at_target, "update item set n = 1.5 where n = 1.50");
+  is_repaired(&f);
+  fixture_end(&f);
+}
+
 Test(verify, rows_can_be_queued_again_only_where_that_is_safe) {
   struct fixture f;
   begin_requeue(&f, "requeue_wrong");
