@@ -83,6 +83,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/type_definitions.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
+\ir functions/goes_to.sql
 \ir functions/estimated_rows.sql
 \ir functions/backlog.sql
 \ir functions/snapshot_statement.sql

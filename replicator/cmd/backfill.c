@@ -107,6 +107,11 @@ static bool drive(struct job *job, struct error *error) {
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
 
+/* A document is a target of its own. */
+static const char *target_of(const struct options *given) {
+  return option_given(given, "document") ? option_text(given, "document") : option_text(given, "to");
+}
+
 /* Asks for a backfill of each table, or for none. */
 static bool ask_for(struct source *source, const struct options *given, const PGresult *tables, int *ids,
                     struct error *error) {
@@ -114,7 +119,7 @@ static bool ask_for(struct source *source, const struct options *given, const PG
   for (int row = 0; ok && row < PQntuples(tables); row++) {
     PGresult *reply = NULL;
     ok = call_run(source, &QUERY_cmd_backfill,
-                  VALUES(PQgetvalue(tables, row, PATTERN_OID), option_text(given, "to"), option_text(given, "where"),
+                  VALUES(PQgetvalue(tables, row, PATTERN_OID), target_of(given), option_text(given, "where"),
                          option_text(given, "rate")),
                   &reply, error);
     if (ok)
@@ -137,7 +142,7 @@ static bool backfill_tables(struct source *source, const struct options *given, 
     return false;
   handle_signals();
   for (int row = 0; row < PQntuples(tables); row++) {
-    struct job job = {.table = PQgetvalue(tables, row, PATTERN_TABLE), .target = option_text(given, "to")};
+    struct job job = {.table = PQgetvalue(tables, row, PATTERN_TABLE), .target = target_of(given)};
     backfill_init(&job.backfill, source, ids[row]);
     if (!drive(&job, error))
       return false;
@@ -147,7 +152,7 @@ static bool backfill_tables(struct source *source, const struct options *given, 
 
 static bool cancel_tables(struct source *source, const struct options *given, const PGresult *tables,
                           struct error *error) {
-  const char *target = option_text(given, "to");
+  const char *target = target_of(given);
   for (int row = 0; row < PQntuples(tables); row++) {
     const char *table = PQgetvalue(tables, row, PATTERN_TABLE);
     if (!call_run(source, &QUERY_cmd_backfill_cancel, VALUES(PQgetvalue(tables, row, PATTERN_OID), target), NULL,
@@ -158,21 +163,36 @@ static bool cancel_tables(struct source *source, const struct options *given, co
   return true;
 }
 
-static bool run(const struct options *given, struct error *error) {
+/* The tables that are meant: of a document the one that has all its keys. */
+static bool find_tables(struct source *source, const struct options *given, PGresult **tables, struct error *error) {
+  if (option_given(given, "document"))
+    return call_run(source, &QUERY_cmd_document_root, VALUES(option_text(given, "document")), tables, error);
+  return call_run(source, &QUERY_cmd_target_id, VALUES(option_text(given, "to")), NULL, error) &&
+         pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count, given->arguments,
+                       tables, error);
+}
+
+static bool check_options(const struct options *given, struct error *error) {
   int64_t rate;
-  struct source *source;
-  PGresult *tables = NULL;
-  if (option_text(given, "to") == NULL)
+  if (option_given(given, "document") == (given->argument_count > 0)) {
+    error_set(error, FAILURE_USAGE, "what is to be copied?");
+    return error_hint(error, "name tables and a target (TABLE... --to TARGET), or a document (--document NAME)");
+  }
+  if (option_given(given, "document") && option_given(given, "to"))
+    return error_set(error, FAILURE_USAGE, "option --document says already where to: leave --to out");
+  if (target_of(given) == NULL)
     return error_set(error, FAILURE_USAGE, "option --to is missing: which target?");
   if (option_given(given, "cancel") && (option_given(given, "rate") || option_given(given, "where")))
     return error_set(error, FAILURE_USAGE, "option --cancel goes with neither --rate nor --where");
-  if (option_given(given, "rate") && !option_integer(given, "rate", 1, INT32_MAX, &rate, error))
+  return !option_given(given, "rate") || option_integer(given, "rate", 1, INT32_MAX, &rate, error);
+}
+
+static bool run(const struct options *given, struct error *error) {
+  struct source *source;
+  PGresult *tables = NULL;
+  if (!check_options(given, error) || !call_open(&source, given, error))
     return false;
-  if (!call_open(&source, given, error))
-    return false;
-  bool ok = call_run(source, &QUERY_cmd_target_id, VALUES(option_text(given, "to")), NULL, error) &&
-            pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count,
-                          given->arguments, &tables, error);
+  bool ok = find_tables(source, given, &tables, error);
   if (ok)
     ok = option_given(given, "cancel") ? cancel_tables(source, given, tables, error)
                                        : backfill_tables(source, given, tables, error);
@@ -183,6 +203,7 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "to", .letter = 't', .value = "TARGET", .help = "where to copy them; the tables must be routed there"},
+    {.name = "document", .value = "NAME", .help = "build all documents of that name instead of copying tables"},
     {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second"},
     {.name = "where", .value = "SQL", .help = "copy only rows for which this condition holds"},
     {.name = "cancel", .help = "give up what is not finished; what is queued is still delivered"},
@@ -192,8 +213,8 @@ static const struct option OPTIONS[] = {
 const struct command COMMAND_backfill = {
     .name = "backfill",
     .summary = "copy rows that were in captured tables before",
-    .arguments = "TABLE...",
-    .least = 1,
+    .arguments = "[TABLE...]",
+    .least = 0,
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes = "TABLE is a name or a pattern as in psql, and must be captured and routed to TARGET. Rows are read in "

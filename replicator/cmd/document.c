@@ -59,7 +59,7 @@ static bool store(const struct options *given, const struct buffer *query, const
                      NULL, error);
   source_close(source);
   if (ok)
-    printf("document %s: added; to build those that are there already, run: rowrelay document rebuild %s\n", name,
+    printf("document %s: added; to build those that are there already, run: rowrelay backfill --document %s\n", name,
            name);
   return ok;
 }

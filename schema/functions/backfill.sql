@@ -16,7 +16,7 @@ declare
   found_id   integer;
   unfinished rowrelay.backfill;
 begin
-  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id and r.until_id is null) then
+  if not rowrelay.goes_to(capture.id, target_id) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
   end if;

@@ -16,6 +16,7 @@ declare
   downwards text;
   texts     text;
   condition text;
+  document_key text;
   last_id   bigint;
   locked_at timestamptz;
 begin
@@ -49,6 +50,14 @@ begin
   condition := concat_ws(' and ', condition,
                          format('(%s) <= %s', columns, rowrelay.backfill_values(backfill.part, names, bound)),
                          '(' || backfill.condition || ')');
+  -- A document is read when it is built: what is queued are keys, and no row has to be locked for them.
+  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key
+    from rowrelay.document_source s where s.document = target.id and s.position = 1;
+  if document_key is not null then
+    queued := rowrelay.queue_documents(target.id, format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is not null',
+                                                         document_key, backfill.part, condition), null);
+    return;
+  end if;
   locked_at := clock_timestamp();
   if most_rows > 1 then
     execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, false) into queued, last_id;

@@ -50,7 +50,7 @@ begin
     outcome := b.state;
     note := b.note;
   elsif capture.released_at is not null or target.dropped_at is not null
-     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+     or not rowrelay.goes_to(b.capture, b.target) then
     outcome := 'cancelled';
     note := 'the table does not go to the target any more';
   elsif rowrelay.full_name(capture.relation) is null then

@@ -208,7 +208,7 @@ say "rowrelay backfill: the warehouse has what was there before, in $(seconds_si
 since=$EPOCHREALTIME
 relay document add order_search --target warehouse --key order_id --query order_search.sql "${from[@]/#/--from=}" \
   --create --search "$searched"
-relay document rebuild order_search
+relay backfill --document order_search
 wait_until_caught_up
 say "rowrelay document add order_search: $tables tables are one, a row for each of \
 $(thousands "$(sql -d "$target" -c 'select count(*) from order_search')") orders, in $(seconds_since "$since") s"

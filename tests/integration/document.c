@@ -206,6 +206,28 @@ Test(document, what_is_there_already_is_built_by_rebuild) {
   fixture_end(&f);
 }
 
+/* Only keys are queued, piece by piece, and the documents are built while their tables are written to. */
+Test(document, what_is_there_already_is_built_by_backfill) {
+  struct fixture f;
+  fixture_begin(&f, "doc_backfill");
+  add_shop(&f);
+  sql(f.at_source, "insert into orders select n, 1, 'new' from generate_series(1, 3000) as n;"
+                   "insert into line select n, n, 'i' from generate_series(1, 3000) as n");
+  add_document(&f);
+  pid_t command = fixture_start(&f, "backfill", "--document", "doc", "--rate", "1000", NULL);
+  for (int i = 1; i <= 10; i++)
+    sql(f.at_source, "update line set order_id = %d where id %% 100 = %d; delete from orders where id %% 200 = %d",
+        4 * i, i, i);
+  cr_assert_eq(wait_process(command, 30), 0);
+  build(&f);
+  documents_are_right(&f);
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "backfill", "--document", "doc", "orders", NULL), 2);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "backfill", "--document", "none", NULL), 2);
+  cr_assert_not_null(strstr(errors, "Documents are: \"doc\""), "%s", errors);
+  fixture_end(&f);
+}
+
 /* A customer has 10,000 orders; each document takes the target a millisecond. Somebody else's order does not wait for
  * them. */
 Test(document, a_live_change_overtakes_the_many_that_a_shared_row_makes_stale) {
