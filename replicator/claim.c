@@ -17,6 +17,12 @@
 /* How far to look for the end of transactions: so many rows, and twice those of a batch. */
 #define ROWS_AHEAD 1000
 
+/*
+ * Of late lanes: keys of documents, some thousand of them. With all that waits in a lane a key that is there many times
+ * is built once; with too much of it the lane's live changes would wait for long.
+ */
+#define LATE_BYTES 16384
+
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
 /* How many lanes one worker takes, so that all who serve the target find some. */
@@ -101,9 +107,10 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
                       const struct buffer *floors, PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
-  /* A barrier goes alone; and each late row is much work. */
-  bool single = lane_is_of_barriers(batch->lanes[0]) || lane_is_late(settings->lanes, batch->lanes[0]);
-  int rows_each = single ? 1 : settings->batch_rows / (int)batch->lane_count;
+  bool late = lane_is_late(settings->lanes, batch->lanes[0]);
+  /* A barrier goes alone. */
+  int rows_each = lane_is_of_barriers(batch->lanes[0]) ? 1 : settings->batch_rows / (int)batch->lane_count;
+  int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
     rows_each /= 4; /* so that what kills processes is alone in the end */
   PGresult *replies[2];
@@ -111,7 +118,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, settings->leased ? &QUERY_claim_rows_leased : &QUERY_claim_rows,
                       VALUES(number(settings->target).text, lanes->data, floors->data,
-                             number(rows_each > 0 ? rows_each : 1).text, number(settings->batch_bytes).text,
+                             number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
                              number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   if (ok) {

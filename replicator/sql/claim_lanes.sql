@@ -3,7 +3,7 @@
 -- barrier itself is, once all before it is settled.
 -- A document has late lanes too, one behind each of its lanes of live changes, for work that live changes overtake. They
 -- share the lock of that lane, because their keys are the same. Either live lanes are locked, or late ones: few, since
--- each row there is much work.
+-- each row there is much work, and because the rows of one lane often name the same keys.
 --   $1 the target's lanes  $2 for each: the id up to which it was seen empty  $3 how many to lock at most
 --   $4 number of its lanes that are not late  $5 whether late lanes come first this time
 --   $6 whether its lanes are leased: then those that are under a lease are not free
@@ -38,7 +38,7 @@ with lane as materialized (
   -- the oldest first, so that no lane starves
   select c.lane from (select * from chosen order by first_id offset 0) as c
    where pg_try_advisory_xact_lock(1919907698, c.lane - case when c.is_late then $4::integer else 0 end)
-   limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 8) else $3::integer end
+   limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 16) else $3::integer end
 )
 select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked,
        case when $6::boolean then coalesce((select e.failures + (e.lease_until > '-infinity')::integer from rowrelay.lease e where e.lane = w.lane), 0) else 0 end
