@@ -171,6 +171,10 @@ static void set_options(const struct http *http, struct http_request *request) {
   } else {
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   }
+  if (options->never_twice) {
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+  }
   if (options->ca_file != NULL)
     curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
   if (options->certificate != NULL)

@@ -23,6 +23,8 @@ struct http_options {
   const char *proxy;
   bool http2; /* also over plain HTTP, with prior knowledge */
   bool follow_redirects;
+  bool
+      never_twice; /* a request is not sent again by itself when a kept connection turns out to be dead: none is kept */
   int64_t timeout; /* of a request, in milliseconds */
   int connections; /* how many are kept */
 };

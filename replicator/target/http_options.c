@@ -93,6 +93,7 @@ bool http_target_init(struct http_target *target, const struct settings *setting
       .proxy = http_target_text(target, "proxy"),
       .http2 = http_target_flag(target, "http2"),
       .follow_redirects = http_target_flag(target, "follow_redirects"),
+      .never_twice = settings->at_most_once,
       .timeout = 1000 * http_target_number(target, "timeout", REQUEST_TIMEOUT),
       .connections = target->concurrency,
   };
