@@ -413,6 +413,35 @@ Test(webhook_answers, a_killed_process_sends_again_what_was_not_settled_with_the
   end();
 }
 
+Test(webhook_answers, what_is_to_be_sent_at_most_once_is_not_sent_again_when_a_connection_dies) {
+  begin("answers_once", (const char *[]){"guarantee=at-most-once", NULL});
+  receiver_answer(receiver, "\"key\":\"2\"", 0, (struct answer){.raw = ""});
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_empty(&f, 10);
+  sql(f.at_source, "insert into item values (2)");
+  wait_until_empty(&f, 10);
+  wait_until(f.at_source, "2", 5, "select string_agg(key, ' ') from rowrelay.errors");
+  stop_process(process, SIGTERM);
+  cr_assert_eq(receiver_count(receiver), 2);
+  end();
+}
+
+Test(webhook_answers, a_slow_receiver_gets_each_document_once) {
+  begin("answers_documents", (const char *[]){"concurrency=2", "push_timeout=2", NULL});
+  receiver_answer(receiver, NULL, 0, (struct answer){.delay = 0.1});
+  sql(f.at_source,
+      "select rowrelay.unroute('item', 'w'); select rowrelay.add_document('doc', 'w', 'id', 'select id, name "
+      "from item where id = any ($1)', array['item:id'])");
+  sql(f.at_source, "insert into item select n from generate_series(1, 50) as n");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 20);
+  cr_assert_eq(receiver_count(receiver), 50);
+  stop_process(process, SIGTERM);
+  hooked_is_in_order(&f, receiver);
+  end();
+}
+
 Test(webhook_answers, the_second_signal_leaves_at_once_and_nothing_is_lost) {
   begin("answers_leave", NULL);
   receiver_answer(receiver, "\"key\":\"3\"", 1, (struct answer){.silent = true});
