@@ -1,6 +1,7 @@
 #include "url.h"
 
 #include <ctype.h>
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +123,38 @@ static void hide(char *text, size_t size, const char *value, const char *name) {
   buffer_release(&hidden);
 }
 
+static void hide_everywhere(struct error *error, const char *value, const char *name) {
+  hide(error->message, sizeof error->message, value, name);
+  hide(error->detail, sizeof error->detail, value, name);
+  hide(error->hint, sizeof error->hint, value, name);
+}
+
+/* User and password as HTTP sends them. */
+static void hide_basic(const char *url, struct error *error) {
+  const char *start = strstr(url, "://");
+  size_t length = start != NULL ? strcspn(start + 3, "@/?#") : 0;
+  struct placeholder found;
+  if (start == NULL || start[3 + length] != '@' || !find_placeholder(start, &found) || found.end > start + 3 + length)
+    return;
+  struct buffer user;
+  struct buffer filled;
+  buffer_init(&user, LONGEST_SECRET);
+  buffer_init(&filled, LONGEST_SECRET);
+  buffer_add(&user, start + 3, length);
+  char *encoded = malloc(2 * (size_t)LONGEST_SECRET);
+  if (encoded != NULL && !user.overflow && fill_in(user.data, "URL", false, &filled, NULL)) {
+    EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)filled.data, (int)filled.length);
+    hide_everywhere(error, encoded, found.name);
+  }
+  free(encoded);
+  buffer_release(&user);
+  buffer_release(&filled);
+}
+
 void url_hide(const char *text, struct error *error) {
   struct placeholder found;
   struct buffer encoded;
+  hide_basic(text, error);
   buffer_init(&encoded, (size_t)LONGEST_SECRET * 3);
   for (; find_placeholder(text, &found); text = found.end + 1) {
     const char *value = getenv(found.name);
@@ -133,11 +163,8 @@ void url_hide(const char *text, struct error *error) {
     buffer_clear(&encoded);
     add_encoded(&encoded, value);
     const char *forms[] = {value, encoded.overflow ? value : encoded.data};
-    for (int i = 0; i < 2; i++) {
-      hide(error->message, sizeof error->message, forms[i], found.name);
-      hide(error->detail, sizeof error->detail, forms[i], found.name);
-      hide(error->hint, sizeof error->hint, forms[i], found.name);
-    }
+    for (int i = 0; i < 2; i++)
+      hide_everywhere(error, forms[i], found.name);
   }
   buffer_release(&encoded);
 }

@@ -28,9 +28,11 @@ begin
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
   end if;
   -- More would not fit into a running process, which would have to stop.
-  if octet_length(url) > 2000 or octet_length(options::text) > 16000 then
-    raise exception 'the target''s % are longer than % bytes', case when octet_length(url) > 2000 then 'URL' else 'options' end,
-                    case when octet_length(url) > 2000 then 2000 else 16000 end
+  if octet_length(url) > 2000 then
+    raise exception 'the target''s URL is longer than 2000 bytes' using errcode = 'invalid_parameter_value';
+  end if;
+  if octet_length(options::text) > 16000 then
+    raise exception 'the target''s options are longer than 16000 bytes'
       using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
   end if;
   if url ~ '^file:$' then
@@ -81,7 +83,7 @@ begin
            'a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of rowrelay run')
       ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
   loop
-    if option.pattern is null or kind <> all (option.kinds::text[])
+    if option.pattern is null or option.value is not null and kind <> all (option.kinds::text[])
        or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
       raise exception 'option "%" is not known%', option.name, case when option.pattern is not null then ' to such a target' end
         using errcode = 'invalid_parameter_value',
