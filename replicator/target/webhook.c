@@ -313,8 +313,8 @@ static bool make_headers(struct sending *sending, struct slot *slot, struct erro
   if (webhook->is_signed)
     signer_sign(&webhook->signer, id, timestamp, slot->body.data, slot->body.length, &signature);
   const char *lines[] = {sending->bodies != NULL ? "Content-Type: application/json"
-                         : webhook->events > 1   ? "Content-Type: application/cloudevents-batch+json; charset=UTF-8"
-                                                 : "Content-Type: application/cloudevents+json; charset=UTF-8",
+                         : webhook->events > 1   ? "Content-Type: application/cloudevents-batch+json"
+                                                 : "Content-Type: application/cloudevents+json",
                          "Expect:", id_line, time_line, signature.data};
   bool ok = buffer_ok(&signature, "a signature", error);
   curl_slist_free_all(slot->headers);
