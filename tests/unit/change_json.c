@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "change_json.h"
 
@@ -73,4 +74,15 @@ Test(change_json, every_operation_has_a_word) {
   cr_assert_str_eq(operation_word(OPERATION_DELETE), "delete");
   cr_assert_str_eq(operation_word(OPERATION_TRUNCATE), "truncate");
   cr_assert_str_eq(operation_word(OPERATION_SNAPSHOT), "snapshot");
+}
+
+Test(change_json, json_that_was_captured_as_a_string_is_json_again) {
+  struct change change = UPDATE;
+  change.text_columns = "[\"j\",\"odd \\\"\"]";
+  change.new_row = "{\"id\":42,\"j\":\" {\\\"a\\\": \\\"\\\\u0000\\\"}\\n\",\"odd \\\"\":\"null\",\"x\":\"null\","
+                   "\"k\":[1,\n2]}";
+  change.old_row = NULL;
+  cr_assert(strstr(json_of(&change, "1"), "\"old_row\":null,\"new_row\":{\"id\":42,\"j\": {\"a\": \"\\u0000\"} ,\"odd "
+                                          "\\\"\":null,\"x\":\"null\",\"k\":[1, 2]}}") != NULL,
+            "%s", json_of(&change, "1"));
 }
