@@ -23,6 +23,13 @@ void buffer_clear(struct buffer *buffer) {
     buffer->data[0] = '\0';
 }
 
+void buffer_drop(struct buffer *buffer, size_t length) {
+  if (length == 0)
+    return;
+  buffer->length -= length;
+  memmove(buffer->data, buffer->data + length, buffer->length + 1);
+}
+
 /* Makes room for `more` bytes and the NUL behind them. */
 static bool buffer_reserve(struct buffer *buffer, size_t more) {
   if (buffer->overflow)

@@ -22,6 +22,8 @@ void buffer_init(struct buffer *buffer, size_t limit);
 void buffer_release(struct buffer *buffer);
 /* Empties it, and keeps the memory for the next use. */
 void buffer_clear(struct buffer *buffer);
+/* Takes away its first `length` bytes. */
+void buffer_drop(struct buffer *buffer, size_t length);
 
 /*
  * These append. What does not fit sets `overflow` and is dropped, so that a chain of calls needs only one check at

@@ -21,6 +21,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/target_id.sql
 \ir functions/check_target.sql
 \ir functions/add_target.sql
+\ir functions/index_name.sql
+\ir functions/check_indexes.sql
 \ir functions/set_target.sql
 \ir functions/drop_target.sql
 \ir functions/pause.sql

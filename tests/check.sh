@@ -24,6 +24,7 @@ cleanup() {
   local server
   [[ -z $running ]] || kill -KILL -- "-$running" 2>/dev/null
   for server in "${servers[@]}"; do "$pg" remove "$server"; done
+  tests/support/opensearch.sh remove "$dir/opensearch.sh" # which the first test that needs it starts
   rm -rf "$dir"
 }
 trap cleanup EXIT

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "change_json.h"
 #include "clock.h"
 #include "http_options.h"
 #include "interrupt.h"
-#include "json.h"
 #include "latest.h"
 #include "target.h"
 
@@ -174,7 +174,10 @@ static bool ask_well(struct search *search, const char *method, const char *path
 
 /* ---- indexes --------------------------------------------------------------------------------------------------- */
 
-/* The name of a change's index: the URL's, or the table's with nothing in it that an index may not be called. */
+/*
+ * The name of a change's index: the URL's, or the table's with nothing in it that an index may not be called, as
+ * schema/functions/index_name.sql makes it, which sees to it that no two tables have the same.
+ */
 static void add_index(const struct search *search, const struct route *route, struct buffer *name) {
   if (search->index != NULL) {
     buffer_add_string(name, search->index);
@@ -182,7 +185,7 @@ static void add_index(const struct search *search, const struct route *route, st
   }
   for (const char *c = route->into_table; *c != '\0'; c++) {
     unsigned char byte = (unsigned char)*c;
-    if (byte == '"')
+    if (byte == '"' || (byte & 0xC0) == 0x80) /* of a letter that takes several bytes, the first counts */
       continue;
     char letter = isalnum(byte) || byte == '.' || byte == '-' || byte == '_' ? (char)tolower(byte) : '_';
     if (name->length == 0 && (letter == '_' || letter == '-' || letter == '.'))
@@ -191,30 +194,51 @@ static void add_index(const struct search *search, const struct route *route, st
   }
 }
 
+#define NUMBER(TYPE) "{\"type\":\"" TYPE "\",\"ignore_malformed\":true}"
+#define TEXT "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"
+#define KEYWORD "{\"type\":\"keyword\",\"ignore_above\":8191}"
+
+/*
+ * What a column is to the engine; NULL: let it see for itself. What PostgreSQL can store and a field cannot hold (NaN,
+ * infinity, years before Christ) is in the document all the same, and not found by that field.
+ */
 static const char *mapping_of(const char *type) {
   static const struct {
     const char *type; /* what its name begins with */
     const char *mapping;
   } MAPPINGS[] = {
-      {"smallint", "{\"type\":\"short\"}"},
-      {"integer", "{\"type\":\"integer\"}"},
-      {"bigint", "{\"type\":\"long\"}"},
-      {"numeric", "{\"type\":\"double\"}"},
-      {"real", "{\"type\":\"float\"}"},
-      {"double precision", "{\"type\":\"double\"}"},
+      {"smallint", NUMBER("short")},
+      {"integer", NUMBER("integer")},
+      {"bigint", NUMBER("long")},
+      {"numeric", NUMBER("double")},
+      {"real", NUMBER("float")},
+      {"double precision", NUMBER("double")},
       {"boolean", "{\"type\":\"boolean\"}"},
-      {"date", "{\"type\":\"date\"}"},
-      {"timestamp", "{\"type\":\"date\"}"},
-      {"text", "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"},
-      {"character", "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"},
-      {"citext", "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"},
+      {"date", NUMBER("date")},
+      {"timestamp", NUMBER("date")},
+      {"text", TEXT},
+      {"character", TEXT},
+      {"citext", TEXT},
       {"json", "{\"type\":\"object\",\"enabled\":false}"},
+      {"jsonb", "{\"type\":\"object\",\"enabled\":false}"},
       {"bytea", "{\"type\":\"keyword\",\"index\":false,\"doc_values\":false}"},
+      {"uuid", KEYWORD},
+      {"name", KEYWORD},
+      {"time", KEYWORD},
+      {"interval", KEYWORD},
+      {"money", KEYWORD},
+      {"inet", KEYWORD},
+      {"cidr", KEYWORD},
+      {"macaddr", KEYWORD},
+      {"bit", KEYWORD},
   };
-  for (size_t i = 0; i < sizeof MAPPINGS / sizeof MAPPINGS[0]; i++)
-    if (strncmp(type, MAPPINGS[i].type, strlen(MAPPINGS[i].type)) == 0)
+  for (size_t i = 0; i < sizeof MAPPINGS / sizeof MAPPINGS[0]; i++) {
+    size_t length = strlen(MAPPINGS[i].type);
+    /* "date" is not "daterange" */
+    if (strncmp(type, MAPPINGS[i].type, length) == 0 && !isalnum((unsigned char)type[length]) && type[length] != '_')
       return MAPPINGS[i].mapping;
-  return "{\"type\":\"keyword\",\"ignore_above\":8191}";
+  }
+  return NULL;
 }
 
 /* {"mappings": …} of a table's columns; an array's elements are mapped like its type. */
@@ -224,11 +248,16 @@ static bool add_mappings(const struct route *route, struct buffer *body, struct 
     return error_set(error, FAILURE_RETRY, "the columns of %s cannot be read", route->relation);
   size_t i;
   json_t *column;
-  buffer_add_string(body, "{\"mappings\":{\"properties\":{");
+  size_t mapped = 0;
+  /* Text that looks like a date in the first row need not in the second. */
+  buffer_add_string(body, "{\"mappings\":{\"date_detection\":false,\"properties\":{");
   json_array_foreach(columns, i, column) {
-    buffer_add_string(body, i == 0 ? "" : ",");
+    const char *mapping = mapping_of(json_string_value(json_object_get(column, "type")));
+    if (mapping == NULL)
+      continue;
+    buffer_add_string(body, mapped++ == 0 ? "" : ",");
     buffer_add_json_string(body, json_string_value(json_object_get(column, "name")));
-    buffer_add_format(body, ":%s", mapping_of(json_string_value(json_object_get(column, "type"))));
+    buffer_add_format(body, ":%s", mapping);
   }
   buffer_add_string(body, "}}}");
   json_decref(columns);
@@ -335,10 +364,9 @@ static void add_item(struct bulk *bulk, size_t index) {
   buffer_add_format(&bulk->body, ",\"version\":%lld,\"version_type\":\"external\"}}\n",
                     (long long)(change->route->document ? bulk->push->token : change->id));
   if (!deletes) {
-    json_add_line(&bulk->body, change->new_row);
+    change_add_image(&bulk->body, change, change->new_row);
     buffer_add_string(&bulk->body, "\n");
   }
-  bulk->items[bulk->item_count++] = index;
 }
 
 static void fail(struct bulk *bulk, const struct error *why) {
@@ -347,8 +375,20 @@ static void fail(struct bulk *bulk, const struct error *why) {
   bulk->failed = true;
 }
 
-/* What became of one item. */
-static void read_item(struct bulk *bulk, size_t index, const json_t *item) {
+/* Whose fault it is that an item was not accepted: the row's only if it is about what is in it. */
+static enum failure failure_of_item(json_int_t status, const char *type) {
+  static const char *const ABOUT_THE_INDEX[] = {"validation_exception", "invalid_index_name_exception",
+                                                "index_closed_exception"};
+  for (size_t i = 0; type != NULL && i < sizeof ABOUT_THE_INDEX / sizeof ABOUT_THE_INDEX[0]; i++)
+    if (strcmp(type, ABOUT_THE_INDEX[i]) == 0)
+      return FAILURE_FATAL;
+  if (status == 401 || status == 403 || status == 404) /* no right, a block because the disk is full, no index */
+    return FAILURE_FATAL;
+  return status == 429 || status >= 500 || status < 400 ? FAILURE_RETRY : FAILURE_REFUSED;
+}
+
+/* What became of one item; false when nothing is said of it. */
+static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
   struct verdict *verdict = &bulk->push->verdicts[index];
   const char *kind;
   json_t *outcome;
@@ -362,14 +402,16 @@ static void read_item(struct bulk *bulk, size_t index, const json_t *item) {
     /* 409: what is there is newer, or the same. 404: what is to go is not there. */
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
       verdict->kind = VERDICT_DELIVERED;
-      return;
+      return true;
     }
-    bool at_fault = status == 429 || status >= 500 || status < 400;
-    error_set(&why, at_fault ? FAILURE_RETRY : FAILURE_REFUSED, "%s", reason != NULL ? reason : "the item was refused");
+    enum failure kind_of_failure = failure_of_item(status, type);
+    error_set(&why, kind_of_failure, "%s", reason != NULL ? reason : "the item was refused");
     snprintf(why.sqlstate, sizeof why.sqlstate, "%d", (int)status);
     if (deeper != NULL || type != NULL)
       error_detail(&why, "%s", deeper != NULL ? deeper : type);
-    if (at_fault) {
+    if (status == 404)
+      error_hint(&why, "make the index, or route the table with --create");
+    if (kind_of_failure != FAILURE_REFUSED) {
       fail(bulk, &why);
     } else if (bulk->is_only[index]) {
       verdict_refuse(verdict, &why);
@@ -378,8 +420,9 @@ static void read_item(struct bulk *bulk, size_t index, const json_t *item) {
         *bulk->error = why;
       bulk->refused = true;
     }
-    return;
+    return true;
   }
+  return false;
 }
 
 static bool read_answer(struct bulk *bulk, const struct http_request *request, struct error *error) {
@@ -389,17 +432,20 @@ static bool read_answer(struct bulk *bulk, const struct http_request *request, s
   const json_t *items = json_object_get(answer, "items");
   bool ok = json_is_array(items) && json_array_size(items) == bulk->item_count;
   for (size_t i = 0; ok && i < bulk->item_count; i++)
-    read_item(bulk, bulk->items[i], json_array_get(items, i));
+    ok = read_item(bulk, bulk->items[i], json_array_get(items, i));
   json_decref(answer);
   return ok || error_set(error, FAILURE_RETRY, "the answer is not that to a bulk request");
 }
 
-static bool send_bulk(struct bulk *bulk, struct error *error) {
+/* Sends the items of the first `length` bytes, which are all but one if something stands behind them. */
+static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   struct http_request request = {.status = 0};
+  struct buffer sent = bulk->body;
+  sent.length = length;
   if (bulk->item_count == 0)
     return true;
   bool ok = buffer_ok(&bulk->body, "a request", error) &&
-            ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &bulk->body, &request, error);
+            ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &sent, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     /* 413: it may take a smaller one; all else that is said of the request as a whole is not about a row. */
@@ -409,7 +455,6 @@ static bool send_bulk(struct bulk *bulk, struct error *error) {
     ok = read_answer(bulk, &request, error);
   }
   http_request_release(&request);
-  buffer_clear(&bulk->body);
   bulk->item_count = 0;
   return ok;
 }
@@ -417,8 +462,9 @@ static bool send_bulk(struct bulk *bulk, struct error *error) {
 static bool mark_rows(struct bulk *bulk, struct error *error) {
   const struct push *push = bulk->push;
   size_t *next = calloc(push->count, sizeof *next);
-  bool ok = next != NULL ? latest_chain(push->changes, push->count, next, error)
-                         : error_set(error, FAILURE_RETRY, "out of memory");
+  if (next == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = latest_chain(push->changes, push->count, next, error);
   for (size_t i = 0; i < push->count; i++)
     bulk->is_only[i] = true;
   for (size_t i = 0; ok && i < push->count; i++) {
@@ -434,8 +480,9 @@ static bool mark_rows(struct bulk *bulk, struct error *error) {
 static bool settle_older(struct bulk *bulk, struct error *error) {
   const struct push *push = bulk->push;
   size_t *next = calloc(push->count, sizeof *next);
-  bool ok = next != NULL ? latest_chain(push->changes, push->count, next, error)
-                         : error_set(error, FAILURE_RETRY, "out of memory");
+  if (next == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = latest_chain(push->changes, push->count, next, error);
   for (size_t i = push->count; ok && i-- > 0;)
     if (next[i] != LATEST_NONE && push->verdicts[next[i]].kind == VERDICT_DELIVERED)
       push->verdicts[i].kind = VERDICT_DELIVERED;
@@ -451,9 +498,13 @@ static bool push_rows(struct search *search, const struct push *push, struct err
                       .items = calloc(push->count, sizeof(size_t)),
                       .error = error};
   buffer_init(&bulk.body, BODY_LIMIT);
-  bool ok = (bulk.is_last != NULL && bulk.is_only != NULL && bulk.items != NULL) ||
-            error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && mark_rows(&bulk, error);
+  bool ok = false;
+  bool settled = false;
+  if (bulk.is_last == NULL || bulk.is_only == NULL || bulk.items == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  ok = mark_rows(&bulk, error);
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (!bulk.is_last[i])
@@ -461,14 +512,21 @@ static bool push_rows(struct search *search, const struct push *push, struct err
     ok = prepare_index(search, change->route, error);
     if (ok && (change->key == NULL || (change->operation != OPERATION_DELETE && change->new_row == NULL)))
       ok = error_set(error, FAILURE_REFUSED, "change %lld has no key or no row", (long long)change->id);
-    if (ok && (int64_t)bulk.body.length >= search->bulk_bytes)
-      ok = send_bulk(&bulk, error) && !bulk.failed;
+    size_t before = bulk.body.length;
     if (ok)
       add_item(&bulk, i);
+    if (ok && before > 0 && (int64_t)bulk.body.length > search->bulk_bytes) {
+      ok = send_bulk(&bulk, before, error) && !bulk.failed;
+      buffer_drop(&bulk.body, before);
+    }
+    if (ok)
+      bulk.items[bulk.item_count++] = i;
   }
-  ok = ok && send_bulk(&bulk, error);
+  ok = ok && send_bulk(&bulk, bulk.body.length, error);
   struct error ignored;
-  bool settled = bulk.is_last != NULL && settle_older(&bulk, &ignored);
+  settled = settle_older(&bulk, &ignored);
+
+done:
   free(bulk.is_last);
   free(bulk.is_only);
   free(bulk.items);
@@ -533,7 +591,7 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
 }
 
 #define SEARCH_KIND(NAME, SCHEME)                                                                                      \
-  const struct target_kind NAME = {.scheme = SCHEME,                                                                   \
+  const struct target_kind NAME = {.scheme = (SCHEME),                                                                 \
                                    .wants_details = search_wants_details,                                              \
                                    .keeps_state = search_keeps_state,                                                  \
                                    .opens_alone = true,                                                                \

@@ -68,8 +68,8 @@ begin
 
   select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
   columns := case when checked.is_json
-                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)), -- with -1 it is bpchar, not char(1)
-                                         jsonb_build_object('name', 'document', 'type', 'jsonb'))
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1))) -- with -1 it is bpchar, not char(1)
+                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type', 'jsonb')) else '[]' end
                   else checked.columns end;
   if search is not null then
     select string_agg(format('"%s"', s), ', ') into missing
@@ -185,6 +185,7 @@ begin
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);
     changed := changed || captured.id;
   end loop;
+  perform rowrelay.check_indexes(delivers_to.id);
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
   return own_target;
 exception when unique_violation then

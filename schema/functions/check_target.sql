@@ -43,6 +43,14 @@ begin
     raise exception 'target URL "%" names no host', url
       using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST/PATH.', scheme);
   end if;
+  if kind = 'search' and url ~ '[?#]' then
+    raise exception 'target URL "%" has parameters, which a search engine''s cannot have', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:9200/INDEX, or only %1$s://HOST:9200/.', scheme);
+  end if;
+  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ '\$\{[^/]*$' then
+    raise exception 'target URL "%" names an index with a capital letter', url
+      using errcode = 'invalid_parameter_value', hint = 'A search engine wants the names of indexes in lower case.';
+  end if;
   if scheme ~ '^clickhouse' and url !~ '^[a-z+]+://[^/?#]+/[^/?#]+' then
     raise exception 'target URL "%" names no table', url
       using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:8123/DATABASE.TABLE.', scheme);

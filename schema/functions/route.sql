@@ -18,12 +18,6 @@ begin
     raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
       hint = 'What a document is built from is told when it is added.';
   end if;
-  if (select t.url ~ '^(elasticsearch|opensearch)\+https?://[^/]+/(.*/)?[^/]+$' from rowrelay.target t where t.id = target_id)
-     and exists (select from rowrelay.route r where r.target = target_id and r.until_id is null and r.capture <> capture.id) then
-    raise exception 'target "%" is one index, and another table goes there already', target
-      using errcode = 'invalid_parameter_value',
-            hint = 'Add a target whose URL ends with a slash: then each table has an index of its own.';
-  end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
       hint = 'Leave it out to use the name that the table has here.';
@@ -36,6 +30,7 @@ begin
   on conflict on constraint route_pkey do update
     set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+  perform rowrelay.check_indexes(target_id);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;

@@ -33,5 +33,6 @@ begin
    where t.id = target_id;
   update rowrelay.target t set version = t.version + 1
    where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
+  perform rowrelay.check_indexes(target_id);
 end
 $$;

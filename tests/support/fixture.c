@@ -176,8 +176,8 @@ void wait_until_blocked(PGconn *watcher, PGconn *blocked, double seconds) {
              PQbackendPID(blocked));
 }
 
-/* A child that outlives this process by as long as it takes to remove the server: a test may end in many ways. */
-static void guard_server(const char *dir) {
+/* By a child that outlives this process for as long as that takes: a test may end in many ways. */
+void guard_directory(const char *dir, const char *script) {
   static int alive[2] = {-1, -1};
   cr_assert(alive[0] >= 0 || pipe2(alive, O_CLOEXEC) == 0);
   pid_t guard = fork();
@@ -193,7 +193,7 @@ static void guard_server(const char *dir) {
   char end;
   while (read(STDERR_FILENO + 1, &end, 1) < 0 && errno == EINTR)
     ;
-  execl("tests/support/pg.sh", "tests/support/pg.sh", "remove", dir, (char *)NULL);
+  execl(script, script, "remove", dir, (char *)NULL);
   _exit(127);
 }
 
@@ -215,7 +215,7 @@ void own_server(const char *which, const char *settings) {
   /* beside the shared ones, where the server's user can enter */
   const char *shared = environment(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR");
   snprintf(dir, sizeof dir, "%.*s/%s-%d", (int)(strrchr(shared, '/') - shared), shared, which, (int)getpid());
-  guard_server(dir);
+  guard_directory(dir, "tests/support/pg.sh");
   control_server("start", dir, settings, conninfo, sizeof conninfo);
   setenv(is_source ? "ROWRELAY_TEST_SOURCE" : "ROWRELAY_TEST_TARGET", conninfo, 1);
   setenv(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR", dir, 1);

@@ -30,6 +30,9 @@ struct fixture {
  */
 void own_server(const char *which, const char *settings);
 
+/* When this test has ended, however that was, `SCRIPT remove DIR` is run: a server of its own ends with it. */
+void guard_directory(const char *dir, const char *script);
+
 /* `name` must be unique among the tests. */
 void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */

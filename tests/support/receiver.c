@@ -84,7 +84,8 @@ static void write_answer(struct connection *connection) {
     return;
   }
   int status = answer->status == 0 ? 204 : answer->status;
-  const char *body = answer->body != NULL ? answer->body : "";
+  char *made = answer->make_body != NULL ? answer->make_body(connection->request) : NULL;
+  const char *body = made != NULL ? made : answer->body != NULL ? answer->body : "";
   const char *headers = answer->headers != NULL ? answer->headers : "";
   char length[64] = "";
   if (status != 204)
@@ -93,6 +94,7 @@ static void write_answer(struct connection *connection) {
                          status != 204 ? body : "");
   connection->out_length = written < 0 ? 0 : (size_t)written;
   connection->head_length = connection->out_length - (status != 204 ? strlen(body) : 0);
+  free(made);
 }
 
 static void begin_answer(struct receiver *receiver, struct connection *connection, struct received *request) {

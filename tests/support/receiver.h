@@ -28,12 +28,14 @@ struct answer {
   int status;
   const char *headers; /* whole lines, each ended by \r\n */
   const char *body;    /* has a Content-Length, unless `raw` */
-  double delay;        /* seconds before its first byte */
-  double pause;        /* seconds between head and body */
-  size_t cut;          /* so many bytes are sent, then the connection is reset; 0: all */
-  bool silent;         /* nothing is sent, and the connection stays open */
-  bool closes;         /* the connection is closed behind it, though the answer does not say so */
-  const char *raw;     /* these bytes instead of an answer; the connection is closed behind them */
+  /* Makes the body out of the request instead, in the receiver's thread; on the heap. */
+  char *(*make_body)(const struct received *request);
+  double delay;    /* seconds before its first byte */
+  double pause;    /* seconds between head and body */
+  size_t cut;      /* so many bytes are sent, then the connection is reset; 0: all */
+  bool silent;     /* nothing is sent, and the connection stays open */
+  bool closes;     /* the connection is closed behind it, though the answer does not say so */
+  const char *raw; /* these bytes instead of an answer; the connection is closed behind them */
 };
 
 struct receiver *receiver_begin(void);

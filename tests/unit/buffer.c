@@ -87,3 +87,13 @@ Test(buffer, an_array_s_element_is_quoted_and_nothing_else_of_it_is_changed) {
   buffer_add_array_string(&buffer, "");
   cr_assert_str_eq(buffer.data, "\"a\\\"b\\\\{c,\n\"\"\"");
 }
+
+Test(buffer, drops_what_it_begins_with) {
+  buffer_add_string(&buffer, "one two");
+  buffer_drop(&buffer, 4);
+  cr_assert_str_eq(buffer.data, "two");
+  buffer_drop(&buffer, 3);
+  buffer_add_string(&buffer, "three");
+  cr_assert_str_eq(buffer.data, "three");
+  cr_assert_eq(buffer.length, 5);
+}

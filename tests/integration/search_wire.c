@@ -1,0 +1,251 @@
+/* Search indexes: what is on the wire, and what becomes of answers that a well engine does not give. */
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "receiver.h"
+
+TestSuite(search_wire, .timeout = 60);
+
+#define MOST_ITEMS 2000
+
+static struct receiver *receiver;
+
+/* Table item at the source goes to target w, which is the receiver: index "index", requests one after the other. */
+static void begin(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  receiver = receiver_begin();
+  sql(f->at_source, "create table item (id int primary key, name text)");
+  char url[128];
+  snprintf(url, sizeof url, "elasticsearch+%s", receiver_url(receiver, "/index"));
+  rowrelay_ok(f, "target", "add", "w", url, "--option", "lanes=1", "--option", "retries=1", NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", NULL);
+}
+
+static void end(struct fixture *f) {
+  fixture_end(f);
+  receiver_end(receiver);
+}
+
+/*
+ * An answer to a bulk request, item by item: a row's name is the list of statuses that it gets, "429 200", each time
+ * the next; the last one stays. Words behind them mean nothing.
+ */
+static char *answer_items(const struct received *request) {
+  static int times[MOST_ITEMS];
+  char *answer = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&answer, &length);
+  fprintf(out, "{\"took\":1,\"errors\":true,\"items\":[");
+  int count = 0;
+  for (const char *line = request->body; *line != '\0'; line = strchr(line, '\n') + 1) {
+    bool deletes = strncmp(line, "{\"delete\"", 9) == 0;
+    const char *id = strstr(line, "\"_id\":\"");
+    long key = strtol(id + strlen("\"_id\":\""), NULL, 10);
+    long status = 200;
+    if (!deletes) {
+      line = strchr(line, '\n') + 1;
+      const char *list = strstr(line, "\"name\":\"");
+      list = list != NULL ? list + strlen("\"name\":\"") : "200";
+      for (int i = times[key]++; i > 0 && list[3] == ' ' && isdigit((unsigned char)list[4]); i--)
+        list += 4;
+      status = strtol(list, NULL, 10);
+    }
+    fprintf(out, "%s{\"%s\":{\"_index\":\"index\",\"_id\":\"%ld\",\"status\":%ld", count++ > 0 ? "," : "",
+            deletes ? "delete" : "index", key, status);
+    if (status >= 300)
+      fprintf(out, ",\"error\":{\"type\":\"of_the_test\",\"reason\":\"row %ld has %ld\"}", key, status);
+    fprintf(out, "}}");
+  }
+  fprintf(out, "]}");
+  fclose(out);
+  return answer;
+}
+
+static const struct answer ITEMS = {.status = 200, .make_body = answer_items};
+
+/* Makes temporary table sent (request, version, id, name) of all items of all requests. */
+static void load_items(struct fixture *f) {
+  receiver_load(receiver, f->at_source);
+  sql(f->at_source,
+      "drop table if exists sent; create temporary table sent as select r.n as request, coalesce(r.status, 0) as "
+      "status, "
+      "l.line::json -> 'index' ->> '_id' as id, (l.line::json -> 'index' ->> 'version')::bigint as version, "
+      "lead(l.line) over (partition by r.n order by l.i)::json ->> 'name' as name from request r cross join lateral "
+      "string_to_table(rtrim(r.body, e'\\n'), e'\\n') with ordinality as l(line, i) where r.body <> '';"
+      "delete from sent where id is null");
+}
+
+Test(search_wire, a_bulk_request_is_what_the_engine_wants) {
+  struct fixture f;
+  begin(&f, "wire_bulk");
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "insert into item values (1, '200 \"ü'), (2, null); delete from item where id = 2; "
+                   "insert into item values (3)");
+  sql(f.at_source, "delete from item where id = 3");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(receiver_count(receiver), 1);
+  const struct received *request = receiver_at(receiver, 0);
+  cr_assert(strncmp(request->bytes, "POST /_bulk HTTP/1.1\r\n", 22) == 0, "%s", request->bytes);
+  cr_assert_str_eq(received_header(request, "Content-Type"), "application/x-ndjson");
+  char expected[1024];
+  snprintf(expected, sizeof expected,
+           "{\"index\":{\"_index\":\"index\",\"_id\":\"1\",\"version\":%s,\"version_type\":\"external\"}}\n"
+           "{\"id\":1,\"name\":\"200 \\\"ü\"}\n"
+           "{\"delete\":{\"_index\":\"index\",\"_id\":\"2\",\"version\":%s,\"version_type\":\"external\"}}\n"
+           "{\"delete\":{\"_index\":\"index\",\"_id\":\"3\",\"version\":%s,\"version_type\":\"external\"}}\n",
+           ask(f.at_source, "select max(change_id) from rowrelay.history where key = '1'"),
+           ask(f.at_source, "select max(change_id) from rowrelay.history where key = '2'"),
+           ask(f.at_source, "select max(change_id) from rowrelay.history where key = '3'"));
+  cr_assert_str_eq(request->body, expected);
+  end(&f);
+}
+
+Test(search_wire, each_item_has_its_own_outcome) {
+  struct fixture f;
+  begin(&f, "wire_mixed");
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "insert into item values (1, '200'), (2, '409'), (3, '429 200'), (4, '400'), (5, '503 503 201'), "
+                   "(6, '400 200'), (7, '200')");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 30);
+  stop_process(process, SIGTERM);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws('|', key, message, detail), ' ') from rowrelay.errors"),
+      "4|row 4 has 400|of_the_test");
+  load_items(&f);
+  /* What has been accepted is not sent again; what has not, is, until it is. */
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(id || ':' || n, ' ' order by id) from (select id, count(*) as n from "
+                       "sent where id in ('1', '2', '3', '5', '7') group by id) as x"),
+                   "1:1 2:1 3:2 5:3 7:1");
+  cr_assert(ask_number(f.at_source, "select count(*) from sent where id = '4'") >= 2);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.history where key <> '4' and status ->> 'w' <> "
+                                    "'complete'"),
+                   "0");
+  end(&f);
+}
+
+Test(search_wire, an_answer_that_says_nothing_of_the_items_loses_none) {
+  static const struct answer BAD[] = {
+      {.status = 200, .body = "<html>well</html>"},
+      {.status = 200, .body = ""},
+      {.status = 200, .body = "{\"took\":1,\"errors\":false}"},
+      {.status = 200, .body = "{\"took\":1,\"errors\":false,\"items\":[]}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{\"index\":{\"status\":200}},{\"index\":{\"status\":200}}]}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{\"index\":{}}]}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[\"well\"]}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{}]}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{\"index\":{\"status\":200}}"},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{\"index\":{\"status\":200}}]}", .cut = 20},
+      {.status = 200, .body = "{\"took\":1,\"items\":[{\"index\":{\"status\":200}}]}", .cut = 80},
+      {.status = 204},
+      {.status = 429, .headers = "Retry-After: 0\r\n"},
+      {.status = 503, .body = "busy"},
+      {.status = 401, .body = "{\"error\":\"who are you\"}"},
+      {.status = 302, .headers = "Location: /elsewhere\r\n"},
+      {.raw = "nonsense"},
+  };
+  struct fixture f;
+  begin(&f, "wire_bad");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=1", NULL);
+  for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    char *words = NULL; /* borrowed by the receiver */
+    cr_assert(asprintf(&words, "\"_id\":\"%zu\"", i) > 0);
+    receiver_answer(receiver, words, 1, BAD[i]);
+  }
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  pid_t process = fixture_run(&f, NULL, NULL);
+  for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    sql(f.at_source, "insert into item values (%zu, '200 first')", i);
+    sql(f.at_source, "update item set name = '200 second' where id = %zu", i);
+    wait_until_empty(&f, 20);
+  }
+  stop_process(process, SIGTERM);
+  load_items(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  /* Once badly, once well, and only then what comes after it. */
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(distinct names, ' | ') from (select string_agg(right(name, -4), ' ' "
+                       "order by request) as names from sent group by id) as x"),
+                   "first first second");
+  end(&f);
+}
+
+Test(search_wire, what_is_too_large_is_sent_in_parts) {
+  struct fixture f;
+  begin(&f, "wire_413");
+  receiver_answer(receiver, "too large", 0, (struct answer){.status = 413, .body = "<html>413</html>"});
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "insert into item select n, case when n = 30 then '200 too large' else '200' end "
+                   "from generate_series(1, 64) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws('|', key, message), ' ') from rowrelay.errors"),
+                   "30|the answer was 413");
+  load_items(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(distinct id) from sent where status = 200"), "63");
+  end(&f);
+}
+
+Test(search_wire, a_request_is_bounded_in_bytes) {
+  struct fixture f;
+  begin(&f, "wire_bytes");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "bulk_bytes=5000", NULL);
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  /* One is larger than that, and travels alone. */
+  sql(f.at_source, "insert into item select n, '200 ' || repeat('x', case n when 50 then 20000 else n * 10 end) "
+                   "from generate_series(1, 100) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  load_items(&f);
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(n::text, ' ') from request where length(body) > 5000 and n <> (select "
+                       "request from sent where id = '50')"),
+                   "");
+  cr_assert_str_eq(
+      ask(f.at_source, "select count(*) from sent where request = (select request from sent where id = '50')"), "1");
+  cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', count(distinct id)) from sent"), "100 100");
+  /* And they are filled. */
+  cr_assert(ask_number(f.at_source, "select count(*) from request") < 20);
+  end(&f);
+}
+
+/* Its older change is accepted, so the index is as the table was then. */
+Test(search_wire, of_a_row_that_is_refused_the_change_before_counts) {
+  struct fixture f;
+  begin(&f, "wire_before");
+  receiver_answer(receiver, "bad", 0, (struct answer){.status = 200, .make_body = answer_items});
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "insert into item values (1, '200 good'), (2, '200'), (3, '200')");
+  sql(f.at_source, "update item set name = '400 bad' where id = 1; update item set name = '200 new' where id = 2");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  load_items(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws('|', op, key, message), ' ') from rowrelay.errors"),
+                   "update|1|row 1 has 400");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct name, ', ') from sent where id = '1'"),
+                   "200 good, 400 bad");
+  end(&f);
+}
+
+Test(search_wire, secrets_go_with_each_request_and_nowhere_else) {
+  struct fixture f;
+  setenv("ROWRELAY_TEST_KEY", "c2VjcmV0LWtleQ==", 1);
+  setenv("ROWRELAY_TEST_PASSWORD", "pass:w/rd", 1);
+  begin(&f, "wire_secrets");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "api_key=${ROWRELAY_TEST_KEY}", "--option", "gzip=true", NULL);
+  receiver_answer(receiver, NULL, 0, (struct answer){.status = 401, .body = "no"});
+  sql(f.at_source, "insert into item values (1, '200')");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
+  cr_assert(strstr(process_log(process), "c2VjcmV0") == NULL, "%s", process_log(process));
+  cr_assert_str_eq(ask(f.at_source, "select note ~ 'c2VjcmV0' from rowrelay.status"), "f");
+  stop_process(process, SIGTERM);
+  const struct received *request = receiver_at(receiver, 0);
+  cr_assert_str_eq(received_header(request, "Authorization"), "ApiKey c2VjcmV0LWtleQ==");
+  cr_assert_str_eq(received_header(request, "Content-Encoding"), "gzip");
+  cr_assert((unsigned char)request->body[0] == 0x1f && (unsigned char)request->body[1] == 0x8b);
+  end(&f);
+}

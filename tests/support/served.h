@@ -1,0 +1,34 @@
+/*
+ * served: a real server that is reached by HTTP and that a script in tests/support starts: opensearch.sh,
+ * clickhouse.sh, nginx.sh. Each takes "start DIR", which prints "HOST:PORT" or exits with 77 where the server cannot be
+ * had, and "remove DIR".
+ */
+#ifndef ROWRELAY_TESTS_SERVED_H
+#define ROWRELAY_TESTS_SERVED_H
+
+#include <stdbool.h>
+
+struct served {
+  char script[64];
+  char directory[128];
+  char address[64]; /* "127.0.0.1:PORT" */
+};
+
+/*
+ * Starts one of this test's own, which ends with it, or, `shared`, one that all tests of the run use, whoever is first.
+ * Where it cannot be had the test is skipped, with the reason.
+ */
+void served_begin(struct served *served, const char *script, bool shared);
+/* Runs the script with this command: start, stop, kill. */
+void served_control(struct served *served, const char *command);
+
+/* "SCHEME://127.0.0.1:PORT" and `path`; valid until 4 more calls. */
+const char *served_url(const struct served *served, const char *scheme, const char *path);
+
+/*
+ * A request, with a body (NULL: none); fails the test unless the answer is a success, or 404. Gives the answer, valid
+ * until the next call.
+ */
+const char *served_ask(const struct served *served, const char *method, const char *path, const char *body);
+
+#endif
