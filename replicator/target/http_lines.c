@@ -13,7 +13,6 @@
 #include "clock.h"
 #include "http_options.h"
 #include "interrupt.h"
-#include "json.h"
 #include "target.h"
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
@@ -96,21 +95,45 @@ static bool lines_open(void **handle, const struct settings *settings, const cha
   return true;
 }
 
-/* A row's columns and what happened to it. */
-static bool add_row(struct buffer *body, const struct change *change, struct error *error) {
+/* A row's columns and what happened to it. A document's number grows with each time it is read. */
+static bool add_row(struct buffer *body, const struct change *change, int64_t token, struct error *error) {
   const char *row = change->operation == OPERATION_DELETE ? change->old_row : change->new_row;
   if (change->operation == OPERATION_TRUNCATE || row == NULL)
     return error_set(error, FAILURE_REFUSED, "change %lld of %s is a truncate, which cannot be inserted",
                      (long long)change->id, change->route->relation);
   size_t start = body->length;
-  json_add_line(body, row);
+  change_add_image(body, change, row);
   while (body->length > start && !body->overflow && body->data[body->length - 1] != '}')
     body->length--;
   if (body->length > start)
     body->length--; /* the closing brace */
   bool empty = body->length == start + 1;
   buffer_add_format(body, "%s\"_change_id\":%lld,\"_op\":\"%s\",\"_deleted\":%d}", empty ? "" : ",",
-                    (long long)change->id, operation_word(change->operation), change->operation == OPERATION_DELETE);
+                    (long long)(change->route->document ? token : change->id), operation_word(change->operation),
+                    change->operation == OPERATION_DELETE);
+  return true;
+}
+
+/*
+ * ClickHouse says by a code in its answer ("Code: 27, …") what it has against a request; its status is 500 for many a
+ * bad value. False when there is none. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
+ */
+static bool read_clickhouse_code(const struct http_request *request, struct error *error) {
+  static const long ABOUT_VALUES[] = {6,   26,  27,  38,  41,  53,  69,  70,  72,  117, 130,
+                                      131, 321, 349, 376, 407, 467, 469, 675, 676, 691};
+  static const long ABOUT_THE_TARGET[] = {
+      /* what there is */ 16, 60, 62, 81, /* who may come in */ 192, 193, 194, 195, 497, 516};
+  const char *said = request->answer.data != NULL ? strstr(request->answer.data, "Code: ") : NULL;
+  long code = said != NULL ? strtol(said + strlen("Code: "), NULL, 10) : 0;
+  if (code <= 0)
+    return false;
+  error->kind = FAILURE_RETRY;
+  for (size_t i = 0; i < sizeof ABOUT_VALUES / sizeof ABOUT_VALUES[0]; i++)
+    if (ABOUT_VALUES[i] == code)
+      error->kind = FAILURE_REFUSED;
+  for (size_t i = 0; i < sizeof ABOUT_THE_TARGET / sizeof ABOUT_THE_TARGET[0]; i++)
+    if (ABOUT_THE_TARGET[i] == code)
+      error->kind = FAILURE_FATAL;
   return true;
 }
 
@@ -132,7 +155,8 @@ static bool send_body(struct http_lines *lines, struct error *error) {
   } else if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     /* Who may come in, and what there is, is not a matter of the rows. */
-    if (error->kind == FAILURE_REFUSED && request.status <= 404 && request.status != 400)
+    if (!(lines->clickhouse && read_clickhouse_code(&request, error)) && error->kind == FAILURE_REFUSED &&
+        request.status <= 405 && request.status != 400)
       error->kind = FAILURE_FATAL;
   }
   curl_slist_free_all(request.headers);
@@ -146,7 +170,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   bool ok = true;
   for (size_t i = 0; ok && i < push->count; i++) {
     if (lines->clickhouse)
-      ok = add_row(&lines->body, push->changes[i], error);
+      ok = add_row(&lines->body, push->changes[i], push->token, error);
     else
       change_add_json(&lines->body, push->changes[i], lines->settings->source_id);
     buffer_add(&lines->body, "\n", 1);
@@ -165,7 +189,7 @@ static bool lines_test(void *handle, struct buffer *answer, struct error *error)
 }
 
 #define LINES_KIND(NAME, SCHEME)                                                                                       \
-  const struct target_kind NAME = {.scheme = SCHEME,                                                                   \
+  const struct target_kind NAME = {.scheme = (SCHEME),                                                                 \
                                    .wants_details = lines_wants_details,                                               \
                                    .keeps_state = lines_keeps_state,                                                   \
                                    .opens_alone = true,                                                                \
