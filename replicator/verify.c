@@ -10,11 +10,14 @@
 #include "queries.h"
 #include "reply.h"
 #include "verify_decide.h"
+#include "verify_tally.h"
 
 /* Rows of the first range, and of any. */
 #define FIRST_RANGE 500
 #define SMALLEST_RANGE 50
 #define LARGEST_RANGE 65536
+/* Blocks of the first range, where it is one of blocks. */
+#define FIRST_BLOCKS 1024
 /* Milliseconds that a range may take before the next one is smaller, and that it must take before it is larger. */
 #define LONG_RANGE 800
 #define SHORT_RANGE 200
@@ -27,10 +30,8 @@
 #define MANY_SUSPECTS 5000
 #define ARRAY_LIMIT ((size_t)1024 * 1024)
 
-/* Columns of the replies to sum, buckets and rows; see verify_statements.sql. */
+/* Columns of the reply to sum; see verify_statements.sql. */
 enum { SUM_COUNT, SUM_SUM };
-enum { BUCKET_NUMBER, BUCKET_COUNT, BUCKET_SUM };
-enum { ROW_KEY, ROW_HASH };
 
 struct verify {
   const struct verify_options *options;
@@ -47,58 +48,6 @@ struct range {
   const char *up_to;
   const char *keys; /* of documents: an array literal of all that there are at the source; else NULL */
 };
-
-/* ---- replies with a name in the first column ------------------------------------------------------------------- */
-
-/* A row of a reply, by its first column. */
-struct entry {
-  const char *name;
-  int row;
-};
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
-static struct entry *sort_reply(const PGresult *reply) {
-  int count = PQntuples(reply);
-  struct entry *entries = calloc((size_t)count + 1, sizeof *entries);
-  for (int row = 0; entries != NULL && row < count; row++)
-    entries[row] = (struct entry){.name = PQgetvalue(reply, row, 0), .row = row};
-  if (entries != NULL && count > 0)
-    qsort(entries, (size_t)count, sizeof *entries, by_name);
-  return entries;
-}
-
-static bool same_values(const PGresult *a, int row_a, const PGresult *b, int row_b) {
-  for (int column = 1; column < PQnfields(a); column++)
-    if (strcmp(PQgetvalue(a, row_a, column), PQgetvalue(b, row_b, column)) != 0)
-      return false;
-  return true;
-}
-
-/* Adds the names whose other columns differ, or that are in one of the replies only. */
-static bool add_different(const PGresult *here, const PGresult *there, struct keys *names, struct error *error) {
-  struct entry *left = sort_reply(here);
-  struct entry *right = sort_reply(there);
-  int left_count = PQntuples(here);
-  int right_count = PQntuples(there);
-  bool ok = left != NULL && right != NULL;
-  if (!ok)
-    error_set(error, FAILURE_FATAL, "out of memory");
-  for (int l = 0, r = 0; ok && (l < left_count || r < right_count);) {
-    const char *name = l < left_count ? left[l].name : NULL;
-    const char *other = r < right_count ? right[r].name : NULL;
-    int order = name == NULL ? 1 : other == NULL ? -1 : strcmp(name, other);
-    if (order != 0 || !same_values(here, left[l].row, there, right[r].row))
-      ok = keys_add(names, order <= 0 ? name : other, error);
-    l += order <= 0;
-    r += order >= 0;
-  }
-  free(left);
-  free(right);
-  return ok;
-}
 
 /* ---- narrowing down -------------------------------------------------------------------------------------------- */
 
@@ -117,65 +66,115 @@ static bool ask_both(struct verify *verify, const struct plan *plan, enum ask as
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
 
-/* Finds the buckets of a range that differ, as an array literal. *rows is how many the source has in all buckets. */
-static bool find_buckets(struct verify *verify, const struct plan *plan, const struct range *range, int buckets,
-                         struct buffer *array, bool *any, int64_t *rows, struct error *error) {
+static enum tally_columns columns_of(const struct plan *plan, enum ask ask) {
+  if (ask == ASK_BUCKETS)
+    return TALLY_COUNT_AND_SUM;
+  return plan->keyless ? TALLY_COUNT : TALLY_HASH;
+}
+
+/* Asks for the buckets or rows of a range, or of the whole table, on both sides. */
+static bool tally_range(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                        int buckets, const char *chosen, struct tally tallies[SIDE_COUNT], struct error *error) {
   struct question questions[SIDE_COUNT];
+  bool ok = ask_both(verify, plan, ask, range, number(buckets - 1).text, chosen, questions, error);
+  for (int side = 0; ok && side < SIDE_COUNT; side++)
+    ok = tally_add(&tallies[side], questions[side].reply, columns_of(plan, ask), error);
+  pair_forget(questions, SIDE_COUNT);
+  return ok;
+}
+
+/* The same, range by range of blocks: what either side has in such a range has nothing to do with the other's. */
+static bool tally_blocks(struct verify *verify, const struct plan *plan, enum ask ask, const char *chosen,
+                         struct tally tallies[SIDE_COUNT], struct error *error) {
+  int64_t next[SIDE_COUNT] = {0, 0}; /* -1: all was read */
+  int64_t size = FIRST_BLOCKS;
+  bool ok = true;
+  while (ok && (next[SIDE_SOURCE] >= 0 || next[SIDE_TARGET] >= 0)) {
+    struct question questions[SIDE_COUNT];
+    char bounds[SIDE_COUNT][2][48];
+    const char *texts[SIDE_COUNT][4];
+    struct number mask = number(BUCKETS_OF_TABLE - 1);
+    size_t count = 0;
+    int64_t began = clock_now();
+    for (int side = 0; side < SIDE_COUNT; side++) {
+      if (next[side] < 0)
+        continue;
+      bool last = next[side] + size >= plan->blocks[side];
+      snprintf(bounds[side][0], sizeof bounds[side][0], "[\"(%s,0)\"]", number(next[side]).text);
+      snprintf(bounds[side][1], sizeof bounds[side][1], "[\"(%s,0)\"]", number(next[side] + size).text);
+      texts[side][0] = next[side] == 0 ? NULL : bounds[side][0];
+      texts[side][1] = last ? NULL : bounds[side][1];
+      texts[side][2] = mask.text;
+      texts[side][3] = chosen;
+      questions[count++] = (struct question){.side = (enum side)side,
+                                             .text = plan_statement(plan, (enum side)side, ask),
+                                             .values = {.count = ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
+      next[side] = last ? -1 : next[side] + size;
+    }
+    ok = pair_ask(&verify->pair, questions, count, error);
+    for (size_t i = 0; ok && i < count; i++)
+      ok = tally_add(&tallies[questions[i].side], questions[i].reply, columns_of(plan, ask), error);
+    pair_forget(questions, count);
+    int64_t elapsed = clock_now() - began;
+    if (elapsed < SHORT_RANGE)
+      size *= 2;
+    else if (elapsed > LONG_RANGE && size > 1)
+      size /= 2;
+  }
+  return ok;
+}
+
+/* `range` is NULL for the whole table, by blocks. */
+static bool tally_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                       const char *chosen, struct keys *names, int64_t *rows, struct error *error) {
+  struct tally tallies[SIDE_COUNT];
+  for (int side = 0; side < SIDE_COUNT; side++)
+    tally_init(&tallies[side]);
+  bool ok = (range != NULL ? tally_range(verify, plan, ask, range, BUCKETS_OF_RANGE, chosen, tallies, error)
+                           : tally_blocks(verify, plan, ask, chosen, tallies, error)) &&
+            tally_compare(&tallies[SIDE_SOURCE], &tallies[SIDE_TARGET], names, error);
+  *rows = tally_rows(&tallies[SIDE_SOURCE]);
+  for (int side = 0; side < SIDE_COUNT; side++)
+    tally_release(&tallies[side]);
+  return ok;
+}
+
+/* Finds the buckets that differ, as an array literal. *rows is how many the source has in all buckets. */
+static bool find_buckets(struct verify *verify, const struct plan *plan, const struct range *range,
+                         struct buffer *array, bool *any, int64_t *rows, struct error *error) {
   struct keys names;
   keys_init(&names);
-  bool ok = ask_both(verify, plan, ASK_BUCKETS, range, number(buckets - 1).text, NULL, questions, error) &&
-            add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &names, error);
+  bool ok = tally_both(verify, plan, ASK_BUCKETS, range, NULL, &names, rows, error);
   *any = names.count > 0;
-  *rows = 0;
-  for (int row = 0; ok && row < PQntuples(questions[SIDE_SOURCE].reply); row++)
-    *rows += reply_bigint(questions[SIDE_SOURCE].reply, row, BUCKET_COUNT);
   for (size_t i = 0; i < names.count; i++)
     buffer_add_format(array, "%c%s", i == 0 ? '{' : ',', names.texts[i]);
   buffer_add_string(array, "}");
   ok = ok && buffer_ok(array, "the list of buckets", error);
-  pair_forget(questions, SIDE_COUNT);
   keys_release(&names);
   return ok;
 }
 
-/* Adds the rows of a range that differ to the suspects; `chosen` is an array literal of buckets, NULL for all. */
-static bool find_rows(struct verify *verify, const struct plan *plan, const struct range *range, int buckets,
-                      const char *chosen, struct error *error) {
-  struct question questions[SIDE_COUNT];
-  bool ok = ask_both(verify, plan, ASK_ROWS, range, number(buckets - 1).text, chosen, questions, error) &&
-            add_different(questions[SIDE_SOURCE].reply, questions[SIDE_TARGET].reply, &verify->decider.suspects, error);
-  pair_forget(questions, SIDE_COUNT);
-  if (ok && verify->decider.suspects.count >= MANY_SUSPECTS)
-    ok = decider_decide(&verify->decider, plan, error);
-  return ok;
+/* Adds the rows that differ to the suspects; `chosen` is an array literal of buckets, NULL for all. */
+static bool find_rows(struct verify *verify, const struct plan *plan, const struct range *range, const char *chosen,
+                      struct error *error) {
+  int64_t unused;
+  struct keys *suspects = &verify->decider.suspects;
+  return tally_both(verify, plan, ASK_ROWS, range, chosen, suspects, &unused, error) &&
+         (suspects->count < MANY_SUSPECTS || decider_decide(&verify->decider, plan, error));
 }
 
-static bool narrow(struct verify *verify, const struct plan *plan, const struct range *range, int64_t rows,
+static bool narrow(struct verify *verify, const struct plan *plan, const struct range *range, int64_t *rows,
                    struct error *error) {
-  if (rows <= FEW_ROWS)
-    return find_rows(verify, plan, range, BUCKETS_OF_RANGE, NULL, error);
   struct buffer chosen;
   bool any;
-  int64_t unused;
   buffer_init(&chosen, ARRAY_LIMIT);
-  bool ok = find_buckets(verify, plan, range, BUCKETS_OF_RANGE, &chosen, &any, &unused, error) &&
-            (!any || find_rows(verify, plan, range, BUCKETS_OF_RANGE, chosen.data, error));
+  bool ok = find_buckets(verify, plan, range, &chosen, &any, rows, error) &&
+            (!any || find_rows(verify, plan, range, chosen.data, error));
   buffer_release(&chosen);
   return ok;
 }
 
 /* ---- a table --------------------------------------------------------------------------------------------------- */
-
-static bool compare_whole(struct verify *verify, const struct plan *plan, struct error *error) {
-  static const struct range ALL = {.behind = NULL, .up_to = NULL};
-  struct buffer chosen;
-  bool any;
-  buffer_init(&chosen, ARRAY_LIMIT);
-  bool ok = find_buckets(verify, plan, &ALL, BUCKETS_OF_TABLE, &chosen, &any, &verify->report.rows, error) &&
-            (!any || find_rows(verify, plan, &ALL, BUCKETS_OF_TABLE, chosen.data, error));
-  buffer_release(&chosen);
-  return ok;
-}
 
 /* The last key of the next `size` rows of one side; NULL when there are fewer. *bound is the caller's to free. */
 static bool read_bound(const PGresult *reply, char **bound, struct error *error) {
@@ -206,10 +205,15 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
     return false;
   int64_t here = reply_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
   int64_t there = reply_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
-  bool same = here == there && same_values(questions[SIDE_SOURCE].reply, 0, questions[SIDE_TARGET].reply, 0);
+  bool same = here == there && strcmp(PQgetvalue(questions[SIDE_SOURCE].reply, 0, SUM_SUM),
+                                      PQgetvalue(questions[SIDE_TARGET].reply, 0, SUM_SUM)) == 0;
   pair_forget(questions, SIDE_COUNT);
   verify->report.rows += here;
-  return same || narrow(verify, plan, range, here > there ? here : there, error);
+  if (same)
+    return true;
+  int64_t unused;
+  return here <= FEW_ROWS && there <= FEW_ROWS ? find_rows(verify, plan, range, NULL, error)
+                                               : narrow(verify, plan, range, &unused, error);
 }
 
 /* The same for documents, whose keys have to be known first. */
@@ -269,7 +273,8 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
                         : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
-    ok = (plan.in_ranges ? compare_ranges(verify, &plan, error) : compare_whole(verify, &plan, error)) &&
+    ok = (plan.in_ranges ? compare_ranges(verify, &plan, error)
+                         : narrow(verify, &plan, NULL, &verify->report.rows, error)) &&
          decider_decide(&verify->decider, &plan, error) && decider_repair(&verify->decider, &plan, error);
     report_table_end(&verify->report, ok);
   }
@@ -300,7 +305,8 @@ static void write_array(size_t count, const char *const *texts, struct buffer *a
 }
 
 /* What is to be compared, and the errors where there is nothing of that name. */
-static bool find(struct verify *verify, PGresult **tables, PGresult **documents, struct error *error) {
+static bool find(const struct verify *verify, struct source *source, PGresult **tables, PGresult **documents,
+                 struct error *error) {
   const struct verify_options *options = verify->options;
   struct buffer patterns;
   struct buffer names;
@@ -310,18 +316,14 @@ static bool find(struct verify *verify, PGresult **tables, PGresult **documents,
   write_array(options->pattern_count, options->patterns, &patterns);
   write_array(options->document_count, options->documents, &names);
   struct number target = number(verify->settings.target);
-  struct question questions[] = {{.side = SIDE_SOURCE,
-                                  .text = QUERY_verify_tables.text,
-                                  .values = VALUES(target.text, all ? NULL : patterns.data)},
-                                 {.side = SIDE_SOURCE,
-                                  .text = QUERY_verify_documents.text,
-                                  .values = VALUES(target.text, all ? NULL : names.data)}};
+  const struct query find_tables = {.name = NULL, .text = QUERY_verify_tables.text};
+  const struct query find_documents = {.name = NULL, .text = QUERY_verify_documents.text};
+  /* Names are meant as the user's search_path has them, so this is not for the pair. */
   bool ok = buffer_ok(&patterns, "the list of tables", error) && buffer_ok(&names, "the list of documents", error) &&
-            pair_ask(&verify->pair, questions, 2, error);
+            source_run(source, &find_tables, VALUES(target.text, all ? NULL : patterns.data), tables, error) &&
+            source_run(source, &find_documents, VALUES(target.text, all ? NULL : names.data), documents, error);
   buffer_release(&patterns);
   buffer_release(&names);
-  *tables = questions[0].reply;
-  *documents = questions[1].reply;
   if (!ok)
     return false;
   for (int row = 0; row < PQntuples(*tables); row++)
@@ -416,7 +418,7 @@ static bool run(struct verify *verify, struct source *source, struct error *erro
   PGresult *tables = NULL;
   PGresult *documents = NULL;
   PGresult *token = NULL;
-  bool ok = find(verify, &tables, &documents, error) && probe(verify, error) &&
+  bool ok = find(verify, source, &tables, &documents, error) && probe(verify, error) &&
             pgconn_run(verify->pair.connections[SIDE_SOURCE], &QUERY_instance_new_id, NO_VALUES, &token, error);
   if (ok) {
     verify->recipe.token = PQgetvalue(token, 0, 0);

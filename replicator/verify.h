@@ -9,7 +9,8 @@
  * Ranges are taken from an index that both sides have, a fraction of a second's work each, so that no statement holds
  * back vacuum. A range reaches from one key of the source to another; were the two sides to sort differently, rows
  * would only look different for a while. Where they are known to do so, where there is no such index, and where there
- * is no key at all, each side reads the whole table in one statement, in buckets from the start.
+ * is no key at all, each side reads its table in ranges of blocks, in buckets from the start, and these are added up.
+ * (Before PostgreSQL 14 that is one statement. So it is when rows without a key are decided on.)
  *
  * Documents are compared in the same way. Their keys are those of the first of their tables, and what the source hashes
  * is what their query gives for the keys of a range.

@@ -62,6 +62,20 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
 /* Columns of verify_source.sql and verify_document.sql */
 enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH };
 
+static bool count_blocks(struct plan *plan, struct pair *pair, const char *here, const char *there,
+                         struct error *error) {
+  struct question questions[] = {
+      {.side = SIDE_SOURCE, .text = QUERY_verify_blocks.text, .values = VALUES(here)},
+      {.side = SIDE_TARGET, .text = QUERY_verify_blocks.text, .values = VALUES(there)},
+  };
+  if (!pair_ask(pair, questions, 2, error))
+    return false;
+  plan->blocks[SIDE_SOURCE] = reply_bigint(questions[0].reply, 0, 0);
+  plan->blocks[SIDE_TARGET] = reply_bigint(questions[1].reply, 0, 0);
+  pair_forget(questions, 2);
+  return true;
+}
+
 static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,
                  struct error *error) {
   const char *into_table = PQgetvalue(source, 0, SOURCE_INTO_TABLE);
@@ -79,7 +93,8 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
   }
   ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target,
                VALUES(PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)), &compared, error) &&
-       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error);
+       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error) &&
+       (plan->in_ranges || count_blocks(plan, pair, plan->relation, PQgetvalue(name, 0, 0), error));
 
 done:
   PQclear(name);

@@ -14,10 +14,11 @@ struct plan {
   const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */
   const char *relation; /* its name, for people; borrowed */
   int capture;
-  bool keyless;      /* rows are told apart by all they hold */
-  bool in_ranges;    /* rows can be read in order of the key on both sides */
-  char *missing;     /* columns that the target lacks, which are not compared; NULL: none */
-  PGresult *columns; /* names of those that are compared, a row each */
+  bool keyless;               /* rows are told apart by all they hold */
+  bool in_ranges;             /* rows can be read in order of the key on both sides */
+  int64_t blocks[SIDE_COUNT]; /* how many there are to be read, where that is not so */
+  char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
+  PGresult *columns;          /* names of those that are compared, a row each */
   PGresult *statements[SIDE_COUNT];
 };
 

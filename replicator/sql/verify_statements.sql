@@ -5,7 +5,8 @@
 --   boundary  the last key of the next so many rows
 --   lookup    what certain rows are now; see below
 -- Where rows can be read in order of the key, the first four are for a range: $1 the key behind which it begins, $2 its
--- last key (null: no bound). Keys are JSON arrays of texts. Further parameters:
+-- last key (null: no bound). Keys are JSON arrays of texts. Else the first three are for a range of blocks: $1 its first
+-- row, $2 the first behind it, in the same form. Further parameters:
 --   buckets   $3 number of buckets less one, where that number is a power of two
 --   rows      $3 as before, $4 which buckets; null: all
 --   boundary  $1 as before, $2 how many rows
@@ -70,9 +71,9 @@ with plan as (
          min(format('new.%I <= ($2::json ->> 0)::%s and ', o.name, o.type)) filter (where o.position = 1) as to_first
     from plan p, rows from (json_to_recordset(p.doc -> 'order') as (name text, type text)) with ordinality as o(name, type, position)
 ), scope as (
-  select case when o.names is null then '$1::json is null' else
+  select case when o.names is null then '($1::json is null or new.ctid >= ($1::json ->> 0)::tid)' else
            format('($1::json is null or %srow(%s) > row(%s))', o.from_first, o.names, o.lower) end as behind,
-         case when o.names is null then '$2::json is null' else
+         case when o.names is null then '($2::json is null or new.ctid < ($2::json ->> 0)::tid)' else
            format('($2::json is null or %srow(%s) <= row(%s))', o.to_first, o.names, o.upper) end as up_to
     from in_order o
 ), source_rows as (
@@ -113,7 +114,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text),
                     'left join lateral (select array[%5$s]::text as hashes from %6$s as new where %7$s%8$s) as row_ on true',
                   p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter)
          when p.capture is null then
-           format('select h.hash::text, count(*), min(h.text) from (select %s as hash, left(row(new.*)::text, 200) as text from %s as new offset 0) as h '
+           format('select h.hash::text, count(*), min(left(h.whole::text, 200)) from (select %s as hash, new as whole from %s as new offset 0) as h '
                    'where h.hash = any (array(select json_array_elements_text($1::json)::bigint)) group by h.hash',
                   s.hash, p.relation)
          else
@@ -122,8 +123,8 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text),
                     'where c.id > $2::bigint and c.capture = %1$s and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
                   'touched as materialized (select %2$s as hash from recent r cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
                     'cross join lateral json_populate_record(null::%3$s, i.image) as new where i.image is not null), '
-                  'found as materialized (select h.hash, count(*) as n, min(h.text) as text '
-                    'from (select %2$s as hash, left(row(new.*)::text, 200) as text from %3$s as new where true%4$s offset 0) as h '
+                  'found as materialized (select h.hash, count(*) as n, min(left(h.whole::text, 200)) as text '
+                    'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
                   'select w.hash::text, coalesce(f.n, 0), f.text, '
                     'w.hash in (select t.hash from touched t) or exists (select from recent r where r.op = ''t'' or r.caveat ->> ''text_columns'' is not null or r.caveat ->> ''problem'' is not null), '

@@ -2,7 +2,7 @@
 -- names none has a row without oid.
 --   $1 target  $2 patterns, JSON array
 with routed as (
-  select c.relation, c.relation::text as name
+  select c.relation, rowrelay.full_name(c.relation) as name
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture
    where r.target = $1::integer and r.until_id is null and c.released_at is null
