@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "copy.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -35,11 +36,12 @@ enum {
   COLUMN_READ,
   COLUMN_ESTIMATED,
   COLUMN_RATE,
-  COLUMN_NOTE
+  COLUMN_NOTE,
+  COLUMN_COPIED /* of backfill_look.sql only */
 };
 
-void backfill_init(struct backfill *backfill, struct source *source, int id) {
-  *backfill = (struct backfill){.id = id, .source = source, .rows = ROWS_AT_FIRST};
+void backfill_init(struct backfill *backfill, struct source *source, const char *conninfo, int id) {
+  *backfill = (struct backfill){.id = id, .source = source, .conninfo = conninfo, .rows = ROWS_AT_FIRST};
 }
 
 /* Runs a query that takes the backfill's number. */
@@ -170,7 +172,7 @@ static bool note_holder(struct backfill *backfill, struct backfill_progress *pro
 
 /* ---- steps ----------------------------------------------------------------------------------------------------- */
 
-bool backfill_step(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
+static bool step_in_pieces(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
   static const struct query BEGIN = {.name = NULL, .text = "begin isolation level read committed read write"};
   static const struct query COMMIT = {.name = NULL, .text = "commit"};
   enum { BEGUN, LIMITED, STEPPED, COMMITTED, REPLIES };
@@ -201,11 +203,32 @@ bool backfill_step(struct backfill *backfill, struct backfill_progress *progress
   return ok;
 }
 
+bool backfill_step(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
+  if (!backfill->in_pieces) {
+    bool is_copy;
+    if (!copy_step(backfill, progress, &is_copy, error))
+      return false;
+    if (is_copy)
+      return true;
+    backfill->in_pieces = true;
+  }
+  return step_in_pieces(backfill, progress, error);
+}
+
+bool backfill_prepare(struct backfill *backfill, bool *waits, struct error *error) {
+  bool taken = false;
+  *waits = false;
+  if (!backfill_take(backfill, &taken, error))
+    return false;
+  return !taken || (copy_prepare(backfill, waits, error) && backfill_let_go(backfill, error));
+}
+
 bool backfill_look(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
   PGresult *reply = NULL;
   if (!ask(backfill, &QUERY_backfill_look, &reply, error))
     return false;
   read_progress(reply, progress);
+  progress->copied = PQntuples(reply) > 0 && reply_bool(reply, 0, COLUMN_COPIED);
   PQclear(reply);
   return true;
 }

@@ -58,7 +58,8 @@ static bool wait_for_work(struct backfiller *backfiller) {
 
 static void tell(const char *name, const struct backfill_progress *progress) {
   if (progress->outcome == BACKFILL_DONE)
-    log_message(LOG_LEVEL_INFO, "backfill of %s: done, %lld rows queued", name, (long long)progress->queued);
+    log_message(LOG_LEVEL_INFO, "backfill of %s: done, %lld rows %s", name, (long long)progress->queued,
+                progress->copied ? "copied" : "queued");
   else if (progress->outcome == BACKFILL_CANCELLED)
     log_message(LOG_LEVEL_WARNING, "backfill of %s: ended: %s", name, progress->note);
 }
@@ -80,12 +81,27 @@ static bool take_turn(struct backfiller *backfiller, struct backfill *backfill, 
   return true;
 }
 
+static bool prepare(struct backfiller *backfiller, struct source *source, int id, struct error *error) {
+  struct backfill backfill;
+  bool waits;
+  backfill_init(&backfill, source, backfiller->conninfo, id);
+  return backfill_prepare(&backfill, &waits, error);
+}
+
+/* In the middle of a step that takes long. */
+static bool goes_on(void *context, const struct backfill_progress *progress) {
+  (void)progress;
+  return pause_for(context, 0);
+}
+
 /* A failure of the backfill itself is noted and does not end anything; false when the connection is lost. */
 static bool drive(struct backfiller *backfiller, struct source *source, int id, const char *name, bool *moved,
                   struct error *error) {
   struct backfill backfill;
   bool taken = false;
-  backfill_init(&backfill, source, id);
+  backfill_init(&backfill, source, backfiller->conninfo, id);
+  backfill.tell = goes_on;
+  backfill.context = backfiller;
   if (!backfill_take(&backfill, &taken, error))
     return false;
   if (!taken)
@@ -112,6 +128,9 @@ static bool go_round(struct backfiller *backfiller, struct source *source, int *
     return false;
   bool ok = true;
   *count = PQntuples(reply);
+  for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
+    if (reply_bool(reply, row, COLUMN_IS_DUE))
+      ok = prepare(backfiller, source, reply_int(reply, row, COLUMN_ID), error);
   for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
     if (reply_bool(reply, row, COLUMN_IS_DUE))
       ok = drive(backfiller, source, reply_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), moved,

@@ -7,3 +7,9 @@ int64_t clock_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
+
+void clock_sleep(int64_t milliseconds) {
+  const struct timespec pause = {.tv_sec = (time_t)(milliseconds / 1000),
+                                 .tv_nsec = (long)(milliseconds % 1000) * 1000000};
+  nanosleep(&pause, NULL);
+}

@@ -7,4 +7,7 @@
 /* Milliseconds since some moment before this process began. */
 int64_t clock_now(void);
 
+/* A signal ends it. */
+void clock_sleep(int64_t milliseconds);
+
 #endif

@@ -437,9 +437,8 @@ bool pgconn_run(struct pgconn *connection, const struct query *query, struct val
   return pgconn_pipeline_run(connection, result, 1, error);
 }
 
-bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
-  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+/* Reads replies to the end of the statement; the first that is an error is told. */
+static bool end_statement(struct pgconn *connection, struct error *error) {
   bool succeeded = true;
   for (;;) {
     if (!wait_reply(connection, succeeded ? error : NULL))
@@ -454,6 +453,67 @@ bool pgconn_script(struct pgconn *connection, const char *text, struct error *er
     PQclear(reply);
   }
 }
+
+bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
+  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return end_statement(connection, error);
+}
+
+/* ---- copying --------------------------------------------------------------------------------------------------- */
+
+bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error) {
+  if (connection->broken || PQsendQuery(connection->pg, statement) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  if (!wait_reply(connection, error))
+    return false;
+  PGresult *reply = PQgetResult(connection->pg);
+  ExecStatusType status = PQresultStatus(reply);
+  bool ok = status == PGRES_COPY_OUT || status == PGRES_COPY_IN;
+  if (!ok) {
+    set_result_error(connection, reply, error);
+    (void)!end_statement(connection, NULL);
+  }
+  PQclear(reply);
+  return ok;
+}
+
+bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **row, int *length, struct error *error) {
+  int64_t until = 0;
+  for (;;) {
+    *length = PQgetCopyData(connection->pg, row, 1);
+    if (*length > 0)
+      return true;
+    *row = NULL;
+    if (*length == -1)
+      return end_statement(connection, error);
+    if (*length == -2)
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    int64_t now = clock_now();
+    until = until == 0 ? now + milliseconds : until;
+    if (now >= until)
+      return true;
+    if (interrupted())
+      return give_up(connection, FAILURE_STOP, error, "told to leave");
+    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
+    if (poll(&polled, 1, (int)(until - now)) > 0 && !PQconsumeInput(connection->pg))
+      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error) {
+  if (PQputCopyData(connection->pg, data, (int)length) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return flush(connection, error);
+}
+
+bool pgconn_copy_end(struct pgconn *connection, struct error *error) {
+  if (PQputCopyEnd(connection->pg, NULL) != 1)
+    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return end_statement(connection, error);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- */
 
 void pgconn_rollback(struct pgconn *connection) {
   if (connection->broken || PQtransactionStatus(connection->pg) == PQTRANS_IDLE)

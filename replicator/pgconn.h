@@ -80,6 +80,18 @@ void pgconn_pipeline_begin(struct pgconn *connection);
 void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values);
 MUST_CHECK bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error);
 
+/*
+ * COPY: begins with a statement that says TO STDOUT or FROM STDIN. Rows come one at a time, each the caller's to
+ * PQfreemem: *length is 0 when none came within `milliseconds`, and -1 when there are no more. They go in pieces of any
+ * size, and are there when pgconn_copy_end() says so. A copy that is left in the middle leaves a connection that is of
+ * no use.
+ */
+MUST_CHECK bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error);
+MUST_CHECK bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **row, int *length,
+                                 struct error *error);
+MUST_CHECK bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error);
+MUST_CHECK bool pgconn_copy_end(struct pgconn *connection, struct error *error);
+
 /* Ends whatever transaction is open. Never fails: a connection that cannot is broken, and says so at its next use. */
 void pgconn_rollback(struct pgconn *connection);
 

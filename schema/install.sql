@@ -57,6 +57,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/document_statements.sql
 \ir ../triggers/keeps_before.sql
 \ir ../triggers/key_row.sql
+\ir ../triggers/waiting_room.sql
 \ir ../triggers/enqueue.sql
 \ir ../triggers/add_change.sql
 \ir ../triggers/key_and_hash.sql
@@ -83,6 +84,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/capture_table.sql
 \ir ../triggers/release_table.sql
 \ir functions/type_definitions.sql
+\ir functions/copy_forget.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
 \ir functions/goes_to.sql
@@ -97,6 +99,15 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/backfill_piece.sql
 \ir functions/backfill_holder.sql
 \ir functions/backfill_step.sql
+\ir functions/check_pieces.sql
+\ir functions/copy_columns.sql
+\ir functions/copy_statement.sql
+\ir functions/copy_writers.sql
+\ir functions/copy_switch.sql
+\ir functions/copy_hold.sql
+\ir functions/copy_join.sql
+\ir functions/copy_finish.sql
+\ir functions/copy_abandon.sql
 \ir functions/backfill.sql
 \ir functions/cancel_backfill.sql
 \ir functions/document_key_type.sql

@@ -22,9 +22,10 @@ begin
     'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, old_row) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, old_row from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
-    'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)), rowrelay.partition_day(), pg_column_size(g.old_row) '
-    '  from gone g, rowrelay.route r join rowrelay.target t on t.id = r.target '
-    ' where r.capture = $1 and r.until_id is null and t.dropped_at is null '
+    'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
+    '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
+    '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
     'union all '
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',

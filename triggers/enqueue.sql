@@ -7,7 +7,9 @@ declare
   bytes constant integer := coalesce(pg_column_size(change.old_row), 0) + coalesce(pg_column_size(change.new_row), 0);
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
-  select change.id, rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)), change.day, bytes
+  select change.id,
+         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)) + rowrelay.waiting_room(r.capture, r.target),
+         change.day, bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
    where r.capture = change.capture and r.until_id is null and t.dropped_at is null and change.op <> 'r';

@@ -15,6 +15,8 @@ begin
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
+  perform rowrelay.copy_forget(r.capture, r.target)
+     from rowrelay.route r where r.capture = capture.id and r.until_id is null;
   update rowrelay.route r set until_id = rowrelay.last_change_id()
    where r.capture = capture.id and r.until_id is null;
   update rowrelay.capture c set released_at = now() where c.id = capture.id;

@@ -70,13 +70,14 @@ begin
   select string_agg(
            format(case when can_move and t.lanes > 1 then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
                        else '(id, %2$s, day, %3$s)' end,
-                  rowrelay.lane_number(t.id, -1),
+                  rowrelay.lane_number(t.id, -1) + room,
                   format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s))',
-                         rowrelay.lane_number(t.id, 0), t.lanes),
+                         rowrelay.lane_number(t.id, 0) + room, t.lanes),
                   size),
            E',\n         ' order by t.id)
     into queue_rows
     from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
   body := concat_ws(E'\n',

@@ -17,6 +17,9 @@
 #include "reply.h"
 
 #define MOST_TABLES 10000
+/* Before the first is begun; then it is a matter of hours, or of none. */
+#define LOOKS_AT_WRITERS 10
+#define LOOK_PAUSE 200 /* milliseconds */
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
@@ -53,8 +56,8 @@ struct job {
 
 static bool fail_stopped(const struct job *job, const struct backfill_progress *state, struct error *error) {
   char rows[PROGRESS_NUMBER_SIZE];
-  error_set(error, FAILURE_STOP, "backfill of %s to %s is stopped: %s rows are queued", job->table, job->target,
-            progress_number(rows, state->queued));
+  error_set(error, FAILURE_STOP, "backfill of %s to %s is stopped: %s rows are %s", job->table, job->target,
+            progress_number(rows, state->queued), state->copied ? "copied" : "queued");
   return error_hint(error,
                     "go on where it is with: rowrelay backfill %s --to %s  (a running rowrelay run does so by itself); "
                     "or give it up: add --cancel",
@@ -66,8 +69,8 @@ static bool finish(struct job *job, const struct backfill_progress *state, struc
   progress_end(&job->progress);
   if (state->outcome == BACKFILL_CANCELLED)
     return error_set(error, FAILURE_FATAL, "backfill of %s to %s has ended: %s", job->table, job->target, state->note);
-  printf("%s: %s rows queued for %s in %.1f s\n", job->table, progress_number(rows, state->queued), job->target,
-         progress_seconds(&job->progress));
+  printf("%s: %s rows %s %s in %.1f s\n", job->table, progress_number(rows, state->queued),
+         state->copied ? "copied to" : "queued for", job->target, progress_seconds(&job->progress));
   fflush(stdout);
   return true;
 }
@@ -81,6 +84,13 @@ static bool go_on(struct job *job, bool *taken, struct backfill_progress *state,
   return backfill_look(&job->backfill, state, error);
 }
 
+/* In the middle of a step that takes long. */
+static bool show(void *context, const struct backfill_progress *state) {
+  struct job *job = context;
+  progress_show(&job->progress, state->read, state->estimated, state->note);
+  return !told_to_stop;
+}
+
 static bool drive(struct job *job, struct error *error) {
   bool taken = false;
   struct backfill_progress state = {.outcome = BACKFILL_PROGRESS};
@@ -89,6 +99,8 @@ static bool drive(struct job *job, struct error *error) {
   char what[256];
   snprintf(what, sizeof what, "%s to %s", job->table, job->target);
   progress_begin(&job->progress, what, state.read);
+  if (state.note[0] != '\0')
+    progress_show(&job->progress, state.read, state.estimated, state.note);
   bool ok = true;
   while (ok && !told_to_stop && state.outcome != BACKFILL_DONE && state.outcome != BACKFILL_CANCELLED) {
     ok = go_on(job, &taken, &state, error);
@@ -120,7 +132,7 @@ static bool ask_for(struct source *source, const struct options *given, const PG
     PGresult *reply = NULL;
     ok = call_run(source, &QUERY_cmd_backfill,
                   VALUES(PQgetvalue(tables, row, PATTERN_OID), target_of(given), option_text(given, "where"),
-                         option_text(given, "rate")),
+                         option_text(given, "rate"), option_given(given, "no-copy") ? "false" : "true"),
                   &reply, error);
     if (ok)
       ids[row] = reply_int(reply, 0, 0);
@@ -132,6 +144,25 @@ static bool ask_for(struct source *source, const struct options *given, const PG
   return false;
 }
 
+/* Whoever still waits for old transactions after some looks does so when it is his turn. */
+static bool prepare(struct source *source, const struct options *given, const int *ids, int count,
+                    struct error *error) {
+  bool any_waits = true;
+  for (int look = 0; any_waits && !told_to_stop && look < LOOKS_AT_WRITERS; look++) {
+    any_waits = false;
+    for (int i = 0; i < count; i++) {
+      struct backfill backfill;
+      bool waits;
+      backfill_init(&backfill, source, option_text(given, "dbname"), ids[i]);
+      if (!backfill_prepare(&backfill, &waits, error))
+        return false;
+      any_waits = any_waits || waits;
+    }
+    sleep_for(any_waits ? LOOK_PAUSE : 0);
+  }
+  return true;
+}
+
 static bool backfill_tables(struct source *source, const struct options *given, const PGresult *tables,
                             struct error *error) {
   static int ids[MOST_TABLES];
@@ -141,9 +172,13 @@ static bool backfill_tables(struct source *source, const struct options *given, 
   if (!ask_for(source, given, tables, ids, error))
     return false;
   handle_signals();
+  if (!prepare(source, given, ids, PQntuples(tables), error))
+    return false;
   for (int row = 0; row < PQntuples(tables); row++) {
     struct job job = {.table = PQgetvalue(tables, row, PATTERN_TABLE), .target = target_of(given)};
-    backfill_init(&job.backfill, source, ids[row]);
+    backfill_init(&job.backfill, source, option_text(given, "dbname"), ids[row]);
+    job.backfill.tell = show;
+    job.backfill.context = &job;
     if (!drive(&job, error))
       return false;
   }
@@ -206,6 +241,7 @@ static const struct option OPTIONS[] = {
     {.name = "document", .value = "NAME", .help = "build all documents of that name instead of copying tables"},
     {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second"},
     {.name = "where", .value = "SQL", .help = "copy only rows for which this condition holds"},
+    {.name = "no-copy", .help = "piece by piece, also into an empty mirror"},
     {.name = "cancel", .help = "give up what is not finished; what is queued is still delivered"},
     OPTION_END,
 };

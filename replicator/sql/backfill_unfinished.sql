@@ -4,5 +4,5 @@ select b.id, c.relation_name || ' to ' || t.name, b.retry_at is null or b.retry_
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
- where b.state in ('waiting', 'running') and ($1::text[] is null or t.name = any ($1::text[]))
+ where b.state in ('waiting', 'copying', 'joining', 'running') and ($1::text[] is null or t.name = any ($1::text[]))
  order by b.id;

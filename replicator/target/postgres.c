@@ -10,8 +10,7 @@
 #include "append.h"
 #include "fence.h"
 #include "mirror.h"
-#include "number.h"
-#include "queries.h"
+#include "session.h"
 #include "target.h"
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
@@ -25,15 +24,6 @@ static const char BEGIN_PUSH[] = "savepoint rowrelay_push;"
 static const char END_PUSH[] = "release savepoint rowrelay_push;"
                                "set local search_path to pg_catalog; set local enable_hashjoin to off";
 static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
-
-/* What values' texts mean must not depend on the target's defaults. */
-static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
-                                      "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
-                                      "set default_transaction_isolation to 'read committed';"
-                                      "set default_transaction_read_only to off;"
-                                      "set xmloption to content; set jit to off; set lock_timeout to '30s';"
-                                      "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
-                                      "set tcp_keepalives_count to 3;";
 
 struct postgres {
   const struct settings *settings;
@@ -69,12 +59,6 @@ static bool is_source_itself(const char *url) {
   return url[strcspn(url, ":") + 1] == '\0';
 }
 
-/* Says who writes, so that what is captured there does not come back. */
-static bool set_origin(struct postgres *postgres, struct error *error) {
-  return pgconn_run(postgres->connection, &QUERY_target_origin,
-                    VALUES(postgres->settings->source_id, postgres->is_source ? "true" : "false"), NULL, error);
-}
-
 static bool postgres_open(void **handle, const struct settings *settings, const char *url, struct source *source,
                           struct error *error) {
   struct postgres *postgres = calloc(1, sizeof *postgres);
@@ -87,13 +71,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   if (ok && postgres->is_source) {
     postgres->connection = source_connection(source);
   } else if (ok) {
-    ok = pgconn_open(&postgres->connection, url, "rowrelay", TARGET_SETTINGS, error);
-    if (ok) {
-      pgconn_set_deadline(postgres->connection, settings->push_timeout);
-      ok = pgconn_run(postgres->connection, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL,
-                      error) &&
-           fence_create(postgres->connection, error) && set_origin(postgres, error);
-    }
+    ok = session_open(&postgres->connection, settings, url, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -143,9 +121,9 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
 static bool push_to_source(struct postgres *postgres, const struct push *push, struct error *error) {
   struct pgconn *connection = postgres->connection;
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
-  bool ok = pgconn_script(connection, BEGIN_PUSH, error) && set_origin(postgres, error) &&
-            prepare(postgres, push, error) && write_changes(postgres, push, NULL, error) &&
-            pgconn_script(connection, END_PUSH, error);
+  bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
+            session_set_origin(connection, postgres->settings, true, error) && prepare(postgres, push, error) &&
+            write_changes(postgres, push, NULL, error) && pgconn_script(connection, END_PUSH, error);
   if (ok)
     return true;
   struct error ignored;

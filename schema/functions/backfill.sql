@@ -1,18 +1,19 @@
 -- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
---             wanted: a running `rowrelay run` does it, piece by piece, and so does `rowrelay backfill`. One that was not
---             finished goes on where it was; one that was done begins anew.
+--             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
+--             on where it was; one that was done begins anew.
 -- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
---             second at most (null: as fast as it goes)
+--             second at most (null: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
+--             piece by piece
 -- Result:     its number in rowrelay.backfill
--- Errors:     the table is not captured, not routed there, or has no key; no such target; another filter than that of the
---             backfill that is not finished
+-- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
+--             target; another filter than that of the backfill that is not finished
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
-                                             rate integer default null) returns integer
+                                             rate integer default null, copy boolean default true) returns integer
 language plpgsql as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
   target_id  integer := rowrelay.target_id(target);
-  part       regclass;
+  wanted_way text := 'copy';
   found_id   integer;
   unfinished rowrelay.backfill;
 begin
@@ -20,23 +21,16 @@ begin
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
   end if;
-  if cardinality(rowrelay.live_key(capture)) = 0 then
-    raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
-      detail = 'A row that is written while it is copied would arrive twice, because nothing tells that both are one.',
-      hint = 'Give it a primary key, or name columns that identify a row: rowrelay capture --key.';
+  if not copy or not exists (select from rowrelay.target t
+                              where t.id = target_id and t.url ~ '^postgres(ql)?:.'
+                                and coalesce(t.options ->> 'mode', 'mirror') = 'mirror'
+                                and not exists (select from rowrelay.document d where d.target = t.id)) then
+    perform rowrelay.check_pieces(capture);
+    wanted_way := 'pieces';
   end if;
-  -- a partition may not exist yet, or have gone, when its turn comes
-  for part in
-    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
-     where rowrelay.backfill_order(m, '{}') = '{}'
-  loop
-    raise exception 'table % has no order in which it can be read piece by piece', part
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Make a unique index on columns that are not null.';
-  end loop;
 
   select b.* into unfinished from rowrelay.backfill b
-   where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'running');
+   where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
   if found then
     if unfinished.row_filter is distinct from backfill.row_filter then
       raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
@@ -44,16 +38,20 @@ begin
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
               hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
-    update rowrelay.backfill b set rate = backfill.rate, retry_at = null where b.id = unfinished.id;
+    update rowrelay.backfill b set rate = backfill.rate, retry_at = null,
+           give_up = case when b.state = 'copying' then null else b.give_up end,
+           way = case when b.state = 'waiting' then wanted_way else b.way end
+     where b.id = unfinished.id;
     return unfinished.id;
   end if;
 
-  insert into rowrelay.backfill as b (capture, target, row_filter, condition, rate, rows_estimated)
-  values (capture.id, target_id, row_filter,
+  insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
+  values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
           rate, rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
-    set state = 'waiting', row_filter = excluded.row_filter, condition = excluded.condition, rate = excluded.rate,
+    set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
+        condition = excluded.condition, rate = excluded.rate,
         waits_for = null, waits_since = null, part = null, position = null, rows_read = 0, rows_queued = 0,
         rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null, registered_at = now(),
         started_at = null, finished_at = null

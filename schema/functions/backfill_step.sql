@@ -46,7 +46,9 @@ begin
   outcome := 'waits';
   passed := 0;
   held := 0;
-  if b.state in ('done', 'cancelled') then
+  if b.state in ('copying', 'joining') then
+    note := 'it is being copied as a whole';
+  elsif b.state in ('done', 'cancelled') then
     outcome := b.state;
     note := b.note;
   elsif capture.released_at is not null or target.dropped_at is not null
@@ -56,6 +58,8 @@ begin
   elsif rowrelay.full_name(capture.relation) is null then
     outcome := 'cancelled';
     note := 'the table is gone';
+  elsif b.way = 'copy' and capture.key_columns = '{}' then
+    note := 'it can only be copied as a whole';
   elsif cardinality(rowrelay.live_key(capture)) = 0 then
     note := 'a key column was dropped: capture the table again';
   elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
@@ -107,8 +111,9 @@ begin
   estimated := b.rows_estimated;
   rate := b.rate;
   update rowrelay.backfill k
-     set state = b.state, waits_for = b.waits_for, waits_since = b.waits_since, part = b.part, position = b.position,
-         rows_read = b.rows_read, rows_queued = b.rows_queued, looked_at_rows = b.looked_at_rows,
+     set state = b.state, way = case when outcome = 'progress' then 'pieces' else k.way end, waits_for = b.waits_for,
+         waits_since = b.waits_since, part = b.part, position = b.position, rows_read = b.rows_read,
+         rows_queued = b.rows_queued, looked_at_rows = b.looked_at_rows,
          note = backfill_step.note, retry_at = null, started_at = b.started_at, finished_at = b.finished_at
    where k.id = backfill_id;
 end

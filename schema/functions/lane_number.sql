@@ -2,7 +2,8 @@
 --             the lane holds the advisory lock (1919907698, number); the first half spells 'rowr', so that an
 --             application's own advisory locks are never met.
 -- Parameters: target; lane of that target, from 0 up; -1: the lane of its barriers
--- Result:     the number; number >> 12 is the target, and of a lane of barriers number & 4095 is 0
+-- Result:     the number; number >> 12 is the target, and of a lane of barriers number & 4095 is 0; negative
+--             ones are in a waiting room (triggers/waiting_room.sql)
 create or replace function rowrelay.lane_number(target integer, lane integer) returns integer
 language sql immutable as $$
   select (target << 12) | (lane + 1)

@@ -61,6 +61,11 @@ begin
                                 where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
                                 limit 10000 for update skip locked));
   end loop;
+  -- and what a writer added while the copying of its table was ended
+  delete from rowrelay.queue q
+   using rowrelay.backfill b
+   where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
+     and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
   delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
 end
 $$;

@@ -35,6 +35,10 @@ begin
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'View rowrelay.captures shows where each table goes.';
   end if;
+  if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
+    raise exception 'table % is just being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+  end if;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
       detail = 'Its rows cannot be told apart, so none of them can be queued again.';

@@ -25,6 +25,12 @@ begin
   if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
     default_table := regexp_replace(default_table, '("?)$', '_changes\1');
   end if;
+  if rowrelay.waiting_room(capture.id, target_id) <> 0
+     and exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target_id and r.into_table <> route.into_table) then
+    raise exception 'table % is just being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
   values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
   on conflict on constraint route_pkey do update

@@ -1,4 +1,5 @@
--- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered.
+-- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered, unless the table was
+--             just being copied there as a whole.
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; the table is not routed there
 create or replace function rowrelay.unroute(relation regclass, target text) returns void
@@ -13,6 +14,7 @@ begin
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'View rowrelay.captures shows where each table goes.';
   end if;
+  perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;

@@ -273,11 +273,14 @@ comment on column rowrelay.receipt.refused is 'how many were refused';
 -- Rows that were there before -----------------------------------------------------------------------------------
 
 create table rowrelay.backfill (
-  id             integer generated always as identity primary key,
+  id             integer generated always as identity primary key constraint id_fits_waiting_rooms check (id < 1048575),
   capture        integer not null references rowrelay.capture,
   target         integer not null references rowrelay.target,
   state          text not null default 'waiting'
-                 constraint state_is_known check (state in ('waiting', 'running', 'done', 'cancelled')),
+                 constraint state_is_known check (state in ('waiting', 'copying', 'joining', 'running', 'done', 'cancelled')),
+  way            text not null default 'pieces' constraint way_is_known check (way in ('copy', 'pieces')),
+  snapshot       pg_snapshot,
+  give_up        text,
   row_filter     text,
   condition      text,
   rate           integer constraint rate_is_positive check (rate > 0),
@@ -297,10 +300,13 @@ create table rowrelay.backfill (
   constraint one_for_each_route unique (capture, target)
 ) with (fillfactor = 50);
 comment on table rowrelay.backfill is 'rows that were in a table before it went to a target, on their way there; people query rowrelay.backfills';
-comment on column rowrelay.backfill.id is 'number of the advisory lock (1919907682, id) that its driver holds';
+comment on column rowrelay.backfill.id is 'number of the advisory lock (1919907682, id) that its driver holds, and of its waiting room';
 comment on column rowrelay.backfill.capture is 'what';
 comment on column rowrelay.backfill.target is 'where to';
-comment on column rowrelay.backfill.state is 'waiting: for transactions that write with the trigger function as it was before the route; running: chunk by chunk';
+comment on column rowrelay.backfill.state is 'waiting: for transactions that write with the trigger function as it was before; running: chunk by chunk; copying: as a whole, while new changes of the table stand in a waiting room; joining: those come out of it';
+comment on column rowrelay.backfill.way is 'copy: as a whole, if that turns out to be possible; pieces: chunk by chunk; see replicator/copy.h';
+comment on column rowrelay.backfill.snapshot is 'that is copied as a whole, or was; null: none yet, or nothing came of it';
+comment on column rowrelay.backfill.give_up is 'why a copy that was begun is to be given up, once it is known how far it got; null: it is not';
 comment on column rowrelay.backfill.row_filter is 'only rows for which this holds, as it was given; null: all that the capture wants';
 comment on column rowrelay.backfill.condition is 'the same with all names resolved, on a row that is called new';
 comment on column rowrelay.backfill.rate is 'rows per second at most; null: as fast as it goes';

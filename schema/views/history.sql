@@ -18,13 +18,15 @@ select h.id as change_id,
                    when queued.lane is null then 'complete'
                    when exists (select from pg_locks l
                                  where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued.lane::oid
+                                   and l.database = (select d.oid from pg_database d where d.datname = current_database())
                                    and l.granted) then 'in-progress'
                    else 'new'
                  end)
           from rowrelay.route r
           join rowrelay.target t on t.id = r.target
           left join lateral (select q.lane from generate_series(-1, t.lanes - 1) as n
-                               join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) and q.change_id = h.id
+                              cross join (select 0 union select rowrelay.waiting_room(r.capture, r.target)) as room(lane)
+                               join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) + room.lane and q.change_id = h.id
                               limit 1) as queued on true
           left join rowrelay.refusal refused on refused.target = r.target and refused.change_id = h.id
           left join rowrelay.lease leased on leased.lane = coalesce(queued.lane, refused.lane) and leased.lease_until > clock_timestamp()

@@ -65,7 +65,7 @@ Test(backfill, rows_that_were_there_arrive_and_only_at_that_target) {
   rowrelay_ok(&f, "target", "add", "other", "file:/dev/null", NULL);
   rowrelay_ok(&f, "route", "*", "other", NULL);
 
-  const char *output = rowrelay_ok(&f, "backfill", "item", "\"Odd One\"", "later", "--to", "w", NULL);
+  const char *output = rowrelay_ok(&f, "backfill", "item", "\"Odd One\"", "later", "--to", "w", "--no-copy", NULL);
 
   cr_expect(strstr(output, "item: 5,000 rows queued for w in ") != NULL, "%s", output);
   cr_expect(strstr(output, "\"Odd One\": 2 rows queued for w in ") != NULL, "%s", output);
@@ -235,16 +235,16 @@ Test(backfill, a_condition_chooses_rows) {
   struct fixture f;
   begin(&f, "backfill_where", 100);
   const char *errors;
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--where", "nix > 1", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--where", "nix > 1", NULL) == 2);
   cr_expect(strstr(errors, "is not a condition on its columns") != NULL, "%s", errors);
 
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--where",
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", "--where",
               "id in (select n * 10 from generate_series(1, 3) as n) or id > 98", NULL);
 
   mirrored_deliver(&f);
   cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "10 20 30 99 100");
   /* One that was done begins anew. */
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   mirrored_same(&f, "item");
   fixture_end(&f);
 }
@@ -263,7 +263,7 @@ Test(backfill, a_row_of_which_there_can_be_no_image_is_refused_and_holds_up_no_o
       "if image ->> 'id' = '13' then raise 'it is too large' using errcode = 'program_limit_exceeded'; end if; "
       "return json_build_object('id', image -> 'id', 'name', image -> 'name'); end $$");
 
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
 
   cr_expect_str_eq(ask(f.at_source, "select concat_ws(' ', key, message, detail) from rowrelay.errors"),
@@ -388,7 +388,7 @@ Test(backfill, a_writer_that_began_before_the_route_is_waited_for) {
   sql(writer, "begin; insert into item values (5000, 'early'); update item set name = 'early' where id = 3; "
               "delete from item where id = 4");
   rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   char words[128];
   snprintf(words, sizeof words, "waits for transactions that wrote to the table before this began: process %d",
            PQbackendPID(writer));
@@ -454,7 +454,7 @@ static double longest_write(struct fixture *f, pid_t process, int rows) {
 Test(backfill, a_writer_waits_for_one_piece_at_most) {
   struct fixture f;
   begin(&f, "backfill_wait", 80000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   double longest = longest_write(&f, process, 80000);
   cr_expect(longest < 0.6, "a write took %.3f s", longest);
   cr_expect_str_eq(ask(f.at_source, "select state || ' ' || rows from rowrelay.backfills"), "done 80000");
@@ -466,7 +466,7 @@ Test(backfill, a_row_that_is_locked_for_long_holds_up_the_backfill_and_nobody_el
   begin(&f, "backfill_long", 2000);
   PGconn *holder = connect_to(f.source, NULL);
   sql(holder, "begin; select from item where id = 1500 for update");
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   wait_until(f.at_source, "1499", PATIENCE, "select rows from rowrelay.backfills");
   sql(f.at_source, "set lock_timeout to '600ms'");
   for (int i = 0; i < 30; i++) {
@@ -491,7 +491,7 @@ Test(backfill, a_table_that_is_locked_for_long_is_waited_for_without_holding_up_
   step(&f, id, 100);
   PGconn *holder = connect_to(f.source, NULL);
   sql(holder, "begin; lock table item in share mode"); /* as CREATE INDEX does */
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   char words[128];
   snprintf(words, sizeof words, "waits for table public.item, locked by process %d", PQbackendPID(holder));
   wait_until_says(process, words, PATIENCE);
@@ -507,7 +507,7 @@ Test(backfill, a_table_that_is_locked_for_long_is_waited_for_without_holding_up_
 Test(backfill, a_table_can_be_captured_in_another_way_meanwhile) {
   struct fixture f;
   begin(&f, "backfill_recapture", 30000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "10000", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "10000", NULL);
   wait_until(f.at_source, "t", PATIENCE, "select rows > 500 from rowrelay.backfills");
   sql(f.at_source, "alter table item alter id type bigint, add secret text default 's'");
   sql(f.at_source, "select rowrelay.capture_table('item', exclude => '{secret}', lock_wait => '20 s')");
@@ -554,13 +554,13 @@ Test(backfill, a_prepared_transaction_that_began_before_the_route_is_waited_for)
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "begin; insert into item values (1, 'early'); prepare transaction 'early'");
   rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   wait_until_says(process, "before this began: a prepared one", PATIENCE);
   /* It is still there, under another name. */
   restart_server("source", "fast");
   stop_process(process, SIGKILL);
   PQreset(f.at_source);
-  process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   wait_until_says(process, "before this began: a prepared one", PATIENCE);
   sql(f.at_source, "commit prepared 'early'");
   cr_assert(wait_process(process, PATIENCE) == 0);
@@ -573,7 +573,7 @@ Test(backfill, it_is_held_to_its_rate) {
   struct fixture f;
   begin(&f, "backfill_rate", 1000);
   double before = seconds_now();
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--rate", "500", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "500", NULL);
   double took = seconds_now() - before;
   cr_expect(took > 1.5, "1000 rows took %.1f s", took);
   fixture_end(&f);
@@ -582,7 +582,7 @@ Test(backfill, it_is_held_to_its_rate) {
 Test(backfill, it_waits_while_much_of_it_is_not_delivered) {
   struct fixture f;
   begin(&f, "backfill_backlog", 125000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   wait_until_says(process, "100000 rows wait to be delivered to target \"w\" first", PATIENCE);
   int64_t rows = ask_number(f.at_source, "select rows from rowrelay.backfills");
   cr_expect(rows >= 100000 && rows <= 120000, "%lld rows were queued", (long long)rows);
@@ -608,7 +608,7 @@ Test(backfill, killed_again_and_again_it_ends_equal_under_live_writes) {
   rowrelay_ok(&f, "target", "pause", "w", NULL);
   int64_t rows = 0;
   for (int i = 0; i < 5; i++) {
-    pid_t process = fixture_start(&f, "backfill", "stock", "--to", "w", "--rate", "3000", NULL);
+    pid_t process = fixture_start(&f, "backfill", "stock", "--to", "w", "--no-copy", "--rate", "3000", NULL);
     wait_until(f.at_source, "t", PATIENCE, "select rows > %lld + 100 * %d from rowrelay.backfills", (long long)rows, i);
     stop_process(process, SIGKILL);
     rows = ask_number(f.at_source, "select rows from rowrelay.backfills");
@@ -616,7 +616,7 @@ Test(backfill, killed_again_and_again_it_ends_equal_under_live_writes) {
   cr_assert(rows > 500 && rows < 7500, "%lld rows", (long long)rows);
   rowrelay_ok(&f, "target", "resume", "w", NULL);
   pid_t runner = fixture_run(&f, "--workers", "2", NULL);
-  rowrelay_ok(&f, "backfill", "stock", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "stock", "--to", "w", "--no-copy", NULL);
   writers_finish(&writers, PATIENCE);
   wait_until_empty(&f, PATIENCE);
 
@@ -629,7 +629,7 @@ Test(backfill, killed_again_and_again_it_ends_equal_under_live_writes) {
 Test(backfill, a_signal_ends_it_after_its_step_and_it_says_how_to_go_on) {
   struct fixture f;
   begin(&f, "backfill_signal", 2000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "500", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "500", NULL);
   wait_until(f.at_source, "t", PATIENCE, "select rows > 100 from rowrelay.backfills");
   kill(process, SIGINT);
   wait_until_says(process, "rowrelay backfill item --to w", PATIENCE);
@@ -637,7 +637,7 @@ Test(backfill, a_signal_ends_it_after_its_step_and_it_says_how_to_go_on) {
   int64_t rows = ask_number(f.at_source, "select rows from rowrelay.backfills where state = 'running'");
   cr_expect(rows > 100 && rows < 2000);
 
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
 
   cr_expect_str_eq(ask(f.at_source, "select rows from rowrelay.backfills where state = 'done'"), "2000");
   each_key_was_read_once(&f);
@@ -648,7 +648,7 @@ Test(backfill, a_signal_ends_it_after_its_step_and_it_says_how_to_go_on) {
 Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
   struct fixture f;
   begin(&f, "backfill_sql", 3000);
-  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w', copy => false)");
   mirrored_same(&f, "item");
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfills"), "done");
 
@@ -658,14 +658,14 @@ Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
   wait_until(f.at_source, "t", PATIENCE, "select driver is not null from rowrelay.backfills");
   wait_until(f.at_source, "done 1500", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
   /* What a command leaves behind too. */
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "1500", NULL);
+  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "1500", NULL);
   wait_until(f.at_source, "t", PATIENCE, "select state = 'running' and rows > 100 from rowrelay.backfills");
   stop_process(process, SIGKILL);
   wait_until(f.at_source, "done 3000", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
   /* And the command looks on while somebody else is at it. */
   sql(f.at_source, "select rowrelay.backfill('item', 'w', rate => 1500)");
   wait_until(f.at_source, "t", PATIENCE, "select rows > 100 from rowrelay.backfills");
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   cr_expect_str_eq(ask(f.at_source, "select state || ' ' || rows from rowrelay.backfills"), "done 3000");
   for (int i = 0; i < 2; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
@@ -710,26 +710,26 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   rowrelay_ok(&f, "capture", "nowhere", NULL);
   rowrelay_ok(&f, "capture", "unordered", "--key", "n", "--to", "w", NULL);
 
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "keyless", "--to", "w", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "keyless", "--to", "w", "--no-copy", NULL) == 2);
   cr_expect(strstr(errors, "table keyless has no key") != NULL, "%s", errors);
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.backfills"), "0");
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "nowhere", "--to", "w", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "nowhere", "--to", "w", "--no-copy", NULL) == 2);
   cr_expect(strstr(errors, "table nowhere is not routed to target \"w\"") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "unordered", "--to", "w", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "unordered", "--to", "w", "--no-copy", NULL) == 2);
   cr_expect(strstr(errors, "Make a unique index on columns that are not null.") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "nix", NULL) == 2);
   cr_expect(strstr(errors, "target \"nix\" does not exist") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", NULL) == 2);
   cr_expect(strstr(errors, "option --to is missing") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--rate", "0", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--rate", "0", NULL) == 2);
 
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--where", "id > 5", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--where", "id > 5", NULL) == 2);
   cr_expect(strstr(errors, "is under way with another filter") != NULL, "%s", errors);
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--cancel", NULL);
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfills"), "cancelled");
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--cancel", NULL) == 2);
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--where", "id > 5", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", "--where", "id > 5", NULL);
 
   /* One whose route ends, ends. */
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");

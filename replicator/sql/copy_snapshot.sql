@@ -1,0 +1,2 @@
+-- What this transaction sees, and goes on seeing.
+select pg_current_snapshot();

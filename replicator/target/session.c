@@ -1,0 +1,34 @@
+#include "session.h"
+
+#include "fence.h"
+#include "number.h"
+#include "queries.h"
+
+/* What values' texts mean must not depend on the target's defaults. */
+static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+                                      "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
+                                      "set default_transaction_isolation to 'read committed';"
+                                      "set default_transaction_read_only to off;"
+                                      "set xmloption to content; set jit to off; set lock_timeout to '30s';"
+                                      "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
+                                      "set tcp_keepalives_count to 3;";
+
+bool session_set_origin(struct pgconn *connection, const struct settings *settings, bool in_transaction,
+                        struct error *error) {
+  return pgconn_run(connection, &QUERY_target_origin, VALUES(settings->source_id, in_transaction ? "true" : "false"),
+                    NULL, error);
+}
+
+bool session_open(struct pgconn **connection, const struct settings *settings, const char *url, struct error *error) {
+  struct pgconn *opened;
+  if (!pgconn_open(&opened, url, "rowrelay", TARGET_SETTINGS, error))
+    return false;
+  pgconn_set_deadline(opened, settings->push_timeout);
+  if (pgconn_run(opened, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&
+      fence_create(opened, error) && session_set_origin(opened, settings, false, error)) {
+    *connection = opened;
+    return true;
+  }
+  pgconn_close(opened);
+  return false;
+}

@@ -1,0 +1,59 @@
+-- Purpose:    ends copying a table as a whole: lets the last of its changes out of the waiting room, and sends new ones to the
+--             target's lanes again. This takes a lock under which nobody writes, as rowrelay.copy_switch() does.
+-- Parameters: number of the backfill; how many rows to look at most while that is held: if there are more it is let go of
+-- Result:     finished: done; else note says what is waited for: let them out, and call it again in a while
+-- Errors:     lock_not_available: somebody is changing the target; nothing was done
+create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean, out note text)
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  b       rowrelay.backfill;
+  capture rowrelay.capture;
+  target  rowrelay.target;
+  room    integer;
+  writers record;
+begin
+  finished := false;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  -- in the order in which others lock them
+  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
+  if capture.id is null then
+    note := 'somebody is changing how the table is captured';
+    return;
+  end if;
+  perform from rowrelay.target t where t.id = b.target for update;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'joining' then
+    finished := true;
+    return;
+  end if;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  begin
+    select w.* into writers from rowrelay.copy_writers(b, capture) as w;
+    if not writers.may_lock then
+      note := writers.note;
+      return;
+    end if;
+    if (select count(*) from (
+          select from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+            join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
+      raise exception 'too many' using errcode = 'lock_not_available';
+    end if;
+    perform rowrelay.copy_join(backfill_id, 0, 2147483647);
+    execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
+    perform rowrelay.make_trigger_function(b.capture);
+  exception when lock_not_available then
+    note := 'waits for a moment when nobody writes to the table';
+    update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+    return;
+  end;
+  finished := true;
+  update rowrelay.backfill k
+     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled' else 'waiting' end,
+         finished_at = case when b.snapshot is not null or b.give_up is not null then clock_timestamp() end,
+         note = case when b.snapshot is null then coalesce(b.give_up, b.note) end,
+         waits_for = null, waits_since = null, rows_read = case when b.snapshot is null then 0 else b.rows_read end
+   where k.id = backfill_id;
+end
+$$;

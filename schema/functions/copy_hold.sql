@@ -1,0 +1,62 @@
+-- Purpose:    puts what is queued of a table that is copied as a whole into the waiting room, piece by piece, the youngest
+--             changes first: so what is left of it outside is always what comes before the rest. What is in flight stays
+--             outside; it is waited for by calling this again. At the end the table's refused changes come along: the copy
+--             has what they brought, and nobody may retry them after it.
+-- Parameters: number of the backfill; the id below which it goes on (null: at the youngest); how many rows to look at
+-- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
+create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
+                                              out busy boolean)
+language plpgsql set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  most_id   constant bigint := 9223372036854775807;
+  b         rowrelay.backfill;
+  target    rowrelay.target;
+  room      integer;
+  each_lane integer;
+begin
+  busy := false;
+  -- it is not ended while we are at it
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'copying' then
+    return;
+  end if;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  each_lane := greatest(100, most_rows / target.lanes);
+  -- so far down that no lane has more rows in between than that
+  select max(l.lowest) into next
+    from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
+    cross join lateral (
+      select min(q.change_id) as lowest, count(*) as n
+        from (select u.change_id from rowrelay.queue u
+               where u.lane = lane.lane and u.change_id < coalesce(below, most_id)
+               order by u.change_id desc limit each_lane) as q) as l
+   where l.n = each_lane;
+  with found as materialized (
+    select q.lane, q.change_id
+      from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
+      cross join lateral (
+        select u.lane, u.change_id, u.day from rowrelay.queue u
+         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0) and u.change_id < coalesce(below, most_id)
+        offset 0) as q
+      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+     where c.capture = b.capture
+  ), free as materialized (
+    select q.lane, q.change_id
+      from rowrelay.queue q join found f on q.lane = f.lane and q.change_id = f.change_id
+       for update of q skip locked
+  ), held as (
+    update rowrelay.queue q set lane = q.lane + room from free f where q.lane = f.lane and q.change_id = f.change_id
+    returning q.change_id
+  )
+  select (select count(*) from found) > (select count(*) from held) into busy;
+  if next is null and not busy then
+    with freed as (
+      delete from rowrelay.refusal f where f.target = b.target and f.capture = b.capture returning f.*
+    )
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    select f.change_id, f.lane + room, f.day, f.bytes from freed f;
+  end if;
+end
+$$;

@@ -1,0 +1,64 @@
+-- Purpose:    lets changes of a table that was copied as a whole out of the waiting room, the oldest first: those that the
+--             copy's snapshot has seen are done with, the others are queued in their lanes, at their old place. Without
+--             a snapshot, because nothing came of the copy, all are queued. The lanes' locks are not needed: of a key
+--             nothing younger is in flight, because that is in the waiting room too.
+-- Parameters: number of the backfill; the id above which it goes on; how many rows to look at
+-- Result:     next: where the next piece begins, null: there is nothing more at this moment; passed: how many left the room
+-- Errors:     lock_not_available: somebody is changing the target; nothing was done
+create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
+                                              out passed bigint)
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  most_id   constant bigint := 9223372036854775807;
+  b         rowrelay.backfill;
+  target    rowrelay.target;
+  each_lane integer;
+  room      integer;
+  bound     bigint;
+  first_id  bigint;
+begin
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  perform from rowrelay.target t where t.id = b.target for update; -- before the backfill, as others lock them
+  -- it is not ended while we are at it
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  passed := 0;
+  if b.state <> 'joining' then
+    return;
+  end if;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  each_lane := greatest(100, most_rows / target.lanes);
+  -- so far up that no lane has more rows in between than that
+  select min(l.highest) into bound
+    from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    cross join lateral (
+      select max(q.change_id) as highest, count(*) as n
+        from (select u.change_id from rowrelay.queue u
+               where u.lane = lane.lane and u.change_id > above
+               order by u.change_id limit each_lane) as q) as l
+   where l.n = each_lane;
+  with leaving as materialized (
+    select q.lane, q.change_id, coalesce(pg_visible_in_snapshot(c.txid, b.snapshot), false) as is_copied
+      from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+      cross join lateral (
+        select u.lane, u.change_id, u.day from rowrelay.queue u
+         where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
+        offset 0) as q
+      cross join lateral (select c.capture, c.txid from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+     where c.capture = b.capture
+  ), gone as (
+    delete from rowrelay.queue q using leaving l
+     where l.is_copied and q.lane = l.lane and q.change_id = l.change_id
+  ), queued as (
+    update rowrelay.queue q set lane = q.lane - room from leaving l
+     where not l.is_copied and q.lane = l.lane and q.change_id = l.change_id
+    returning q.change_id
+  )
+  select (select count(*) from leaving), (select min(q.change_id) from queued q) into passed, first_id;
+  if first_id is not null then
+    perform rowrelay.rewind(b.target, first_id);
+  end if;
+  next := bound;
+end
+$$;

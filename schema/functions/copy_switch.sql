@@ -1,0 +1,61 @@
+-- Purpose:    begins copying a table to a target as a whole: from now on its changes go into a waiting room.
+--             This takes a lock under which nobody writes, for a moment, so that every transaction either has queued all
+--             its changes for the target as ever, and has ended, or has all of them in the waiting room. It is asked for
+--             only when all who wrote at the last look have ended, and for a tenth of a second; so nobody queues behind
+--             it for longer, and a transaction that takes hours is waited for without it.
+-- Parameters: number of the backfill
+-- Result:     switched: done; else note says what is waited for: call it again in a while
+-- Errors:     the backfill is not one that waits to be copied
+create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
+language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
+declare
+  first_lane constant integer := -2048 * (backfill_id + 1); -- of the waiting room
+  b          rowrelay.backfill;
+  capture    rowrelay.capture;
+  flag       text;
+  owner      name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
+begin
+  switched := false;
+  -- locked in the order in which others do it: capture, target, backfill
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
+  if capture.id is null then
+    note := 'somebody is changing how the table is captured';
+    return;
+  end if;
+  perform from rowrelay.target t where t.id = b.target for update;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'waiting' or b.way <> 'copy' then
+    raise exception 'backfill % does not wait to be copied as a whole', backfill_id using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  if capture.released_at is not null
+     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+    update rowrelay.backfill k
+       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table does not go to the target any more'
+     where k.id = backfill_id;
+    return;
+  end if;
+  flag := format('copies_%s_%s', b.capture, b.target);
+  select w.may_lock, w.note into switched, note from rowrelay.copy_writers(b, capture) as w;
+  if not switched then
+    return;
+  end if;
+
+  execute format('create or replace function rowrelay.%I() returns integer language sql immutable as %L', flag,
+                 format('select %s', first_lane - rowrelay.lane_number(b.target, -1)));
+  execute format('comment on function rowrelay.%I() is %L', flag,
+                 'the table is being copied to the target; see rowrelay.waiting_room()');
+  if owner <> current_user then
+    execute format('alter function rowrelay.%I() owner to %I', flag, owner);
+  end if;
+  delete from rowrelay.queue q where q.lane between first_lane and first_lane + 1024;
+  perform rowrelay.make_trigger_function(b.capture);
+  update rowrelay.backfill k
+     set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null
+   where k.id = backfill_id;
+exception when lock_not_available then
+  switched := false;
+  note := 'waits for a moment when nobody writes to the table';
+  update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+end
+$$;
