@@ -34,7 +34,9 @@ bool latest_chain(const struct change *const *changes, size_t count, size_t *nex
 
 bool latest_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error) {
   size_t *next = calloc(count + 1, sizeof *next);
-  bool ok = next != NULL ? latest_chain(changes, count, next, error) : error_set(error, FAILURE_RETRY, "out of memory");
+  if (next == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = latest_chain(changes, count, next, error);
   for (size_t i = 0; ok && i < count; i++)
     is_last[i] = next[i] == LATEST_NONE;
   free(next);

@@ -170,8 +170,12 @@ static void show_answer(const struct http_request *request, char *shown, size_t 
     unsigned char byte = (unsigned char)answer[i];
     if (letter > 1)
       memcpy(shown + length, answer + i, letter);
+    else if (letter == 0)
+      shown[length] = '?';
+    else if (byte < ' ' || byte == 127)
+      shown[length] = ' ';
     else
-      shown[length] = letter == 0 ? '?' : byte < ' ' || byte == 127 ? ' ' : (char)byte;
+      shown[length] = answer[i];
     letter = letter > 0 ? letter : 1;
     length += letter;
     i += letter;

@@ -474,9 +474,11 @@ static bool webhook_push(void *handle, const struct push *push, struct error *er
                             .ready = calloc(push->count, sizeof(size_t)),
                             .in_doubt = calloc(push->count, sizeof(bool)),
                             .error = error};
-  bool ok = (sending.next != NULL && sending.ready != NULL && sending.in_doubt != NULL) ||
-            error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && (webhook->body == NULL || make_bodies(&sending, error)) && find_order(&sending, error) && run(&sending);
+  bool ok = sending.next != NULL && sending.ready != NULL && sending.in_doubt != NULL;
+  if (ok)
+    ok = (webhook->body == NULL || make_bodies(&sending, error)) && find_order(&sending, error) && run(&sending);
+  else
+    error_set(error, FAILURE_RETRY, "out of memory");
   PQclear(sending.bodies);
   free(sending.next);
   free(sending.ready);
