@@ -2,7 +2,19 @@
 #include "../command.h"
 #include "../supervisor.h"
 
+#include <malloc.h>
 #include <stdlib.h>
+
+/*
+ * What a batch needs goes back to the system when it is free. By itself glibc keeps the more for each thread the larger
+ * the pieces were that it once gave back.
+ */
+static void keep_little_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
+}
 
 static bool run(const struct options *given, struct error *error) {
   int64_t workers;
@@ -19,6 +31,7 @@ static bool run(const struct options *given, struct error *error) {
                                        .targets = targets,
                                        .target_count = count,
                                        .until_empty = option_given(given, "until-empty")};
+  keep_little_memory();
   bool ok = supervisor_run(&options, error);
   free(targets);
   return ok;
