@@ -227,24 +227,35 @@ static void read_outcome(struct http_request *request, CURLcode code) {
   }
 }
 
+/* A request that is done, if there is one that has not been given out. */
+static struct http_request *take_done(struct http *http) {
+  int queued = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(http->multi, &queued)) != NULL) {
+    if (message->msg != CURLMSG_DONE)
+      continue;
+    struct http_request *request = NULL;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
+    CURLcode code = message->data.result;
+    read_outcome(request, code);
+    curl_multi_remove_handle(http->multi, request->easy);
+    give_handle(http, request->easy);
+    request->easy = NULL;
+    return request;
+  }
+  return NULL;
+}
+
 struct http_request *http_wait(struct http *http, int64_t deadline) {
   for (;;) {
     int running = 0;
-    int queued = 0;
-    curl_multi_perform(http->multi, &running);
-    CURLMsg *message;
-    while ((message = curl_multi_info_read(http->multi, &queued)) != NULL) {
-      if (message->msg != CURLMSG_DONE)
-        continue;
-      struct http_request *request = NULL;
-      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
-      CURLcode code = message->data.result;
-      read_outcome(request, code);
-      curl_multi_remove_handle(http->multi, request->easy);
-      give_handle(http, request->easy);
-      request->easy = NULL;
+    /* Before anything is moved, which costs time for each request in flight. */
+    struct http_request *request = take_done(http);
+    if (request != NULL)
       return request;
-    }
+    curl_multi_perform(http->multi, &running);
+    if ((request = take_done(http)) != NULL)
+      return request;
     int64_t left = deadline - clock_now();
     if (running == 0 || left <= 0 || interrupted())
       return NULL;
