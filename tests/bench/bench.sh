@@ -2,7 +2,7 @@
 #
 # bench.sh: how fast rowrelay is, beside its peers, on this machine, in this run. What `make bench` runs.
 #
-#   bench.sh [PART…]    capture drain latency writers idle backlog backfill documents verify; all of them by default
+#   bench.sh [PART…]    capture drain latency writers idle backlog backfill documents verify http; all of them by default
 #
 # Two private servers with fsync on. What is compared takes turns, round by round, because no machine is equally fast for
 # two minutes: read the ratios, and the spread beside each median. Peers that are not installed are left out (Debian:
@@ -17,7 +17,7 @@ cd "$(dirname "$0")"
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
-all_parts=(capture drain latency writers idle backlog backfill documents verify)
+all_parts=(capture drain latency writers idle backlog backfill documents verify http)
 # shellcheck disable=SC2034 # the parts use it
 changes=${CHANGES:-500000}
 parts=("$@")
@@ -67,6 +67,8 @@ clean_up() {
   else
     $pg remove "$dir/source"
     $pg remove "$dir/target"
+    ../support/nginx.sh remove "$dir/nginx"
+    ../support/opensearch.sh remove "$dir/opensearch"
     rm -rf "$dir"
   fi
 }

@@ -6,13 +6,23 @@
 #   nginx.sh remove DIR     end it and remove DIR
 #
 # /none answers 204 and forgets; /keep answers 204 and keeps each body in a file of its own, below DIR/bodies, which root
-# may read. Exit status 77 where there is no nginx.
+# may read; /slow answers 204 after 20 ms, if nginx's echo module is there. Exit status 77 where there is no nginx.
 set -euo pipefail
 
 die() { echo "nginx.sh: $*" >&2; exit 1; }
 
+# Debian's module that can wait.
+echo_module=/usr/lib/nginx/modules/ngx_http_echo_module.so
+
 configure() { # PORT
-  cat >"$dir/nginx.conf" <<CONF
+  {
+    if [[ -e $echo_module ]]; then echo "load_module $echo_module;"; fi
+    write_configuration "$1"
+  } >"$dir/nginx.conf"
+}
+
+write_configuration() { # PORT
+  cat <<CONF
 worker_processes 1;
 pid $dir/pid;
 error_log $dir/log;
@@ -29,6 +39,7 @@ http {
   server {
     listen 127.0.0.1:$1;
     location /none { return 204; }
+    $(if [[ -e $echo_module ]]; then echo "location /slow { echo_sleep 0.02; echo_status 204; }"; fi)
     # A body is written to a file only on its way to somebody else.
     location /keep {
       client_body_in_file_only on;
