@@ -75,6 +75,7 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
   size_t length = size * count;
   size_t room = request->answer.limit - request->answer.length;
   buffer_add(&request->answer, bytes, length < room ? length : room);
+  request->received += (int64_t)length;
   return length;
 }
 
@@ -109,6 +110,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
   } else if (length > 5 && strncmp(line, "HTTP/", 5) == 0) {
     /* After a redirect, or a 100, it begins anew. */
     buffer_clear(&request->answer);
+    request->received = 0;
     request->retry_after = request->asked_at = request->answer_at = -1;
   }
   return length;
@@ -189,6 +191,7 @@ bool http_start(struct http *http, struct http_request *request, struct error *e
   request->status = 0;
   request->untrusted = request->unsent = false;
   request->failure[0] = '\0';
+  request->received = 0;
   request->retry_after = request->asked_at = request->answer_at = -1;
   buffer_release(&request->answer);
   buffer_init(&request->answer, request->answer_limit + 1);
@@ -209,8 +212,21 @@ static bool is_about_trust(CURLcode code) {
          code == CURLE_SSL_ISSUER_ERROR || code == CURLE_SSL_CRL_BADFILE;
 }
 
+/*
+ * An HTTP/2 server may answer before it has read the whole request, and then end the stream. Some versions of libcurl
+ * call that an error, though the answer is there.
+ */
+static bool is_whole(const struct http_request *request, CURLcode code) {
+  curl_off_t length = -1;
+  curl_easy_getinfo(request->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  return code == CURLE_HTTP2_STREAM && request->status >= 200 &&
+         (request->status == 204 || (length >= 0 && request->received == length));
+}
+
 static void read_outcome(struct http_request *request, CURLcode code) {
   curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &request->status);
+  if (is_whole(request, code))
+    code = CURLE_OK;
   if (code != CURLE_OK) {
     /* Half an answer is none. */
     request->status = 0;

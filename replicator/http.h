@@ -51,6 +51,7 @@ struct http_request {
   CURL *easy;
   int64_t asked_at; /* Retry-After and Date as they came; seconds since 1970, -1: none */
   int64_t answer_at;
+  int64_t received; /* bytes of the answer's body, also those that were dropped */
 };
 
 MUST_CHECK bool http_new(struct http **http, const struct http_options *options, struct error *error);

@@ -189,7 +189,10 @@ bool http_target_failed(const struct http_request *request, struct error *error)
   if (status == 0) {
     error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
     if (request->untrusted)
-      error_hint(error, "option ca_file names a file with the certificates to trust");
+      error_hint(
+          error,
+          "the certificate must be for the host that the URL names, and of an authority that is trusted here or in the "
+          "file that option ca_file names");
     return false;
   }
   enum failure kind = FAILURE_REFUSED;
