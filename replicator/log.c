@@ -91,8 +91,8 @@ void log_failure(enum log_level level, const struct error *error, const char *fo
   line_add_va(&line, format, arguments);
   va_end(arguments);
   line_add(&line, ": %s", error->message);
-  if (error->sqlstate[0] != '\0')
-    line_add(&line, " (SQLSTATE %s)", error->sqlstate);
+  if (error->sqlstate[0] != '\0') /* or what HTTP calls its own */
+    line_add(&line, " (%s %s)", strlen(error->sqlstate) == 5 ? "SQLSTATE" : "status", error->sqlstate);
   if (error->detail[0] != '\0')
     line_add(&line, "; detail: %s", error->detail);
   if (error->hint[0] != '\0')
