@@ -14,9 +14,9 @@ static void add_text(struct buffer *buffer, const char *name, const char *text) 
   buffer_add_json_string(buffer, text);
 }
 
-static void add_image(struct buffer *buffer, const char *name, const struct change *change, const char *image) {
+static void add_image(struct buffer *buffer, const char *name, const char *image) {
   buffer_add_format(buffer, ",\"%s\":", name);
-  change_add_image(buffer, change, image);
+  json_add_line(buffer, image != NULL ? image : "null");
 }
 
 static void add_type(struct buffer *buffer, const struct change *change) {
@@ -58,8 +58,8 @@ void event_add_json(struct buffer *buffer, const struct change *change, const ch
     add_text(buffer, "txid", change->txid);
   if (change->actor != NULL)
     add_text(buffer, "actor", change->actor);
-  add_image(buffer, "before", change, change->old_row);
-  add_image(buffer, "after", change, change->new_row);
+  add_image(buffer, "before", change->old_row);
+  add_image(buffer, "after", change->new_row);
   buffer_add_string(buffer, ",\"changed\":");
   if (change->old_row != NULL && change->new_row != NULL)
     json_add_changed(buffer, change->old_row, change->new_row);
