@@ -104,6 +104,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/copy_statement.sql
 \ir functions/copy_writers.sql
 \ir functions/copy_switch.sql
+\ir functions/copied_captures.sql
 \ir functions/copy_hold.sql
 \ir functions/copy_join.sql
 \ir functions/copy_finish.sql

@@ -27,7 +27,7 @@ static bool read_query(const char *path, struct buffer *query, struct error *err
   bool ok = !ferror(file) || error_set(error, FAILURE_FATAL, "cannot read file %s: %s", path, strerror(errno));
   if (!is_stdin)
     fclose(file);
-  if (ok && memchr(query->data, '\0', query->length) != NULL)
+  if (ok && query->length > 0 && memchr(query->data, '\0', query->length) != NULL)
     return error_set(error, FAILURE_USAGE, "file %s is not a text", path);
   return ok && buffer_ok(query, "the query", error);
 }

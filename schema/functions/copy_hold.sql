@@ -14,6 +14,7 @@ declare
   target    rowrelay.target;
   room      integer;
   each_lane integer;
+  captures  integer[];
 begin
   busy := false;
   -- it is not ended while we are at it
@@ -23,6 +24,7 @@ begin
   end if;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   room := rowrelay.waiting_room(b.capture, b.target);
+  captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);
   -- so far down that no lane has more rows in between than that
   select max(l.lowest) into next
@@ -41,7 +43,7 @@ begin
          where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0) and u.change_id < coalesce(below, most_id)
         offset 0) as q
       cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
-     where c.capture = b.capture
+     where c.capture = any (captures)
   ), free as materialized (
     select q.lane, q.change_id
       from rowrelay.queue q join found f on q.lane = f.lane and q.change_id = f.change_id
@@ -53,7 +55,7 @@ begin
   select (select count(*) from found) > (select count(*) from held) into busy;
   if next is null and not busy then
     with freed as (
-      delete from rowrelay.refusal f where f.target = b.target and f.capture = b.capture returning f.*
+      delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
     )
     insert into rowrelay.queue (change_id, lane, day, bytes)
     select f.change_id, f.lane + room, f.day, f.bytes from freed f;

@@ -17,6 +17,7 @@ declare
   room      integer;
   bound     bigint;
   first_id  bigint;
+  captures  integer[];
 begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
@@ -28,6 +29,7 @@ begin
     return;
   end if;
   room := rowrelay.waiting_room(b.capture, b.target);
+  captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);
   -- so far up that no lane has more rows in between than that
   select min(l.highest) into bound
@@ -46,7 +48,7 @@ begin
          where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
         offset 0) as q
       cross join lateral (select c.capture, c.txid from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
-     where c.capture = b.capture
+     where c.capture = any (captures)
   ), gone as (
     delete from rowrelay.queue q using leaving l
      where l.is_copied and q.lane = l.lane and q.change_id = l.change_id

@@ -425,6 +425,21 @@ Test(copy, what_is_given_up_goes_on_as_if_nothing_had_been) {
   fixture_end(&f);
 }
 
+/* What was queued before the release is older than the copy, and must not come after it. */
+Test(copy, what_waits_of_a_table_that_was_released_and_captured_again_does_not_come_after_the_copy) {
+  struct fixture f;
+  begin(&f, "copy_again", 100);
+  sql(f.at_source, "update item set name = 'waits'");
+  rowrelay_ok(&f, "release", "item", NULL);
+  sql(f.at_source, "update item set name = 'unseen'; delete from item where id = 7");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
+  nothing_is_left(&f);
+  mirrored_deliver(&f);
+  cr_equal(&f, "item");
+  fixture_end(&f);
+}
+
 Test(copy, a_route_a_target_or_a_capture_may_end_meanwhile) {
   struct fixture f;
   begin(&f, "copy_ends", 3000);
