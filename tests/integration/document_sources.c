@@ -260,6 +260,7 @@ Test(document_sources, columns_may_be_renamed_while_rows_change) {
       "update line set id = 51, belongs_to = 34 where id = 33");
   build(&f);
   orders_are_right(&f);
+  PQfinish(session);
   fixture_end(&f);
 }
 
