@@ -406,9 +406,10 @@ static bool look_once(struct work *work) {
       work->has_settings = false;
       return wait == 0 || duty_wait(duty, began, wait);
     }
-    /* one change of one lane */
+    /* One change of one lane; but where transactions are to stay whole, a whole one. */
     careful = work->settings;
-    careful.batch_rows = 1;
+    if (work->settings.lanes.live > 1)
+      careful.batch_rows = 1;
     claim.settings = &careful;
     claim.workers = work->settings.lanes.live;
   }

@@ -223,3 +223,20 @@ Test(transactions, of_each_key_the_changes_arrive_once_and_in_order_while_proces
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* Whether a target works again is tried with one change, but not where that would be a part of a transaction. */
+Test(transactions, a_transaction_stays_whole_when_a_failed_target_is_tried_again) {
+  struct fixture f;
+  begin(&f, "whole_again", "mirror");
+  sql(f.at_source, "insert into account values (1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "alter table account rename to away; create view account as select 1 as id");
+  sql(f.at_source, "insert into account select n, n from generate_series(2, 20) as n");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 20, "select coalesce(max(attempts), 0) >= 2 from rowrelay.trouble");
+  sql(f.at_target, "drop view account; alter table away rename to account");
+  wait_until_empty(&f, 60);
+  cr_assert(torn_transactions(&f) == 0, "%s", batches(&f));
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
