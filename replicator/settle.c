@@ -170,95 +170,124 @@ static bool replaces_older(const struct change *change) {
   return change->key != NULL;
 }
 
-bool settle(const struct settlement *settlement, struct error *error) {
-  const struct delivery *delivery = settlement->delivery;
-  const struct batch *batch = delivery->batch;
-  struct pgconn *connection = source_connection(settlement->claim->source);
-  struct number target = number(settlement->claim->settings->target);
-  const struct settings *settings = settlement->claim->settings;
-  struct buffer ids; /* array literals */
-  struct buffer gone_lanes;
+/* The changes of a batch by what became of them. */
+struct lists {
+  struct buffer delivered_ids; /* array literals */
+  struct buffer gone_lanes;    /* of what leaves the queue, where it was leased */
   struct buffer gone_ids;
   struct buffer returned_ids;
-  struct buffer delivered;
+  struct buffer delivered; /* JSON: what makes older refused changes moot */
   struct buffer refused;
   struct buffer returned;
-  buffer_init(&ids, LIST_LIMIT);
-  buffer_init(&gone_lanes, LIST_LIMIT);
-  buffer_init(&gone_ids, LIST_LIMIT);
-  buffer_init(&returned_ids, LIST_LIMIT);
-  buffer_add_string(&ids, "{");
-  buffer_add_string(&gone_lanes, "{");
-  buffer_add_string(&gone_ids, "{");
-  buffer_add_string(&returned_ids, "{");
-  list_open(&delivered);
-  list_open(&refused);
-  list_open(&returned);
-  bool for_good = false;
-  size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
-  /* What replaces a refused change may be in the same batch. */
-  bool heals = settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0);
+  bool for_good; /* the commit has to reach the disk */
+};
 
-  for (size_t i = 0; i < batch->count; i++) {
-    const struct change *change = &batch->changes[i];
-    if (settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
-      buffer_add_format(&gone_lanes, "%s%d", gone_lanes.length > 1 ? "," : "", change->lane);
-      buffer_add_format(&gone_ids, "%s%lld", gone_ids.length > 1 ? "," : "", (long long)change->id);
+static void array_open(struct buffer *array) {
+  buffer_init(array, LIST_LIMIT);
+  buffer_add_string(array, "{");
+}
+
+static void array_add(struct buffer *array, int64_t value) {
+  buffer_add_format(array, "%s%s", array->length > 1 ? "," : "", number(value).text);
+}
+
+static void lists_fill(struct lists *lists, const struct settlement *settlement, bool heals) {
+  const struct delivery *delivery = settlement->delivery;
+  array_open(&lists->delivered_ids);
+  array_open(&lists->gone_lanes);
+  array_open(&lists->gone_ids);
+  array_open(&lists->returned_ids);
+  list_open(&lists->delivered);
+  list_open(&lists->refused);
+  list_open(&lists->returned);
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (settlement->claim->settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
+      array_add(&lists->gone_lanes, change->lane);
+      array_add(&lists->gone_ids, change->id);
     }
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
-      buffer_add_format(&ids, "%s%lld", ids.length > 1 ? "," : "", (long long)change->id);
-      for_good = for_good || change_is_keyless(change);
+      array_add(&lists->delivered_ids, change->id);
+      lists->for_good = lists->for_good || change_is_keyless(change);
       if (heals && replaces_older(change)) {
-        add_identity(&delivered, change);
-        buffer_add_string(&delivered, "}");
+        add_identity(&lists->delivered, change);
+        buffer_add_string(&lists->delivered, "}");
       }
       break;
     case OUTCOME_REFUSED:
     case OUTCOME_BLOCKED:
-      add_refused(&refused, change, &delivery->fates[i]);
+      add_refused(&lists->refused, change, &delivery->fates[i]);
       break;
     case OUTCOME_RETURNED:
-      buffer_add_format(&returned_ids, "%s%lld", returned_ids.length > 1 ? "," : "", (long long)change->id);
-      add_queued(&returned, change);
-      buffer_add_string(&returned, "}");
+      array_add(&lists->returned_ids, change->id);
+      add_queued(&lists->returned, change);
+      buffer_add_string(&lists->returned, "}");
       break;
     }
   }
-  buffer_add_string(&ids, "}");
-  buffer_add_string(&gone_lanes, "}");
-  buffer_add_string(&gone_ids, "}");
-  buffer_add_string(&returned_ids, "}");
-  list_close(&delivered);
-  list_close(&refused);
-  list_close(&returned);
+  buffer_add_string(&lists->delivered_ids, "}");
+  buffer_add_string(&lists->gone_lanes, "}");
+  buffer_add_string(&lists->gone_ids, "}");
+  buffer_add_string(&lists->returned_ids, "}");
+  list_close(&lists->delivered);
+  list_close(&lists->refused);
+  list_close(&lists->returned);
+}
 
-  bool ok = buffer_ok(&ids, "a receipt", error) && buffer_ok(&delivered, "a list of changes", error) &&
-            buffer_ok(&refused, "a list of changes", error) && buffer_ok(&returned, "a list of changes", error) &&
-            buffer_ok(&gone_lanes, "a list of lanes", error) && buffer_ok(&gone_ids, "a list of changes", error) &&
-            buffer_ok(&returned_ids, "a list of changes", error) &&
-            (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
+static bool lists_ok(const struct lists *lists, struct error *error) {
+  return buffer_ok(&lists->delivered_ids, "a receipt", error) &&
+         buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
+         buffer_ok(&lists->gone_ids, "a list of changes", error) &&
+         buffer_ok(&lists->returned_ids, "a list of changes", error) &&
+         buffer_ok(&lists->delivered, "a list of changes", error) &&
+         buffer_ok(&lists->refused, "a list of changes", error) &&
+         buffer_ok(&lists->returned, "a list of changes", error);
+}
+
+static void lists_release(struct lists *lists) {
+  buffer_release(&lists->delivered_ids);
+  buffer_release(&lists->gone_lanes);
+  buffer_release(&lists->gone_ids);
+  buffer_release(&lists->returned_ids);
+  buffer_release(&lists->delivered);
+  buffer_release(&lists->refused);
+  buffer_release(&lists->returned);
+}
+
+bool settle(const struct settlement *settlement, struct error *error) {
+  const struct delivery *delivery = settlement->delivery;
+  const struct batch *batch = delivery->batch;
+  const struct settings *settings = settlement->claim->settings;
+  struct pgconn *connection = source_connection(settlement->claim->source);
+  struct number target = number(settings->target);
+  struct lists lists = {.for_good = false};
+  size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
+  /* What replaces a refused change may be in the same batch. */
+  lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
+  bool ok = lists_ok(&lists, error) && (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
   if (ok) {
     pgconn_pipeline_begin(connection);
     if (settings->at_most_once) {
-      pgconn_pipeline_add(connection, &QUERY_lease_arrived, VALUES(target.text, ids.data));
-      if (!list_is_empty(&returned))
-        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(settings->name, returned_ids.data));
-    } else if (settings->leased && gone_ids.length > 2) {
-      pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(gone_lanes.data, gone_ids.data));
+      pgconn_pipeline_add(connection, &QUERY_lease_arrived, VALUES(target.text, lists.delivered_ids.data));
+      if (!list_is_empty(&lists.returned))
+        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(settings->name, lists.returned_ids.data));
+    } else if (settings->leased && lists.gone_ids.length > 2) {
+      pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(lists.gone_lanes.data, lists.gone_ids.data));
     }
-    if (for_good)
+    if (lists.for_good)
       pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
-    if (ids.length > 2 || refused_count > 0)
+    if (lists.delivered_ids.length > 2 || refused_count > 0)
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
-                                 batch->receipt.claimed_at, ids.data, number((int64_t)refused_count).text));
-    if (!list_is_empty(&refused))
-      pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, refused.data));
-    if (!list_is_empty(&returned) && !settings->leased)
-      pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(returned.data));
-    if (!list_is_empty(&delivered))
-      pgconn_pipeline_add(connection, &QUERY_settle_superseded, VALUES(target.text, delivered.data));
+                                 batch->receipt.claimed_at, lists.delivered_ids.data,
+                                 number((int64_t)refused_count).text));
+    if (!list_is_empty(&lists.refused))
+      pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, lists.refused.data));
+    if (!list_is_empty(&lists.returned) && !settings->leased)
+      pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(lists.returned.data));
+    if (!list_is_empty(&lists.delivered))
+      pgconn_pipeline_add(connection, &QUERY_settle_superseded, VALUES(target.text, lists.delivered.data));
     if (refused_count > 0 && delivery->on_error == ON_ERROR_HALT)
       add_halt(settlement, connection);
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
@@ -266,12 +295,6 @@ bool settle(const struct settlement *settlement, struct error *error) {
   }
   if (!ok)
     pgconn_rollback(connection);
-  buffer_release(&ids);
-  buffer_release(&gone_lanes);
-  buffer_release(&gone_ids);
-  buffer_release(&returned_ids);
-  buffer_release(&delivered);
-  buffer_release(&refused);
-  buffer_release(&returned);
+  lists_release(&lists);
   return ok;
 }
