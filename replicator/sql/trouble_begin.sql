@@ -1,17 +1,17 @@
--- A target cannot be delivered to: nobody tries it before some time is over, which doubles with each attempt, and of which
--- half is left to chance. Several who fail at once are one attempt, and the longest wait that was asked for counts. All
+-- A target cannot be delivered to: nobody tries it before some time is over. At most 30 s; what it may be at most doubles
+-- with each attempt, and how much of that it is, is left to chance, so that several sources do not knock together. Several who fail at once are one attempt, and the longest wait that was asked for counts. All
 -- processes learn of the first by the new version.
 --   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, retry_at)
   values ($1::integer, $2, $3,
-          clock_timestamp() + greatest($4::bigint, 50 + 50 * random()) * interval '1 ms')
+          clock_timestamp() + greatest($4::bigint, 10, 100 * random()) * interval '1 ms')
   on conflict (target) do update
     set last_at = clock_timestamp(), message = excluded.message, hint = excluded.hint,
         attempts = o.attempts + (o.retry_at <= clock_timestamp())::integer,
         retry_at = case when o.retry_at <= clock_timestamp()
                         then clock_timestamp()
-                             + greatest($4::bigint, least(30000, 100 * 2 ^ least(o.attempts, 20)) * (0.5 + random() / 2))
+                             + greatest($4::bigint, 10, least(30000, 100 * 2 ^ least(o.attempts, 20)) * random())
                                * interval '1 ms'
                         else greatest(o.retry_at, clock_timestamp() + $4::bigint * interval '1 ms') end
   returning (xmax = 0) as is_new
