@@ -32,6 +32,8 @@ const struct command *const COMMANDS[] = {
     &COMMAND_skip,
     &COMMAND_log,
     &COMMAND_verify,
+    &COMMAND_keep,
+    &COMMAND_prune,
     &COMMAND_uninstall,
     &COMMAND_help,
 };

@@ -72,6 +72,8 @@ extern const struct command COMMAND_retry;
 extern const struct command COMMAND_skip;
 extern const struct command COMMAND_log;
 extern const struct command COMMAND_verify;
+extern const struct command COMMAND_keep;
+extern const struct command COMMAND_prune;
 extern const struct command COMMAND_uninstall;
 extern const struct command COMMAND_help;
 

@@ -15,6 +15,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
 \ir functions/take_job.sql
+\ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
 \ir functions/matching_tables.sql
 \ir functions/captured.sql
@@ -33,6 +34,18 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/retry.sql
 \ir functions/skip.sql
 \ir functions/writers.sql
+\ir functions/close_days.sql
+\ir functions/keep.sql
+\ir functions/undelivered.sql
+\ir functions/give_up_day.sql
+\ir functions/prune_day.sql
+\ir functions/delete_from_day.sql
+\ir functions/prune_captures.sql
+\ir functions/prune_rest.sql
+\ir functions/prune.sql
+\ir functions/log_users.sql
+\ir functions/empty_days.sql
+\ir functions/drop_empty_days.sql
 \ir functions/maintain.sql
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql

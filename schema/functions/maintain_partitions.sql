@@ -1,6 +1,8 @@
 -- Purpose:    makes the partitions of rowrelay.change ahead of time, and then rowrelay.partition_day(), which tells the
 --             writers which of them to use. That function never names a day without a partition, so that a writer is
 --             safe even when nobody has run this for a year: what is written then goes to the last partition there is.
+--             Nor does it name a day before yesterday, or one that is closed: a transaction that lasts for longer goes on
+--             in the first open day, so that old days stay as they are and can be dropped.
 --             A new partition is attached rather than created in place, because that lets writers go on.
 -- Parameters: days to make ahead
 -- Result:     number of partitions made
@@ -24,19 +26,23 @@ begin
     made := made + 1;
   end loop;
 
-  select min(d), max(d) into first_day, last_day
-    from pg_inherits i
-    join pg_class c on c.oid = i.inhrelid
-    cross join to_date(substr(c.relname, 8), 'YYYYMMDD') as d
-   where i.inhparent = 'rowrelay.change'::regclass;
+  -- What lies between the two must have no gap. There is one when nobody has run this for weeks, or a clock went wrong.
+  select min(p.day) into first_day
+    from rowrelay.partition_days() p
+   where p.day >= greatest(today - 1, (select max(d.day) + 1 from rowrelay.day d where d.closed_at is not null));
+  select min(p.day) into last_day
+    from rowrelay.partition_days() p
+   where p.day >= first_day and not exists (select from rowrelay.partition_days() n where n.day = p.day + 1);
 
-  if made > 0 or to_regprocedure('rowrelay.partition_day()') is null then
+  update rowrelay.source s set open_from = first_day, open_until = last_day, open_since = clock_timestamp()
+   where (s.open_from, s.open_until) is distinct from (first_day, last_day);
+  if found then
     -- The triggers call it under whatever search_path the application has.
     execute format('create or replace function rowrelay.partition_day() returns date language sql stable as %L', format(
       'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), %L::pg_catalog.date)',
       first_day, last_day));
     comment on function rowrelay.partition_day() is
-      'the day (UTC) on which the transaction began, or the nearest day for which rowrelay.change has a partition; made by rowrelay.maintain_partitions()';
+      'the day (UTC) on which the transaction began, or the nearest that is open; made by rowrelay.maintain_partitions()';
   end if;
   return made;
 end

@@ -4,11 +4,19 @@ insert into rowrelay.migration (version) values (1);
 
 create table rowrelay.source (
   only_row boolean primary key default true check (only_row),
-  id       uuid not null default gen_random_uuid()
+  id       uuid not null default gen_random_uuid(),
+  keep     interval constraint keep_is_positive check (keep > interval '0'),
+  open_from  date,
+  open_until date,
+  open_since timestamptz
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
 comment on column rowrelay.source.only_row is 'keeps it at one row';
 comment on column rowrelay.source.id is 'what a target keeps fences and change ids under';
+comment on column rowrelay.source.keep is 'how long changes are kept; null: for ever; see rowrelay.keep()';
+comment on column rowrelay.source.open_from is 'first day that rowrelay.partition_day() names';
+comment on column rowrelay.source.open_until is 'last day that it names';
+comment on column rowrelay.source.open_since is 'since when it is so';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------
@@ -32,6 +40,7 @@ create table rowrelay.capture (
   capture_origin  boolean not null,
   column_state    text,
   lane_state      text,
+  keep            interval constraint keep_is_positive check (keep > interval '0'),
   created_at      timestamptz not null default now(),
   released_at     timestamptz
 );
@@ -55,6 +64,7 @@ comment on column rowrelay.capture.before is 'full: an update''s row before it i
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
 comment on column rowrelay.capture.column_state is 'what the table was like when the trigger function was made, to see that it is out of date; see rowrelay.column_state()';
 comment on column rowrelay.capture.lane_state is 'what the lanes of rows depended on when the trigger function was made; see rowrelay.lane_state()';
+comment on column rowrelay.capture.keep is 'how long its changes are kept; null: as the source says; see rowrelay.keep()';
 comment on column rowrelay.capture.created_at is 'since when';
 comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';
 
@@ -180,6 +190,42 @@ comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transa
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
 comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
+
+create table rowrelay.day (
+  day         date primary key,
+  waits_for   text[],
+  closed_at   timestamptz,
+  ends_at     timestamptz,
+  first_id    bigint,
+  last_id     bigint,
+  captures    integer[],
+  deleting    integer[],
+  deleted_to  bigint,
+  gone        integer[] not null default '{}',
+  note        text,
+  archive     text,
+  sha256      text,
+  archived_at timestamptz,
+  dropped_at  timestamptz,
+  restored_at timestamptz
+);
+comment on table rowrelay.day is 'what is known of the past days of the log; see rowrelay.close_days(), rowrelay.prune()';
+comment on column rowrelay.day.day is 'partition of rowrelay.change, there or gone';
+comment on column rowrelay.day.waits_for is 'virtual transactions that may still write into it';
+comment on column rowrelay.day.closed_at is 'since when it is known that no transaction can write into it any more; null: it is not';
+comment on column rowrelay.day.ends_at is 'from when on its age is counted: the end of the day after it, or its newest change if that is younger';
+comment on column rowrelay.day.first_id is 'its first change; null: none when it was closed';
+comment on column rowrelay.day.last_id is 'its last change';
+comment on column rowrelay.day.captures is 'of which tables it has changes; null: nobody has looked';
+comment on column rowrelay.day.deleting is 'tables whose changes are just being deleted from it; null: none';
+comment on column rowrelay.day.deleted_to is 'up to which id they are deleted';
+comment on column rowrelay.day.gone is 'tables whose changes were deleted from it';
+comment on column rowrelay.day.note is 'why it is still there although it is old enough to go';
+comment on column rowrelay.day.archive is 'name of the file that it was written to';
+comment on column rowrelay.day.sha256 is 'checksum of that file';
+comment on column rowrelay.day.archived_at is 'when that was';
+comment on column rowrelay.day.dropped_at is 'when its changes were dropped';
+comment on column rowrelay.day.restored_at is 'when they were brought back from the archive, to stay until somebody asks; null: they were not';
 
 create table rowrelay.queue (
   change_id bigint not null,

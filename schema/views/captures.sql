@@ -27,7 +27,8 @@ select c.relation,
            'a key column was dropped: capture the table again'
          when c.column_state is distinct from rowrelay.column_state(c) then
            'the table was altered: captured the slow way until its trigger function is made anew'
-       end as note
+       end as note,
+       case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep
   from rowrelay.capture c
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;

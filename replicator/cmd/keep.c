@@ -1,0 +1,65 @@
+/* rowrelay keep: how long changes stay in the log. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "buffer.h"
+#include "call.h"
+#include "list.h"
+#include "pattern.h"
+#include "queries.h"
+
+static bool keep_all(struct source *source, const char *how_long, struct error *error) {
+  if (!call_run(source, &QUERY_cmd_keep, VALUES(how_long, NULL), NULL, error))
+    return false;
+  printf("all tables: kept %s\n", how_long);
+  return true;
+}
+
+static bool keep_tables(struct source *source, const char *how_long, size_t count, const char *const *patterns,
+                        struct error *error) {
+  PGresult *tables = NULL;
+  if (!pattern_match(source, &QUERY_cmd_matching_captures, "captured table", count, patterns, &tables, error))
+    return false;
+  struct buffer oids;
+  buffer_init(&oids, LIST_LIMIT);
+  for (int row = 0; row < PQntuples(tables); row++)
+    buffer_add_format(&oids, "%c%s", row == 0 ? '{' : ',', PQgetvalue(tables, row, PATTERN_OID));
+  buffer_add_string(&oids, "}");
+  bool ok = buffer_ok(&oids, "the list of tables", error) &&
+            call_run(source, &QUERY_cmd_keep, VALUES(how_long, oids.data), NULL, error);
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    printf("%s: kept %s\n", PQgetvalue(tables, row, PATTERN_TABLE), how_long);
+  buffer_release(&oids);
+  PQclear(tables);
+  return ok;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  struct source *source;
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok;
+  if (given->argument_count == 0)
+    ok = call_print_table(source, &QUERY_cmd_keep_list, NO_VALUES, error);
+  else if (given->argument_count == 1)
+    ok = keep_all(source, given->arguments[0], error);
+  else
+    ok = keep_tables(source, given->arguments[0], given->argument_count - 1, given->arguments + 1, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {OPTION_END};
+
+const struct command COMMAND_keep = {
+    .name = "keep",
+    .summary = "say how long changes stay in the log",
+    .arguments = "[INTERVAL|forever|default [TABLE...]]",
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes =
+        "INTERVAL is one as PostgreSQL reads it, such as '90 days', of a day at least. Without TABLE it is for all\n"
+        "that have nothing of their own; \"default\" takes a table's own away. Without anything it shows what was\n"
+        "said. Running processes drop what is older; nothing is dropped that is not delivered.\n",
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* rowrelay prune: drops what has been in the log for long enough. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../command.h"
+#include "call.h"
+#include "clock.h"
+#include "queries.h"
+#include "reply.h"
+
+/* Between two tries for a lock. Milliseconds. */
+#define RETRY_PAUSE 200
+
+/* Columns of cmd_prune.sql. */
+enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE };
+
+static bool outcome_is(const PGresult *days, int row, const char *outcome) {
+  return strcmp(PQgetvalue(days, row, COLUMN_OUTCOME), outcome) == 0;
+}
+
+static int count_outcomes(const PGresult *days, const char *outcome) {
+  int count = 0;
+  for (int row = 0; row < PQntuples(days); row++)
+    count += outcome_is(days, row, outcome);
+  return count;
+}
+
+static void print_day(const PGresult *days, int row) {
+  printf("%s: %s: %s\n", PQgetvalue(days, row, COLUMN_DAY), PQgetvalue(days, row, COLUMN_OUTCOME),
+         PQgetvalue(days, row, COLUMN_NOTE));
+}
+
+static void print_done(const PGresult *days) {
+  for (int row = 0; row < PQntuples(days); row++)
+    if (outcome_is(days, row, "dropped") || outcome_is(days, row, "deleted"))
+      print_day(days, row);
+  fflush(stdout);
+}
+
+static void print_left(const PGresult *days) {
+  for (int row = 0; row < PQntuples(days); row++)
+    if (outcome_is(days, row, "kept") || outcome_is(days, row, "busy"))
+      print_day(days, row);
+  if (count_outcomes(days, "kept") > 0)
+    fputs("what is not delivered stays: wait for it, or see \"rowrelay errors\"; --force gives it up\n", stderr);
+}
+
+/* One day after the other, until nothing is left that can go now. */
+static bool prune(struct source *source, struct values values, int64_t until, struct error *error) {
+  for (;;) {
+    PGresult *days = NULL;
+    if (!call_run(source, &QUERY_cmd_prune, values, &days, error))
+      return false;
+    print_done(days);
+    bool busy = count_outcomes(days, "busy") > 0 && clock_now() < until;
+    bool again = count_outcomes(days, "more") > 0 || count_outcomes(days, "deleting") > 0;
+    if (!busy && !again)
+      print_left(days);
+    PQclear(days);
+    if (!busy && !again)
+      return true;
+    if (!again)
+      clock_sleep(RETRY_PAUSE);
+  }
+}
+
+/* The days are empty, so that this can as well be done later. */
+static bool drop_empty_days(struct source *source, int64_t until, struct error *error) {
+  for (;;) {
+    PGresult *reply = NULL;
+    if (!call_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
+      return false;
+    int dropped = reply_int(reply, 0, 0);
+    PQclear(reply);
+    if (dropped == 0)
+      return true;
+    if (dropped < 0 && clock_now() >= until) {
+      fputs("empty partitions are left, because somebody holds a lock on the log; running processes take them away "
+            "later\n",
+            stderr);
+      return true;
+    }
+    if (dropped < 0)
+      clock_sleep(RETRY_PAUSE);
+  }
+}
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t seconds;
+  struct source *source;
+  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || !call_open(&source, given, error))
+    return false;
+  int64_t until = clock_now() + seconds * 1000;
+  struct values values = VALUES(option_text(given, "older-than"), option_given(given, "force") ? "true" : "false",
+                                option_given(given, "restored") ? "true" : "false");
+  bool ok = prune(source, values, until, error) && drop_empty_days(source, until, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "older-than", .value = "INTERVAL", .help = "what \"rowrelay keep\" says nothing of goes after this time"},
+    {.name = "force", .help = "give up changes that are not delivered, or were refused"},
+    {.name = "restored", .help = "also days that were brought back from an archive"},
+    {.name = "lock-wait", .value = "SECONDS", .initial = "10", .help = "try for this long to get locks"},
+    OPTION_END,
+};
+
+const struct command COMMAND_prune = {
+    .name = "prune",
+    .summary = "drop changes that are old enough",
+    .arguments = "",
+    .options = OPTIONS,
+    .notes =
+        "Without --older-than it does what running processes do by themselves once \"rowrelay keep\" was told how\n"
+        "long. A day is dropped as a whole when nobody can write into it any more, which is a day after its end.\n",
+    .run = run,
+};

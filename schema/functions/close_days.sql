@@ -1,0 +1,47 @@
+-- Purpose:    finds out which past days of the log nobody can write into any more. rowrelay.partition_day() has to name a
+--             later day first; then every transaction that was writing at that time has to end. From then on the day's
+--             partition stays as it is, but for what rowrelay itself does to it.
+-- Result:     how many days were closed
+-- Errors:     called in a transaction that is not read committed
+create or replace function rowrelay.close_days() returns integer
+language plpgsql as $$
+declare
+  -- A writer has been told its day a moment before it holds the lock by which it is known.
+  settled constant interval := '10 s';
+  open_from date;
+  present   text[];
+  closing   record;
+  closed    integer := 0;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'days of the log can be closed in a transaction that is read committed only'
+      using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
+  end if;
+  select s.open_from into open_from from rowrelay.source s where s.open_since < clock_timestamp() - settled;
+  if not exists (select from rowrelay.partition_days() p
+                  where p.day < open_from
+                    and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null)) then
+    return 0;
+  end if;
+
+  present := rowrelay.writers();
+  insert into rowrelay.day as d (day, waits_for)
+  select p.day, present from rowrelay.partition_days() p where p.day < open_from
+  on conflict (day) do update
+    set waits_for = array(select w from unnest(d.waits_for) as w where w = any (present))
+    where d.closed_at is null;
+  for closing in
+    select d.day, p.partition from rowrelay.day d join rowrelay.partition_days() p on p.day = d.day
+     where d.closed_at is null and d.waits_for = '{}'
+       for update of d
+  loop
+    execute format('with ids as (select min(c.id) as first_id, max(c.id) as last_id from %s c) '
+                   'update rowrelay.day d set closed_at = clock_timestamp(), waits_for = null, first_id = i.first_id, '
+                   'last_id = i.last_id, ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
+                   '(select c.captured_at from %s c where c.id = i.last_id)) from ids i where d.day = $1',
+                   closing.partition, closing.partition) using closing.day;
+    closed := closed + 1;
+  end loop;
+  return closed;
+end
+$$;

@@ -1,0 +1,34 @@
+-- Purpose:    says how long changes are kept. Without it: for ever. A process that runs drops what is older, see
+--             rowrelay.prune(); a table may say something else than the rest of the log.
+-- Parameters: an interval of at least a day; 'forever'; 'default' for tables: as the rest. Tables; null: all that say
+--             nothing else
+-- Errors:     no interval; it is shorter than a day; a table is not captured
+create or replace function rowrelay.keep(how_long text, relations regclass[] default null) returns void
+language plpgsql as $$
+declare
+  -- For a table, null means as the rest.
+  forever constant interval := '100000 years';
+  chosen   interval;
+  captured integer;
+begin
+  if how_long is null or (how_long = 'default' and relations is null) then
+    raise exception 'how long to keep changes is not said' using errcode = 'invalid_parameter_value',
+      hint = 'Give an interval such as ''90 days'', or ''forever''.';
+  elsif how_long = 'forever' then
+    chosen := case when relations is not null then forever end;
+  elsif how_long <> 'default' then
+    chosen := how_long::interval;
+    if chosen < interval '1 day' or chosen > forever then
+      raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
+        detail = 'The log is kept by days.', hint = 'Give an interval of at least a day, or ''forever''.';
+    end if;
+  end if;
+  if relations is null then
+    update rowrelay.source set keep = chosen;
+    return;
+  end if;
+  for captured in select (rowrelay.captured(r)).id from unnest(relations) as r loop
+    update rowrelay.capture c set keep = chosen where c.id = captured;
+  end loop;
+end
+$$;

@@ -1,0 +1,33 @@
+-- Purpose:    drops the changes of a closed day. Its partition is emptied, with a lock on that partition alone, which
+--             writers and deliveries do not touch, and which is asked for a tenth of a second: who reads old history, such
+--             as a dump, is not disturbed. rowrelay.drop_empty_days() takes the empty partition away.
+-- Parameters: the day; whether changes that were not delivered are given up
+-- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
+create or replace function rowrelay.prune_day(day rowrelay.day, force boolean, out outcome text, out note text)
+language plpgsql set lock_timeout = '100ms' as $$
+declare
+  partition constant regclass := to_regclass('rowrelay.change_' || to_char(day.day, 'YYYYMMDD'));
+begin
+  note := (select string_agg(u, '; ') from rowrelay.undelivered(day.day, day.first_id, day.last_id) as u);
+  if note is not null and not force then
+    outcome := 'kept';
+    return;
+  end if;
+  begin
+    execute format('lock table only %s in access exclusive mode', partition);
+    if note is not null then
+      perform rowrelay.give_up_day(day);
+    elsif exists (select from rowrelay.undelivered(day.day, day.first_id, day.last_id, true)) then
+      raise exception using errcode = 'lock_not_available';
+    end if;
+    execute format('truncate only %s', partition);
+    update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
+     where d.day = prune_day.day.day;
+    outcome := 'dropped';
+    note := concat_ws('; ', format('ids %s to %s', day.first_id, day.last_id), 'given up: ' || note);
+  exception when lock_not_available then
+    outcome := 'busy';
+    note := 'somebody reads or delivers its changes';
+  end;
+end
+$$;

@@ -1,0 +1,28 @@
+-- Purpose:    deletes what belongs to changes that have been dropped, such as receipts: some at a time
+create or replace function rowrelay.prune_rest() returns void
+language plpgsql as $$
+declare
+  piece constant integer := 10000;
+  first_id bigint;
+  day      record;
+  found_id bigint;
+begin
+  if not exists (select from rowrelay.day d where d.dropped_at is not null) then
+    return;
+  end if;
+  -- Days that were restored do not count: what belonged to them is gone already.
+  for day in
+    select p.partition from rowrelay.partition_days() p
+     where not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)
+     order by p.day
+  loop
+    execute format('select min(c.id) from %s c', day.partition) into found_id;
+    first_id := least(first_id, found_id);
+  end loop;
+  first_id := coalesce(first_id, (select max(d.last_id) from rowrelay.day d where d.dropped_at is not null));
+  delete from rowrelay.receipt r
+   where r.token = any (array(select o.token from rowrelay.receipt o
+                               where first_id > all (o.change_ids) and o.settled_at < now() - interval '1 day'
+                               order by o.token limit piece));
+end
+$$;

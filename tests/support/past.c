@@ -1,0 +1,23 @@
+#include "past.h"
+
+#include "fixture.h"
+
+const char *past_move(PGconn *source, int days_ago) {
+  const char *today = ask(source, "select rowrelay.partition_day()");
+  const char *day = ask(source, "select (now() at time zone 'UTC')::date - %d", days_ago);
+  const char *partition = ask(source, "select 'rowrelay.change_' || to_char('%s'::date, 'YYYYMMDD')", day);
+  if (ask_number(source, "select count(*) from pg_class where oid = to_regclass('%s')", partition) == 0)
+    sql(source,
+        "create table %s (like rowrelay.change including all);"
+        "alter table rowrelay.change attach partition %s for values from ('%s') to ('%s'::date + 1)",
+        partition, partition, day, day);
+  sql(source,
+      "update rowrelay.change set day = '%s', captured_at = captured_at - interval '%d days' where day = '%s';"
+      "update rowrelay.queue set day = '%s' where day = '%s'; update rowrelay.refusal set day = '%s' where day = '%s'",
+      day, days_ago, today, day, today, day, today);
+  return day;
+}
+
+void past_close(PGconn *source) {
+  sql(source, "update rowrelay.source set open_since = open_since - interval '1 min'; select rowrelay.close_days()");
+}
