@@ -12,6 +12,10 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir migrations/0001_initial.sql
 \endif
 
+\ir functions/actor.sql
+\ir functions/db_user.sql
+\ir functions/client_addr.sql
+\ir functions/changed.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
 \ir functions/take_job.sql

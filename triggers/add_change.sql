@@ -7,10 +7,11 @@ language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   added rowrelay.change;
 begin
-  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, old_row, new_row, caveat)
+  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
+                                    application_name, client_addr, old_row, new_row, caveat)
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
-          coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), add_change.old_row,
-          add_change.new_row,
+          rowrelay.actor(), rowrelay.db_user(),
+          current_setting('application_name'), rowrelay.client_addr(), add_change.old_row, add_change.new_row,
           case when problem is not null then json_build_object('problem', problem) end)
   returning c.* into added;
   perform rowrelay.enqueue(added, lane_hash);

@@ -19,8 +19,9 @@ begin
   end if;
   execute format(
     'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row from only %s as old), '
-    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, old_row) '
-    '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, old_row from gone) '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row) '
+    '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
@@ -31,7 +32,7 @@ begin
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
     rowrelay.key_expression(capture.relation, key_columns, 'old'),
     rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, relation)
-    using capture.id, coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user);
+    using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();
   end if;

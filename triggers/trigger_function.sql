@@ -43,6 +43,9 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
+  left_out     text := 'pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on'''
+                       || case when capture.capture_origin then ''
+                               else E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -96,15 +99,21 @@ begin
            '  id       pg_catalog.int8;' end,
            '  day      pg_catalog.date;',
            '  actor    pg_catalog.text;',
+           '  db_user  pg_catalog.text;',
     images.declarations,
     documents.declarations,
     pins.declarations,
            'begin',
-           '  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on''',
-    case when not capture.capture_origin then
-           '     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end,
+           -- one look at all that is rarely set
+    format('  if %s', left_out),
+           '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
+           '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
            '  then',
-           '    return null;',
+    format('    if %s then', left_out),
+           '      return null;',
+           '    end if;',
+           '    actor := rowrelay.actor();',
+           '    db_user := rowrelay.db_user();',
            '  end if;',
            '',
            '  begin',
@@ -178,13 +187,13 @@ begin
              '  end if;') end,
            '  day := rowrelay.partition_day();',
            -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
-           '  actor := case when pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
-           '                then pg_catalog.current_setting(''rowrelay.actor'', true) else session_user end;',
-    format('  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, old_row, new_row%s)',
-           case when images.caveat is not null then ', caveat' end),
+           '  db_user := coalesce(db_user, session_user);',
+    format('  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,'
+           ' application_name, client_addr, old_row, new_row%s)', case when images.caveat is not null then ', caveat' end),
            '  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day,',
     format('          %s, op, key,', capture.id),
-    format('          actor, old_row, new_row%s);', ', ' || images.caveat),
+           '          actor, db_user, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(),',
+    format('          old_row, new_row%s);', ', ' || images.caveat),
     case when queue_rows is not null or documents.queueing is not null then concat_ws(E'\n',
              '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
       case when queue_rows is not null then concat_ws(E'\n',

@@ -7,7 +7,7 @@
 select h.id, h.capture, h.op, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns', h.caveat ->> 'problem',
        case when $4::boolean then to_json(h.captured_at) #>> '{}' end,
        case when $4::boolean then h.txid end,
-       case when $4::boolean then h.actor end
+       case when $4::boolean then coalesce(h.actor, h.db_user) end
   from unnest($1::bigint[], $2::date[]) as q(id, day)
   left join lateral (
     select c.* from rowrelay.change c where c.id = q.id and c.day = q.day and c.day = any ($3::date[])

@@ -7,8 +7,9 @@ with refused as materialized (
    using rowrelay.document d, refused r
    where d.target = $1::integer and f.target = d.target and f.capture = d.capture and f.key = r.key
 ), logged as (
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, new_row)
-  select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user, json_build_array(r.key)
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name, client_addr, new_row)
+  select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
+         current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
     from refused r, rowrelay.document d where d.target = $1::integer
   returning id, day, capture, key, new_row
 )

@@ -72,14 +72,16 @@ begin
       'select d.id, %s as key, %s as lane, %s as old_row '
         'from unnest($2, $3) as d(key, id) join (%s) on u.key = d.key where not %s), '
     'logged as ('
-      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, old_row, caveat) '
-      'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, g.old_row, '
+      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, '
+                                   'old_row, caveat) '
+      'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, '
+             'rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), g.old_row, '
              'json_build_object(''target'', $6) from gone g) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, g.lane, rowrelay.partition_day(), pg_column_size(g.old_row) from gone g',
     rowrelay.key_expression(capture.relation, capture.key_columns, 'wanted'), lane_of, old_row,
     rowrelay.parsed_keys(capture, '$1'), is_there)
-    using absent, absent, ids, capture.id, coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), target.id;
+    using absent, absent, ids, capture.id, rowrelay.actor(), target.id;
   get diagnostics queued = row_count;
   return queued;
 end

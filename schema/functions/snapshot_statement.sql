@@ -45,9 +45,10 @@ begin
         -- read and locked in there; what stands above is made of the row that was locked
         from (select %s from only %s as new where %s for share of new%s) as new
     ), logged as (
-      insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, new_row, caveat)
+      insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor,
+                                   db_user, application_name, client_addr, new_row, caveat)
       select t.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), %s, 's', t.key,
-             coalesce(nullif(current_setting('rowrelay.actor', true), ''), session_user), t.image, t.caveat
+             rowrelay.actor(), rowrelay.db_user(), current_setting('application_name'), rowrelay.client_addr(), t.image, t.caveat
         from taken t
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)

@@ -173,6 +173,9 @@ create table rowrelay.change (
   op           "char" not null,
   key          text,
   actor        text,
+  db_user      text,
+  application_name text,
+  client_addr  inet,
   old_row      json,
   new_row      json,
   caveat       json,
@@ -186,7 +189,10 @@ comment on column rowrelay.change.day is 'partition: the day (UTC) on which the 
 comment on column rowrelay.change.capture is 'of which table';
 comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; r: documents to be refreshed, by their keys or by a row that has left them; b: nothing happened to a row, but what is before must be delivered before what is after';
 comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
-comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user';
+comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user; null: db_user';
+comment on column rowrelay.change.db_user is 'the session''s user; "web as anna" after SET ROLE anna';
+comment on column rowrelay.change.application_name is 'what the session called itself: its setting application_name';
+comment on column rowrelay.change.client_addr is 'where the session came from; null: a local socket';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
 comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';

@@ -7,9 +7,13 @@ select h.id as change_id,
        h.key,
        h.old_row,
        h.new_row,
+       rowrelay.changed(h.old_row, h.new_row) as changed,
        h.captured_at,
        h.txid,
-       h.actor,
+       coalesce(h.actor, h.db_user) as actor,
+       h.db_user,
+       h.application_name,
+       h.client_addr,
        (select jsonb_object_agg(t.name,
                  case
                    -- sent at most once, it counts as refused until there is an answer
@@ -33,7 +37,10 @@ select h.id as change_id,
          where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)
             -- a snapshot goes to one target, as does what is queued again
             and r.target = coalesce((h.caveat ->> 'target')::integer, r.target)) as status,
-       h.caveat ->> 'problem' as problem
+       null::jsonb as deliveries,
+       h.caveat ->> 'problem' as problem,
+       h.caveat,
+       h.day
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture;
 comment on view rowrelay.history is 'every captured change: what, when, who, and its status for each target';
