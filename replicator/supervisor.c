@@ -28,11 +28,16 @@
 #define HEARTBEAT_INTERVAL 5000
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
+#define TICK_INTERVAL 1000
+#define MORE_TICKS_INTERVAL 100 /* while there is more to be indexed than a tick may look at */
 #define HORIZON_INTERVAL 200
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
 #define SOURCE_TIMEOUT 30000
+
+/* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
+#define TICK_ROWS 10000
 
 /* Array literals of names of targets, and of lanes. */
 #define NAMES_LIMIT ((size_t)64 * 1024)
@@ -63,6 +68,7 @@ struct supervisor {
   int64_t heartbeat_at;
   int64_t floors_at;
   int64_t maintenance_at;
+  int64_t tick_at;
   int64_t horizon_at;
   int64_t empty_at;
 };
@@ -303,6 +309,21 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
+/* Finding changes takes longer without, but that is all. */
+static bool tick(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_tick, VALUES(number(TICK_ROWS).text), &reply, error)) {
+    if (!pgconn_alive(source_connection(supervisor->source)))
+      return false;
+    log_failure(LOG_LEVEL_WARNING, error, "tick");
+    return true;
+  }
+  if (reply_bigint(reply, 0, 0) >= TICK_ROWS)
+    supervisor->tick_at = clock_now() + MORE_TICKS_INTERVAL;
+  PQclear(reply);
+  return true;
+}
+
 static bool look_for_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(supervisor->source, &QUERY_backfill_unfinished, VALUES(supervisor->names), &reply, error))
@@ -397,6 +418,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
   if (is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) && !maintain(supervisor, error))
+    return false;
+  if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
     return false;
   if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
       !is_empty(supervisor, finished, error))

@@ -21,6 +21,17 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/take_job.sql
 \ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
+\ir functions/key_hash.sql
+\ir functions/key_partitions.sql
+\ir functions/writing_xids.sql
+\ir functions/index_changes.sql
+\ir functions/tick_is_due.sql
+\ir functions/tick.sql
+\ir functions/changes_of.sql
+\ir functions/changes_of_key.sql
+\ir functions/truncates_of.sql
+\ir functions/changes_of_transaction.sql
+\ir functions/index_day.sql
 \ir functions/matching_tables.sql
 \ir functions/captured.sql
 \ir functions/target_id.sql

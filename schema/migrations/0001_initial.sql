@@ -322,6 +322,49 @@ comment on column rowrelay.receipt.settled_at is 'when it was settled';
 comment on column rowrelay.receipt.change_ids is 'the changes that were delivered';
 comment on column rowrelay.receipt.refused is 'how many were refused';
 
+-- Finding changes -----------------------------------------------------------------------------------------------
+
+create table rowrelay.tick (
+  id           bigint generated always as identity primary key,
+  taken_at     timestamptz not null,
+  snapshot     pg_snapshot not null,
+  low          bigint not null,
+  high         bigint not null,
+  writers      xid8[] not null,
+  writers_from bigint[] not null,
+  indexed_to   bigint,
+  open_from    date,
+  first_day    date,
+  last_day     date,
+  constraint ids_are_in_order check (low <= high)
+);
+create index tick_xmax on rowrelay.tick (pg_snapshot_xmax(snapshot), id);
+create index tick_taken_at on rowrelay.tick (taken_at);
+comment on table rowrelay.tick is 'moments of the log: which changes were committed by then; see rowrelay.tick()';
+comment on column rowrelay.tick.id is 'order';
+comment on column rowrelay.tick.taken_at is 'when, by the server''s clock';
+comment on column rowrelay.tick.snapshot is 'which transactions had ended';
+comment on column rowrelay.tick.low is 'a change of a transaction that had not ended has a larger id, unless the transaction is one of writers';
+comment on column rowrelay.tick.high is 'a change of a transaction that had ended has no larger id';
+comment on column rowrelay.tick.writers is 'transactions that had not ended, and may have changes up to low';
+comment on column rowrelay.tick.writers_from is 'for each of these: its changes have larger ids than this';
+comment on column rowrelay.tick.open_from is 'changes of transactions that had not ended are in this partition or a later one; null: in any';
+comment on column rowrelay.tick.indexed_to is 'up to which id rowrelay.change_key has the changes that had been committed by then; null: it has all of them';
+comment on column rowrelay.tick.first_day is 'of the changes that were committed since the tick before, the first partition; null: there are none';
+comment on column rowrelay.tick.last_day is 'and the last one';
+
+-- The day comes first, so that what is written in the background are always the same few pages of the index.
+create table rowrelay.change_key (
+  change_id bigint not null,
+  day       date not null,
+  key_hash  integer not null
+) partition by range (day);
+create index change_key_hash on rowrelay.change_key (day, key_hash, change_id);
+comment on table rowrelay.change_key is 'where the changes of a row are: filled behind the writers by rowrelay.tick(); see rowrelay.changes_of_key()';
+comment on column rowrelay.change_key.change_id is 'which change';
+comment on column rowrelay.change_key.day is 'its partition of rowrelay.change; here one is a month';
+comment on column rowrelay.change_key.key_hash is 'rowrelay.key_hash() of its capture and key';
+
 -- Rows that were there before -----------------------------------------------------------------------------------
 
 create table rowrelay.backfill (

@@ -1,0 +1,39 @@
+-- Purpose:    a piece of what a tick has to put into rowrelay.change_key: the changes that were committed by then, and not
+--             by the tick before
+-- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
+-- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
+--             first_day, last_day of those that were indexed
+create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
+                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date)
+language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  -- Restored from a dump into another server, the log's transaction ids mean nothing there: better twice than not at all.
+  elsewhere constant boolean := coalesce(pg_snapshot_xmax(previous.snapshot) > pg_snapshot_xmax(tick.snapshot), false);
+  low       constant bigint := coalesce(previous.low, 0);
+  high      constant bigint := coalesce(previous.high, 0);
+  writers   constant xid8[] := coalesce(previous.writers, '{}');
+begin
+  with looked as (
+    select c.id, c.day, c.capture, c.op, c.key, c.txid
+      from rowrelay.change c
+     where c.id > after_id and c.id <= tick.high and c.day >= coalesce(previous.open_from, '-infinity')
+     order by c.id limit max_rows
+  ), fresh as (
+    select l.*
+      from looked l
+     where (elsewhere or pg_visible_in_snapshot(l.txid, tick.snapshot))
+       and (l.id > low or l.txid = any (writers))
+       and (l.id > high or not pg_visible_in_snapshot(l.txid, previous.snapshot))
+  ), indexed as (
+    insert into rowrelay.change_key (change_id, day, key_hash)
+    select f.id, f.day, rowrelay.key_hash(f.capture, f.key)
+      from fresh f
+     where case when f.key is null then f.op = 't' else f.op not in ('b', 'r') end
+     order by 2, 3, 1
+  )
+  select l.looked_at, l.last_id, f.first_day, f.last_day
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day
+    from (select count(*) as looked_at, max(id) as last_id from looked) as l,
+         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f;
+end
+$$;

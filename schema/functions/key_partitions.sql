@@ -1,0 +1,23 @@
+-- Purpose:    makes the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day. Nobody
+--             who reads is held up.
+-- Result:     number of partitions made
+create or replace function rowrelay.key_partitions() returns integer
+language plpgsql as $$
+declare
+  month     date;
+  partition text;
+  made      integer := 0;
+begin
+  for month in
+    select distinct date_trunc('month', p.day)::date from rowrelay.partition_days() p
+  loop
+    partition := 'change_key_' || to_char(month, 'YYYYMM');
+    continue when to_regclass('rowrelay.' || partition) is not null;
+    execute format('create table rowrelay.%I (like rowrelay.change_key including all)', partition);
+    execute format('alter table rowrelay.change_key attach partition rowrelay.%I for values from (%L) to (%L)',
+                   partition, month, month + interval '1 month');
+    made := made + 1;
+  end loop;
+  return made;
+end
+$$;

@@ -1,0 +1,76 @@
+-- Purpose:    takes a tick, which is PgQ's word: a moment of the log of which it is known what was committed by then, and
+--             puts what that is since the tick before into rowrelay.change_key, so that the changes of a row can be found
+--             although its writers keep no index. Running processes call it every second; without them nothing is wrong,
+--             but finding takes longer.
+--
+--             In this order, each statement with a snapshot of its own: the last id (low); the transactions that hold the
+--             writers' lock; the snapshot; the last id (high). A change that is not visible in the snapshot has an id above
+--             low, or its transaction took the lock before low was read and still held it when the snapshot was taken: then
+--             it is in the list. So transactions that do not write changes cost nothing, however long they last. Somebody
+--             who holds the lock and has no transaction id yet cannot be listed, so low is left where it was before him.
+--             A change that is visible in the snapshot has an id up to high, because its transaction had ended by then.
+-- Parameters: max_rows: how many changes to look at; at_once: do not wait until it is worth a tick
+-- Result:     number of changes it looked at; as many as max_rows: there is more to be done
+-- Errors:     called in a transaction that has written something, or that is not read committed
+create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
+language plpgsql as $$
+declare
+  last     rowrelay.tick;
+  previous rowrelay.tick;
+  tick     rowrelay.tick;
+  nameless boolean;
+  piece    record;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
+    raise exception 'a tick cannot be taken in a transaction that has written something, or that is not read committed'
+      using errcode = 'active_sql_transaction', hint = 'Commit first, and call rowrelay.tick() by itself.';
+  end if;
+  -- one at a time: ticks are in order, and the last is there when the next is taken
+  if not pg_try_advisory_xact_lock(1919907700, 0) then
+    return 0;
+  end if;
+  select t.* into last from rowrelay.tick t order by t.id desc limit 1;
+
+  if last.indexed_to is not null then
+    tick := last;
+    select t.* into previous from rowrelay.tick t where t.id < last.id order by t.id desc limit 1;
+  elsif rowrelay.tick_is_due(last, at_once) then
+    previous := last;
+    tick.taken_at := clock_timestamp();
+    select min(p.day) into tick.open_from
+      from rowrelay.partition_days() p
+     where not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
+    tick.low := rowrelay.last_change_id();
+    select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
+    tick.snapshot := pg_current_snapshot();
+    tick.high := rowrelay.last_change_id();
+    if nameless then
+      tick.low := coalesce(last.low, 0);
+    end if;
+    select coalesce(array_agg(w order by w), '{}'),
+           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0) order by w), '{}')
+      into tick.writers, tick.writers_from
+      from unnest(tick.writers) as w
+     where not pg_visible_in_snapshot(w, tick.snapshot);
+    tick.indexed_to := least(coalesce(last.low, 0), (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
+                                         where w.xid <> all (tick.writers)));
+    perform rowrelay.key_partitions();
+  else
+    return 0;
+  end if;
+
+  select * into piece from rowrelay.index_changes(tick, previous, tick.indexed_to, max_rows);
+  tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
+  tick.first_day := least(tick.first_day, piece.first_day);
+  tick.last_day := greatest(tick.last_day, piece.last_day);
+  if tick.id is null then
+    insert into rowrelay.tick (taken_at, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day)
+    values (tick.taken_at, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
+            tick.indexed_to, tick.first_day, tick.last_day);
+  else
+    update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day
+     where t.id = tick.id;
+  end if;
+  return piece.looked_at;
+end
+$$;
