@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "doorbell.h"
 #include "interrupt.h"
+#include "keeper.h"
 #include "log.h"
 #include "number.h"
 #include "queries.h"
@@ -59,6 +60,7 @@ struct supervisor {
   struct horizon horizon;
   struct doorbell doorbell;
   struct backfiller backfiller;
+  struct keeper keeper;
   struct crew **crews;
   size_t crew_count;
   int64_t started_at;
@@ -296,7 +298,9 @@ static bool store_floors(struct supervisor *supervisor, struct error *error) {
 
 static bool maintain(struct supervisor *supervisor, struct error *error) {
   PGresult *reply = NULL;
-  if (!source_run(supervisor->source, &QUERY_maintain, NO_VALUES, &reply, error)) {
+  if (!source_run(supervisor->source, &QUERY_maintain, NO_VALUES, &reply, error) ||
+      !keeper_tend(&supervisor->keeper, supervisor->source, error)) {
+    PQclear(reply);
     /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
@@ -489,8 +493,10 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   doorbell_init(&supervisor->doorbell);
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
+  keeper_init(&supervisor->keeper, options->conninfo);
   ok = ok && run_until_told(supervisor, error);
   backfiller_release(&supervisor->backfiller);
+  keeper_release(&supervisor->keeper);
   struct error ignored;
   if (supervisor->source != NULL &&
       (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||

@@ -61,6 +61,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/log_users.sql
 \ir functions/empty_days.sql
 \ir functions/drop_empty_days.sql
+\ir functions/prune_is_due.sql
 \ir functions/maintain.sql
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql

@@ -19,6 +19,7 @@ begin
   exception when lock_not_available then
     null; -- there are partitions for days ahead, and the next run is soon
   end;
+  perform rowrelay.close_days();
 
   for capture in
     select c.* from rowrelay.capture c

@@ -195,6 +195,27 @@ Test(retention, an_empty_partition_waits_until_nobody_holds_the_log_for_long) {
   fixture_end(&f);
 }
 
+Test(retention, a_running_process_drops_what_is_old_and_says_what_it_keeps) {
+  struct fixture f;
+  begin(&f, "retention_run");
+  sql(f.at_target, "alter table item add constraint not_13 check (id <> 13)");
+  add_items(&f, 1, 10);
+  const char *delivered = past_move(f.at_source, 50);
+  add_items(&f, 11, 20);
+  const char *refused = past_move(f.at_source, 40);
+  add_items(&f, 21, 30);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  rowrelay_ok(&f, "keep", "30 days", NULL);
+  past_close(f.at_source);
+  sql(f.at_source, "delete from rowrelay.job");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.partition_days() where day = '%s'", delivered);
+  wait_until_says(process, "kept: 1 changes were refused by target w", 10);
+  cr_assert_eq(changes(&f, refused), 10);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 Test(retention, how_long_changes_are_kept_is_shown_and_nonsense_is_refused) {
   struct fixture f;
   begin(&f, "retention_keep");

@@ -1,0 +1,31 @@
+/*
+ * keeper: the thread of a running process that drops changes which have been kept for long enough, when it is this
+ * process's turn. It has a connection of its own while it does.
+ */
+#ifndef ROWRELAY_KEEPER_H
+#define ROWRELAY_KEEPER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "error.h"
+#include "source.h"
+
+struct keeper {
+  const char *conninfo; /* of the source; borrowed */
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  pthread_t thread;
+  bool started;
+  bool wanted; /* there is something to do */
+  bool leaving;
+};
+
+void keeper_init(struct keeper *keeper, const char *conninfo);
+/* Lets it finish its statement and waits for it. */
+void keeper_release(struct keeper *keeper);
+
+/* Looks whether there is anything to do, and if so, lets the thread do it. To be called now and then. */
+MUST_CHECK bool keeper_tend(struct keeper *keeper, struct source *source, struct error *error);
+
+#endif

@@ -1,0 +1,15 @@
+-- Purpose:    whether there is anything for rowrelay.prune() or rowrelay.drop_empty_days() to do, and the caller is to do it:
+--             one process at a time, once a minute
+create or replace function rowrelay.prune_is_due() returns boolean
+language plpgsql as $$
+begin
+  if not exists (select from rowrelay.empty_days())
+     and not exists (select from rowrelay.day d
+                      where d.dropped_at is null
+                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)
+                            <= clock_timestamp()) then
+    return false;
+  end if;
+  return rowrelay.take_job('prune', '1 min');
+end
+$$;
