@@ -23,13 +23,12 @@ language sql stable as $$
       ) as part(type)
      where u.depth < 20
   ), own as (
-    select t.oid, t.typname, t.typtype, t.typrelid, t.typbasetype, t.typtypmod, n.nspname, max(u.depth) as depth
-      from used u
+    select t.oid, t.typname, t.typtype, t.typrelid, t.typbasetype, t.typtypmod, n.nspname, u.depth
+      from (select type, max(depth) as depth from used group by type) as u
       join pg_type t on t.oid = u.type
       join pg_namespace n on n.oid = t.typnamespace
      where t.oid >= 16384 and t.typtype in ('e', 'c', 'd', 'r')
        and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid and d.deptype = 'e')
-     group by t.oid, n.nspname
   )
   select json_agg(json_build_object('schema', o.nspname, 'type', format('%I.%I', o.nspname, o.typname), 'definition',
            case o.typtype
