@@ -6,7 +6,8 @@
 #
 # Unit tests need nothing. Integration tests get a source and a target server of their own, and find them by
 # ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfo of a superuser; ROWRELAY_TEST_SOURCE_DIR and …_TARGET_DIR are
-# what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time.
+# what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time. SOURCE_BIN and
+# TARGET_BIN name the directories of other PostgreSQL servers than the newest that is installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -80,17 +81,17 @@ run() {
   fi
 }
 
-start_server() { # VARIABLE DIR
+start_server() { # VARIABLE DIR BIN
   servers+=("$2")
   local conninfo
-  conninfo=$("$pg" start "$2") || { echo "cannot start a server"; exit 1; }
+  conninfo=$(PG_BIN=$3 "$pg" start "$2") || { echo "cannot start a server"; exit 1; }
   export "$1=$conninfo" "$1_DIR=$2"
 }
 
 if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
 if [[ -x $build/test-integration ]]; then
-  start_server ROWRELAY_TEST_SOURCE "$dir/source"
-  start_server ROWRELAY_TEST_TARGET "$dir/target"
+  start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
+  start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
   run "$build/test-integration" 780 300
 fi
 

@@ -9,6 +9,7 @@
 #   pg.sh remove DIR                   end it at once and remove DIR
 #   pg.sh bin                          where psql, pgbench and the others of the same version are
 #
+# The newest server that is installed; PG_BIN names another one's directory, which DIR remembers.
 # In DIR: data/ is the cluster, log what the server says, and the socket. Anybody who can enter DIR is the superuser.
 # There is no TCP unless port=N (then on 127.0.0.1) or listen_addresses=A is asked for. A socket's path may have
 # 107 bytes, so keep DIR short. NAME=VALUE are server settings; fsync=on for figures that should mean something.
@@ -59,6 +60,7 @@ create() {
   as_owner "$bin/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >"$dir/initdb.out" 2>&1 ||
     { cat "$dir/initdb.out" >&2; die "initdb failed"; }
   rm "$dir/initdb.out"
+  as_owner ln -s "$bin" "$dir/bin"
   as_owner tee -a "$data/postgresql.conf" >/dev/null <<CONF
 unix_socket_directories = '$dir'
 listen_addresses = ''
@@ -123,7 +125,7 @@ command=$1
 dir=$(realpath -m "$2")
 data=$dir/data
 shift 2
-bin=$(find_bin)
+if [[ -e $dir/bin ]]; then bin=$dir/bin; else bin=$(find_bin); fi
 owner=
 if [[ $(id -u) == 0 ]]; then
   owner=postgres
