@@ -38,7 +38,7 @@ static void clickhouse_has(struct fixture *f, const char *query) {
   sql(f->at_source, "drop table if exists found; create temporary table found (id int, row jsonb)");
   PGresult *result = PQexecParams(f->at_source,
                                   "insert into found select (r::json ->> 'id')::int, r::jsonb from "
-                                  "string_to_table(rtrim($1::text, e'\\n'), e'\\n') as r where r <> ''",
+                                  "unnest(string_to_array(rtrim($1::text, e'\\n'), e'\\n')) as r where r <> ''",
                                   1, NULL, rows, NULL, NULL, 0);
   cr_assert(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(f->at_source));
   PQclear(result);
@@ -198,7 +198,7 @@ Test(http_lines, a_refused_line_is_found_and_all_others_arrive) {
   receiver_load(receiver, f.at_source);
   cr_assert_str_eq(ask(f.at_source,
                        "select count(distinct line::json ->> 'key') from request cross join lateral "
-                       "string_to_table(rtrim(body, e'\\n'), e'\\n') as line where status = 200 and n > 4"),
+                       "unnest(string_to_array(rtrim(body, e'\\n'), e'\\n')) as line where status = 200 and n > 4"),
                    "63");
   cr_assert(ask_number(f.at_source, "select count(*) from request") < 30);
   fixture_end(&f);

@@ -76,7 +76,7 @@ static void load_items(struct fixture *f) {
       "status, "
       "l.line::json -> 'index' ->> '_id' as id, (l.line::json -> 'index' ->> 'version')::bigint as version, "
       "lead(l.line) over (partition by r.n order by l.i)::json ->> 'name' as name from request r cross join lateral "
-      "string_to_table(rtrim(r.body, e'\\n'), e'\\n') with ordinality as l(line, i) where r.body <> '';"
+      "unnest(string_to_array(rtrim(r.body, e'\\n'), e'\\n')) with ordinality as l(line, i) where r.body <> '';"
       "delete from sent where id is null");
 }
 

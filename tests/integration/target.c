@@ -324,8 +324,9 @@ static void kill_before_it_settles(struct fixture *f, pid_t process) {
   wait_until(f->at_source, "1", 10,
              "select count(*) from pg_locks where relation = 'rowrelay.receipt'::regclass and not granted");
   cr_assert_eq(stop_process(process, SIGKILL), 128 + SIGKILL);
-  sql(f->at_source, "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
-                    "where datname = current_database() and application_name = 'rowrelay'");
+#define ITS_CONNECTIONS "from pg_stat_activity where datname = current_database() and application_name = 'rowrelay'"
+  sql(f->at_source, "select pg_terminate_backend(pid) " ITS_CONNECTIONS);
+  wait_until(f->at_source, "0", 10, "select count(*) " ITS_CONNECTIONS);
 }
 
 /*
