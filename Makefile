@@ -1,5 +1,6 @@
 # make             builds build/rowrelay
 # make check       runs all tests; TEST=pattern or SUITE=name runs some of them
+# make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
@@ -88,6 +89,10 @@ check: deps
 	@+$(MAKE) --no-print-directory tests SANITIZE=$(TEST_SANITIZE)
 	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 
+check-matrix: deps
+	@+$(MAKE) --no-print-directory all tests
+	@TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
+
 tests: $(TESTS)
 
 demo: deps
@@ -117,7 +122,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check tests demo bench sanitize deps install tidy format clean
+.PHONY: all check check-matrix tests demo bench sanitize deps install tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))
