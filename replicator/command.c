@@ -34,6 +34,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_verify,
     &COMMAND_keep,
     &COMMAND_prune,
+    &COMMAND_archive,
     &COMMAND_uninstall,
     &COMMAND_help,
 };

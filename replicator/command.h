@@ -74,6 +74,7 @@ extern const struct command COMMAND_log;
 extern const struct command COMMAND_verify;
 extern const struct command COMMAND_keep;
 extern const struct command COMMAND_prune;
+extern const struct command COMMAND_archive;
 extern const struct command COMMAND_uninstall;
 extern const struct command COMMAND_help;
 

@@ -62,6 +62,11 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/empty_days.sql
 \ir functions/drop_empty_days.sql
 \ir functions/prune_is_due.sql
+\ir functions/archive_line.sql
+\ir functions/archived_change.sql
+\ir functions/archive_begin.sql
+\ir functions/restore_begin.sql
+\ir functions/restore_end.sql
 \ir functions/maintain.sql
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql

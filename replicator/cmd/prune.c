@@ -5,8 +5,8 @@
 #include "../command.h"
 #include "call.h"
 #include "clock.h"
+#include "empty_days.h"
 #include "queries.h"
-#include "reply.h"
 
 /* Between two tries for a lock. Milliseconds. */
 #define RETRY_PAUSE 200
@@ -64,27 +64,6 @@ static bool prune(struct source *source, struct values values, int64_t until, st
   }
 }
 
-/* The days are empty, so that this can as well be done later. */
-static bool drop_empty_days(struct source *source, int64_t until, struct error *error) {
-  for (;;) {
-    PGresult *reply = NULL;
-    if (!call_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
-      return false;
-    int dropped = reply_int(reply, 0, 0);
-    PQclear(reply);
-    if (dropped == 0)
-      return true;
-    if (dropped < 0 && clock_now() >= until) {
-      fputs("empty partitions are left, because somebody holds a lock on the log; running processes take them away "
-            "later\n",
-            stderr);
-      return true;
-    }
-    if (dropped < 0)
-      clock_sleep(RETRY_PAUSE);
-  }
-}
-
 static bool run(const struct options *given, struct error *error) {
   int64_t seconds;
   struct source *source;
@@ -93,7 +72,7 @@ static bool run(const struct options *given, struct error *error) {
   int64_t until = clock_now() + seconds * 1000;
   struct values values = VALUES(option_text(given, "older-than"), option_given(given, "force") ? "true" : "false",
                                 option_given(given, "restored") ? "true" : "false");
-  bool ok = prune(source, values, until, error) && drop_empty_days(source, until, error);
+  bool ok = prune(source, values, until, error) && empty_days_drop(source, until, error);
   source_close(source);
   return ok;
 }

@@ -1,0 +1,253 @@
+/* rowrelay archive: writes days of the log to files before they go, and brings them back. */
+#include "archive.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../command.h"
+#include "buffer.h"
+#include "call.h"
+#include "clock.h"
+#include "empty_days.h"
+#include "queries.h"
+#include "reply.h"
+
+/* Between two tries for a lock. Milliseconds. */
+#define RETRY_PAUSE 200
+/* A server that says nothing for that long has gone. Milliseconds. */
+#define COPY_TIMEOUT 60000
+/* The header names all captured tables. Bytes. */
+#define HEADER_LIMIT ((size_t)64 * 1024 * 1024)
+#define NAME_SIZE 128
+
+/* ---- writing --------------------------------------------------------------------------------------------------- */
+
+static bool copy_out(struct source *source, const char *statement, struct archive *archive, struct error *error) {
+  struct pgconn *connection = source_connection(source);
+  if (!pgconn_copy_begin(connection, statement, error))
+    return false;
+  int64_t heard_at = clock_now();
+  for (;;) {
+    char *row;
+    int length;
+    if (!pgconn_copy_read(connection, COPY_TIMEOUT, &row, &length, error))
+      return false;
+    if (length < 0)
+      return true;
+    if (length == 0 && clock_now() - heard_at >= COPY_TIMEOUT)
+      return error_set(error, FAILURE_RETRY, "the source is silent");
+    if (length == 0)
+      continue;
+    heard_at = clock_now();
+    bool ok = archive_add(archive, row, (size_t)length, error);
+    PQfreemem(row);
+    if (!ok)
+      return false;
+  }
+}
+
+static bool write_file(struct source *source, const char *header, const char *statement, struct archive *archive,
+                       char sum[ARCHIVE_SUM_SIZE], struct error *error) {
+  return archive_add(archive, header, strlen(header), error) && archive_add(archive, "\n", 1, error) &&
+         copy_out(source, statement, archive, error) && archive_finish(archive, sum, error);
+}
+
+/* Its changes are in the file; somebody may be reading them here. */
+static bool drop_day(struct source *source, const char *day, const char *path, int64_t until, struct error *error) {
+  for (;;) {
+    PGresult *reply = NULL;
+    if (!call_run(source, &QUERY_archive_drop, VALUES(day), &reply, error))
+      return false;
+    bool dropped = strcmp(PQgetvalue(reply, 0, 0), "dropped") == 0;
+    bool over = dropped || clock_now() >= until;
+    if (over)
+      printf("%s: written to %s%s%s\n", day, path,
+             dropped ? "" : ", and still in the log: ", dropped ? "" : PQgetvalue(reply, 0, 1));
+    PQclear(reply);
+    if (over)
+      return true;
+    clock_sleep(RETRY_PAUSE);
+  }
+}
+
+static bool write_day(struct source *source, const PGresult *begun, const char *dir, const char *name, const char *day,
+                      int64_t until, struct error *error) {
+  char sum[ARCHIVE_SUM_SIZE];
+  struct archive *archive;
+  if (!archive_create(&archive, dir, name, error))
+    return false;
+  bool ok = write_file(source, PQgetvalue(begun, 0, 0), PQgetvalue(begun, 0, 1), archive, sum, error);
+  if (ok) {
+    const char *path = archive_path(archive);
+    ok = call_run(source, &QUERY_archive_note, VALUES(day, strrchr(path, '/') + 1, sum), NULL, error) &&
+         drop_day(source, day, path, until, error);
+  }
+  archive_free(archive);
+  return ok;
+}
+
+/* In one transaction, in which nobody can change its changes. */
+static bool archive_day(struct source *source, const char *dir, const char *id, const char *day, int64_t until,
+                        struct error *error) {
+  char name[NAME_SIZE];
+  PGresult *begun = NULL;
+  /* Several sources may write into one directory. */
+  snprintf(name, sizeof name, "changes-%s-%.8s.jsonl.gz", day, id);
+  if (!source_script(source, "begin isolation level read committed", error) ||
+      !call_run(source, &QUERY_archive_begin, VALUES(day), &begun, error))
+    return false;
+  const char *note = reply_text(begun, 0, 2);
+  bool ok = true;
+  if (note != NULL)
+    printf("%s: kept: %s\n", day, note);
+  else
+    ok = write_day(source, begun, dir, name, day, until, error);
+  PQclear(begun);
+  fflush(stdout);
+  return ok && source_script(source, "commit", error);
+}
+
+static bool archive_days(struct source *source, const char *older_than, const char *dir, int64_t seconds,
+                         struct error *error) {
+  PGresult *days = NULL;
+  if (!call_run(source, &QUERY_close_days, NO_VALUES, NULL, error) ||
+      !call_run(source, &QUERY_archive_days, VALUES(older_than), &days, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(days); row++)
+    ok = archive_day(source, dir, PQgetvalue(days, row, 1), PQgetvalue(days, row, 0), clock_now() + seconds * 1000,
+                     error);
+  PQclear(days);
+  return ok && empty_days_drop(source, clock_now() + seconds * 1000, error);
+}
+
+static bool check_directory(const struct options *given, struct error *error) {
+  struct stat status;
+  if (!option_given(given, "older-than")) {
+    error_set(error, FAILURE_USAGE, "option --older-than is missing");
+    return error_hint(error, "say how long changes stay in the log, such as --older-than '90 days'");
+  }
+  if (given->argument_count != 1)
+    return error_set(error, FAILURE_USAGE, "one directory must be named, not %zu", given->argument_count);
+  if (stat(given->arguments[0], &status) != 0 || !S_ISDIR(status.st_mode))
+    return error_set(error, FAILURE_USAGE, "%s is not a directory", given->arguments[0]);
+  return true;
+}
+
+/* ---- reading --------------------------------------------------------------------------------------------------- */
+
+/* A file on its way into the log. */
+struct restore {
+  struct source *source;
+  struct buffer header; /* the first line, */
+  bool begun;           /* which has been read */
+  char day[NAME_SIZE];
+  char known_sum[ARCHIVE_SUM_SIZE]; /* as the log remembers it; "": it does not */
+};
+
+static bool begin_restore(struct restore *restore, struct error *error) {
+  PGresult *reply = NULL;
+  if (!buffer_ok(&restore->header, "the first line of the file", error) ||
+      !call_run(restore->source, &QUERY_restore_begin, VALUES(restore->header.data), &reply, error))
+    return false;
+  const char *sum = reply_text(reply, 0, 1);
+  snprintf(restore->day, sizeof restore->day, "%s", PQgetvalue(reply, 0, 0));
+  snprintf(restore->known_sum, sizeof restore->known_sum, "%s", sum != NULL ? sum : "");
+  PQclear(reply);
+  restore->begun = true;
+  return pgconn_copy_begin(source_connection(restore->source), QUERY_restore_copy.text, error);
+}
+
+static bool take_piece(void *context, const char *data, size_t length, struct error *error) {
+  struct restore *restore = context;
+  if (!restore->begun) {
+    const char *end = memchr(data, '\n', length);
+    size_t part = end != NULL ? (size_t)(end - data) : length;
+    buffer_add(&restore->header, data, part);
+    if (end == NULL)
+      return buffer_ok(&restore->header, "the first line of the file", error);
+    if (!begin_restore(restore, error))
+      return false;
+    data += part + 1;
+    length -= part + 1;
+  }
+  return length == 0 || pgconn_copy_write(source_connection(restore->source), data, length, error);
+}
+
+static bool check_sum(const char *path, const char *sum, const char *expected, const char *whose, struct error *error) {
+  if (expected[0] == '\0' || strcmp(sum, expected) == 0)
+    return true;
+  error_set(error, FAILURE_FATAL, "file %s is not what was written", path);
+  return error_detail(error, "Its SHA-256 is %s; %s says %s.", sum, whose, expected);
+}
+
+static bool copy_in(struct restore *restore, const char *path, struct error *error) {
+  char sum[ARCHIVE_SUM_SIZE];
+  char expected[ARCHIVE_SUM_SIZE];
+  if (!archive_expected_sum(path, expected, error) || !archive_read(path, take_piece, restore, sum, error))
+    return false;
+  if (!restore->begun)
+    return error_set(error, FAILURE_FATAL, "file %s was not written by rowrelay archive", path);
+  return pgconn_copy_end(source_connection(restore->source), error) &&
+         check_sum(path, sum, expected, "the file beside it", error) &&
+         check_sum(path, sum, restore->known_sum, "the log", error);
+}
+
+static bool restore_file(struct source *source, const char *path, struct error *error) {
+  struct restore restore = {.source = source};
+  PGresult *reply = NULL;
+  buffer_init(&restore.header, HEADER_LIMIT);
+  bool ok = source_script(source, "begin isolation level read committed", error) && copy_in(&restore, path, error) &&
+            call_run(source, &QUERY_restore_end, VALUES(restore.header.data), &reply, error) &&
+            source_script(source, "commit", error);
+  if (ok)
+    printf("%s: %s changes are back in the log\n", restore.day, PQgetvalue(reply, 0, 0));
+  PQclear(reply);
+  buffer_release(&restore.header);
+  return ok;
+}
+
+static bool restore_files(struct source *source, size_t count, const char *const *paths, struct error *error) {
+  if (count == 0)
+    return error_set(error, FAILURE_USAGE, "no file is named");
+  bool ok = true;
+  for (size_t i = 0; ok && i < count; i++)
+    ok = restore_file(source, paths[i], error);
+  return ok;
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------------- */
+
+static bool run(const struct options *given, struct error *error) {
+  int64_t seconds;
+  struct source *source;
+  bool restore = option_given(given, "restore");
+  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || (!restore && !check_directory(given, error)) ||
+      !call_open(&source, given, error))
+    return false;
+  bool ok = restore ? restore_files(source, given->argument_count, given->arguments, error)
+                    : archive_days(source, option_text(given, "older-than"), given->arguments[0], seconds, error);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "older-than", .value = "INTERVAL", .help = "write out days that are older than this"},
+    {.name = "restore", .help = "bring days back from files"},
+    {.name = "lock-wait", .value = "SECONDS", .initial = "10", .help = "try for this long to get locks"},
+    OPTION_END,
+};
+
+const struct command COMMAND_archive = {
+    .name = "archive",
+    .summary = "write old changes to files, and drop them; or bring them back",
+    .arguments = "DIR | --restore FILE...",
+    .most = ANY_NUMBER,
+    .options = OPTIONS,
+    .notes =
+        "Each day becomes a file in DIR, on this machine: a line of JSON for each change, compressed, with a checksum\n"
+        "in a file beside it. The day is dropped when the file is on the disk and was read back. A day that was\n"
+        "brought back stays until \"rowrelay prune --restored\".\n",
+    .run = run,
+};

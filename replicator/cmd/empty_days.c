@@ -1,0 +1,31 @@
+#include "empty_days.h"
+
+#include <stdio.h>
+
+#include "call.h"
+#include "clock.h"
+#include "queries.h"
+#include "reply.h"
+
+/* Between two tries for a lock. Milliseconds. */
+#define RETRY_PAUSE 200
+
+bool empty_days_drop(struct source *source, int64_t until, struct error *error) {
+  for (;;) {
+    PGresult *reply = NULL;
+    if (!call_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
+      return false;
+    int dropped = reply_int(reply, 0, 0);
+    PQclear(reply);
+    if (dropped == 0)
+      return true;
+    if (dropped < 0 && clock_now() >= until) {
+      fputs("empty partitions are left, because somebody holds a lock on the log; running processes take them away "
+            "later\n",
+            stderr);
+      return true;
+    }
+    if (dropped < 0)
+      clock_sleep(RETRY_PAUSE);
+  }
+}

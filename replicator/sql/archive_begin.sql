@@ -1,0 +1,2 @@
+-- Begins writing day $1 out.
+select a.header, a.statement, a.note from rowrelay.archive_begin($1::date) as a;

@@ -1,0 +1,2 @@
+-- Finds out which days are closed.
+select rowrelay.close_days();

@@ -1,0 +1,32 @@
+-- Purpose:    begins writing a day out: until the transaction ends, nothing changes its changes
+-- Parameters: day
+-- Result:     header of the file; statement that copies its changes out, a line each; else note says why it cannot be
+-- Errors:     lock_not_available: somebody is changing or deleting its changes
+create or replace function rowrelay.archive_begin(day date, out header text, out statement text, out note text)
+language plpgsql set lock_timeout = '1s' as $$
+declare
+  partition constant text := 'rowrelay.change_' || to_char(day, 'YYYYMMDD');
+  closed    rowrelay.day;
+  changes   bigint;
+begin
+  -- images are JSON already; times shall look alike in all files
+  perform set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true), set_config('synchronous_commit', 'on', true);
+  select d.* into strict closed from rowrelay.day d where d.day = archive_begin.day for update;
+  if closed.dropped_at is not null then
+    note := 'somebody else has dropped it just now';
+    return;
+  end if;
+  note := (select string_agg(u, '; ') from rowrelay.undelivered(day, closed.first_id, closed.last_id) as u);
+  if note is not null then
+    return;
+  end if;
+  execute format('lock table only %s in share mode', partition);
+  execute format('select count(*) from %s', partition) into changes;
+  header := json_build_object('rowrelay', 'archive', 'format', 1, 'source', (select s.id from rowrelay.source s), 'day', day,
+              'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
+              'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
+  -- No JSON has such bytes in it, so each line is as it is.
+  statement := format('copy (select rowrelay.archive_line(c) from %s c order by c.id) to stdout (format csv, quote e''\x01'', delimiter e''\x02'')',
+                      partition);
+end
+$$;

@@ -1,0 +1,42 @@
+-- Purpose:    begins bringing a day back from an archive: the lines behind the header are then copied into the temporary
+--             table rowrelay_restored
+-- Parameters: header, the first line of the file
+-- Result:     the day
+-- Errors:     it is no such file, or of another source; the day is in the log, or may still be written to
+create or replace function rowrelay.restore_begin(header text) returns date
+language plpgsql as $$
+declare
+  head json;
+  day  date;
+  held bigint;
+begin
+  begin
+    head := header::json;
+    day := (head ->> 'day')::date;
+  exception when data_exception then
+    head := null;
+  end;
+  if head ->> 'rowrelay' is distinct from 'archive' or day is null then
+    raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
+      hint = 'Name a file that "rowrelay archive" has written.';
+  elsif head ->> 'format' <> '1' then
+    raise exception 'the archive of % has format %, which is not known here', day, head ->> 'format'
+      using errcode = 'feature_not_supported', hint = 'Use a newer rowrelay.';
+  elsif (head ->> 'source')::uuid <> (select s.id from rowrelay.source s) then
+    raise exception 'the archive of % is from another source', day using errcode = 'invalid_parameter_value',
+      detail = 'Tables have numbers there that mean something else here.', hint = 'Each line of the file is JSON: read it with zcat.';
+  end if;
+  if day >= (select s.open_from from rowrelay.source s) then
+    raise exception 'day % is not over yet', day using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  if to_regclass('rowrelay.change_' || to_char(day, 'YYYYMMDD')) is not null then
+    execute format('select c.id from %s c limit 1', 'rowrelay.change_' || to_char(day, 'YYYYMMDD')) into held;
+  end if;
+  if held is not null then
+    raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
+      hint = 'If it shall be as in the archive, drop it first.';
+  end if;
+  create temporary table rowrelay_restored (line text) on commit drop;
+  return day;
+end
+$$;

@@ -1,0 +1,35 @@
+-- Purpose:    makes what was copied into the temporary table rowrelay_restored a partition of the log. rowrelay.prune()
+--             leaves it alone until it is asked for what was restored.
+-- Parameters: header, the first line of the file
+-- Result:     number of changes
+-- Errors:     there are not as many as the header says; lock_not_available: somebody holds the log for longer than a second
+create or replace function rowrelay.restore_end(header text) returns bigint
+language plpgsql set lock_timeout = '1s' as $$
+declare
+  day       constant date := header::json ->> 'day';
+  partition constant text := 'change_' || to_char(day, 'YYYYMMDD');
+  restored  bigint;
+begin
+  -- Writers go on; but nobody takes the empty partition away meanwhile.
+  lock table only rowrelay.change in share update exclusive mode;
+  if to_regclass('rowrelay.' || partition) is null then
+    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
+    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
+                   partition, day, day + 1);
+  end if;
+  execute format('insert into rowrelay.%I select c.* from pg_temp.rowrelay_restored r '
+                 'cross join lateral rowrelay.archived_change(r.line) as c', partition);
+  get diagnostics restored = row_count;
+  if restored <> (header::json ->> 'changes')::bigint then
+    raise exception 'the archive of % has % changes, and should have %', day, restored, header::json ->> 'changes'
+      using errcode = 'data_corrupted';
+  end if;
+  insert into rowrelay.day as d (day, closed_at, ends_at, first_id, last_id, dropped_at, restored_at)
+  values (day, clock_timestamp(), (day + 2)::timestamp at time zone 'UTC', (header::json ->> 'first_id')::bigint,
+          (header::json ->> 'last_id')::bigint, clock_timestamp(), clock_timestamp())
+  on conflict on constraint day_pkey do update
+    set restored_at = clock_timestamp(), dropped_at = coalesce(d.dropped_at, clock_timestamp()), captures = null;
+  perform rowrelay.index_day(day);
+  return restored;
+end
+$$;
