@@ -1,10 +1,15 @@
 #include "past.h"
 
+#include <stdio.h>
+
 #include "fixture.h"
 
 const char *past_move(PGconn *source, int days_ago) {
+  static char names[16][16];
+  static unsigned int next;
+  char *day = names[next++ % 16];
   const char *today = ask(source, "select rowrelay.partition_day()");
-  const char *day = ask(source, "select (now() at time zone 'UTC')::date - %d", days_ago);
+  snprintf(day, sizeof names[0], "%s", ask(source, "select (now() at time zone 'UTC')::date - %d", days_ago));
   const char *partition = ask(source, "select 'rowrelay.change_' || to_char('%s'::date, 'YYYYMMDD')", day);
   if (ask_number(source, "select count(*) from pg_class where oid = to_regclass('%s')", partition) == 0)
     sql(source,

@@ -6,7 +6,7 @@
 
 /*
  * Moves all changes of today to the day that many days ago, queued or not, and their times with them. Gives that day's
- * name, as ask() does. At least 3, so that it can be closed.
+ * name, valid until 16 more calls. At least 3, so that it can be closed.
  */
 const char *past_move(PGconn *source, int days_ago);
 /* Lets rowrelay find out that past days are closed, without waiting as long as it does. */
