@@ -1,8 +1,8 @@
 -- Purpose:    one change, logged and queued; the generated triggers do the same in line
--- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
 -- Result:     its id
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
-                                               new_row json, problem text default null) returns bigint
+                                               new_row json, problem text default null, caveat json default null) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   added rowrelay.change;
@@ -12,8 +12,12 @@ begin
   values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
           rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), add_change.old_row, add_change.new_row,
-          case when problem is not null then json_build_object('problem', problem) end)
+          case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
   returning c.* into added;
+  if add_change.op = 't' then
+    insert into rowrelay.truncation (capture, change_id, txid, captured_at, condition, is_known)
+    values (capture_id, added.id, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+  end if;
   perform rowrelay.enqueue(added, lane_hash);
   return added.id;
 end

@@ -21,6 +21,7 @@ declare
   was         rowrelay.capture;
   capture     rowrelay.capture;
   documents   text;
+  begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
   key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
@@ -87,9 +88,19 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
 
+  begins := was.id is null
+         or (was.key_columns, was.row_filter, was.capture_origin)
+            is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);
+  if was.id is not null and begins then
+    -- what is captured as it was before must have ended when the log begins anew
+    perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+  end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
                                    lock_wait);
+  if begins then
+    perform rowrelay.begin_log(capture);
+  end if;
   return capture.id;
 end
 $$;

@@ -30,6 +30,10 @@ begin
          relation_name = rowrelay.full_name(capture.relation),
          key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
    where c.id = capture_id;
+  -- of a capture that is new rowrelay.capture_table() notes the first
+  if exists (select from rowrelay.shape s where s.capture = capture_id) then
+    perform rowrelay.note_shape(capture);
+  end if;
   update rowrelay.document_source s
      set key_name = (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1]
    where s.capture = capture_id and s.key_column is not null

@@ -42,6 +42,7 @@ create table rowrelay.capture (
   lane_state      text,
   keep            interval constraint keep_is_positive check (keep > interval '0'),
   created_at      timestamptz not null default now(),
+  log_since       timestamptz not null default clock_timestamp(),
   released_at     timestamptz
 );
 create unique index capture_relation on rowrelay.capture (relation) where released_at is null;
@@ -66,7 +67,69 @@ comment on column rowrelay.capture.column_state is 'what the table was like when
 comment on column rowrelay.capture.lane_state is 'what the lanes of rows depended on when the trigger function was made; see rowrelay.lane_state()';
 comment on column rowrelay.capture.keep is 'how long its changes are kept; null: as the source says; see rowrelay.keep()';
 comment on column rowrelay.capture.created_at is 'since when';
+comment on column rowrelay.capture.log_since is 'since when the log holds every change of the table: since its triggers are there, or what was removed of the log by age ended';
 comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';
+
+create table rowrelay.shape (
+  id         integer generated always as identity primary key,
+  capture    integer not null references rowrelay.capture,
+  from_id    bigint not null,
+  noticed_at timestamptz not null default clock_timestamp(),
+  txid       xid8 not null default pg_current_xact_id(),
+  begins     boolean not null,
+  was_empty  boolean not null,
+  numbers    smallint[] not null,
+  names      text[] not null,
+  masks      json not null,
+  hidden     smallint[] not null,
+  key_types  regtype[] not null,
+  altered_by xid8 not null
+);
+create index shape_capture on rowrelay.shape (capture, id);
+comment on table rowrelay.shape is 'what the rows of a captured table looked like in the log, from when on: so that old images are read right under the names of now';
+comment on column rowrelay.shape.id is 'the later has the larger';
+comment on column rowrelay.shape.capture is 'of which table';
+comment on column rowrelay.shape.from_id is 'changes with a larger id have this shape, or a later one; some before may have it, because it is noticed when the trigger function is made anew';
+comment on column rowrelay.shape.noticed_at is 'when it was noticed';
+comment on column rowrelay.shape.txid is 'transaction that noticed it';
+comment on column rowrelay.shape.begins is 'nothing before it can be compared: the table is captured from here on, or with another key or filter';
+comment on column rowrelay.shape.was_empty is 'the table had no row when that began, so the log knows all that ever was in it';
+comment on column rowrelay.shape.numbers is 'attribute numbers of the columns that an image has, in its order';
+comment on column rowrelay.shape.names is 'their names';
+comment on column rowrelay.shape.masks is 'name of a column → JSON value that stands in its place';
+comment on column rowrelay.shape.hidden is 'attribute numbers of the columns that it has not';
+comment on column rowrelay.shape.key_types is 'types of the key''s columns, on which the text of a key depends';
+comment on column rowrelay.shape.altered_by is 'the last transaction that altered a column';
+
+create table rowrelay.truncation (
+  capture     integer not null,
+  change_id   bigint not null,
+  txid        xid8 not null,
+  captured_at timestamptz not null,
+  condition   text,
+  is_known    boolean not null,
+  primary key (capture, change_id)
+);
+comment on table rowrelay.truncation is 'the truncates in the log once more, because the past of every row of a table depends on them';
+comment on column rowrelay.truncation.capture is 'of which table';
+comment on column rowrelay.truncation.change_id is 'as in rowrelay.change';
+comment on column rowrelay.truncation.txid is 'as in rowrelay.change';
+comment on column rowrelay.truncation.captured_at is 'as in rowrelay.change';
+comment on column rowrelay.truncation.condition is 'which rows, where only a partition was truncated; null: all';
+comment on column rowrelay.truncation.is_known is 'false: it could not be captured which rows';
+
+-- What rowrelay.as_of() has found out about a moment, on its way from function to function.
+create type rowrelay.past as (
+  capture  rowrelay.capture,
+  begun    rowrelay.shape, -- with which the log begins
+  log      text,           -- SQL behind FROM: what of the log may be used, as h
+  recent   text,           -- the part of it in which all is that does not count
+  counts   text,           -- SQL: whether h had happened
+  known    bigint,         -- changes up to this id do not say what a row is: it may have been truncated since
+  complete boolean,        -- no row was there at that id, so what is there comes later in the log
+  cut_at   bigint          -- the first truncate after the moment; null: none
+);
+comment on type rowrelay.past is 'what is known of a moment in the past of a captured table; see rowrelay.past_of()';
 
 create table rowrelay.target (
   id         integer generated always as identity primary key constraint id_fits_lane_locks check (id < 524288),

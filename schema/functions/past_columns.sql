@@ -1,0 +1,39 @@
+-- Purpose:    SQL for the columns of a captured table as as_of() shows them: what is left out of the log is null in all
+--             rows, and what is masked shows its mask in all, so that one cannot see by them whether a row has changed.
+-- Parameters: capture
+-- Result:     present: expressions on a row called new of the table; past: the same on r (a record read from an image,
+--             image and texts (its json columns that are given as text); base: record of what columns that an image has
+--             not are to show, on the shape s, null: nothing
+create or replace function rowrelay.past_columns(capture rowrelay.capture, out present text, out past text, out base text)
+language plpgsql stable as $$
+declare
+  now_shape rowrelay.shape := rowrelay.current_shape(capture);
+begin
+  select string_agg(coalesce(w.fixed, format('new.%I', a.attname)), ', ' order by a.attnum),
+         string_agg(coalesce(w.fixed,
+                             case when w.is_json then format(
+                               'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
+                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> %1$L)::pg_catalog.text::%3$s '
+                               'else (i.r).%2$I end', a.attname, a.attname, w.type) end,
+                             format('(i.r).%I', a.attname)), ', ' order by a.attnum),
+         -- what a row shows that was not written since the column was added
+         'row(' || string_agg(
+           case when a.attmissingval is null or w.fixed is not null then 'null::' || w.type
+                else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
+                            a.attnum, a.attnum, (a.attmissingval::text::text[])[1], w.type) end, ', ' order by a.attnum)
+         || format(')::%s', capture.relation)
+    into present, past, base
+    from pg_attribute a
+   cross join lateral (
+     select format_type(a.atttypid, a.atttypmod) as type,
+            rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype) as is_json,
+            case when a.attnum = any (now_shape.hidden) then 'null::' || format_type(a.atttypid, a.atttypmod)
+                 when now_shape.masks -> a.attname is not null
+                 then coalesce(rowrelay.mask_value(now_shape.masks -> a.attname, a.atttypid, a.atttypmod),
+                               'null::' || format_type(a.atttypid, a.atttypmod)) end as fixed) as w
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and a.attmissingval is not null) then
+    base := format('null::%s', capture.relation);
+  end if;
+end
+$$;

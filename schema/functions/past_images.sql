@@ -1,0 +1,30 @@
+-- Purpose:    SQL that makes rows of a captured table out of images in the log, whatever its columns were called then
+-- Parameters: capture; columns: past and base of rowrelay.past_columns(); source: SQL for rows id,
+--             key, n, image, caveat; those without n cannot be read; condition on a row called i with id and record r
+-- Result:     a SELECT of the table's columns; it needs rowrelay.past_shapes() in WITH
+create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,
+                                                condition text default 'true') returns text
+language plpgsql stable as $$
+declare
+  texts text := '''{}''::pg_catalog.text[]';
+begin
+  if exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype)) then
+    texts := 'array(select pg_catalog.json_array_elements_text(x.caveat -> ''text_columns''))';
+  end if;
+  return format($sql$
+    select %1$s
+      from (select x.id, pg_catalog.json_populate_record(%2$s, f.image) as r, f.image, f.texts
+              from (select w.id, coalesce(w.n, 1) as n, w.caveat,
+                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id) else w.image end as image
+                      from (%3$s) as w) as x
+              join shape s on s.n = x.n
+             cross join lateral (
+               select x.image, %4$s where s.becomes = s.names
+               union all
+               select f.renamed, f.renamed_texts from rowrelay.rename_image(x.image, %4$s, s.names, s.becomes) as f
+                where s.becomes is distinct from s.names) as f(image, texts)
+            offset 0) as i
+     where %6$s$sql$, columns, base, source, texts, capture.relation::oid, condition);
+end
+$$;

@@ -1,0 +1,57 @@
+-- Purpose:    what is known of a moment in the past of a table: where in the log to look, what counts as having happened,
+--             and what truncates do to it
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
+-- Result:     see rowrelay.past
+-- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that moment
+create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text) returns rowrelay.past
+language plpgsql stable as $$
+declare
+  past       rowrelay.past;
+  capture    rowrelay.capture;
+  begun      rowrelay.shape;
+  pruned     boolean;
+  unfinished xid8[] := '{}';
+  emptied    bigint;
+  unknown    bigint;
+  log        text;
+begin
+  select c.* into capture from rowrelay.capture c where c.relation = past_of.relation order by c.id desc limit 1;
+  select s.* into begun from rowrelay.shape s where s.capture = capture.id and s.begins order by s.id desc limit 1;
+  perform rowrelay.check_past(relation, capture, begun, at, seen);
+  pruned := capture.log_since > begun.noticed_at;
+
+  log := format('rowrelay.change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
+  if key is not null then
+    log := log || format(' and h.key = %L', key);
+  end if;
+  if seen is null then
+    execute format('select coalesce(array_agg(distinct h.txid), ''{}'') from %s and h.captured_at <= %L '
+                   'and h.txid in (select l.txid from rowrelay.change l where l.captured_at > %L)', log, at, at)
+       into unfinished;
+  end if;
+  past.capture := capture;
+  past.begun := begun;
+  past.counts := rowrelay.counts_at(at, seen, unfinished);
+  past.log := log;
+  past.recent := log;
+
+  execute format(
+    'select max(h.change_id) filter (where h.is_known and h.condition is null and h.captured_at >= $3 and %1$s), '
+    '       max(h.change_id) filter (where not h.is_known and %1$s), '
+    '       min(h.change_id) filter (where not %1$s) '
+    '  from rowrelay.truncation h where h.capture = $1 and h.change_id > $2', past.counts)
+    into emptied, unknown, past.cut_at
+   using capture.id, begun.from_id, case when pruned then capture.log_since else '-infinity' end;
+  past.complete := emptied is not null or (begun.was_empty and not pruned);
+  past.known := coalesce(emptied, begun.from_id);
+  if unknown > past.known then
+    past.known := unknown;
+    past.complete := false;
+  end if;
+  if pruned then
+    -- an older one may have been followed by one that is gone
+    past.log := past.log || format(' and h.captured_at >= %L', capture.log_since);
+  end if;
+  return past;
+end
+$$;

@@ -1,0 +1,22 @@
+-- Purpose:    the rows of a captured table as they were at a moment
+-- Parameters: null of the table's row type; at: a time, or null; seen: a snapshot, or null; key: of the one row that is
+--             asked for, null: all
+-- Result:     its rows, in no order
+-- Errors:     as rowrelay.past_statement(); no_data_found: the log does not say what a row was
+create or replace function rowrelay.past_rows(relation anyelement, at timestamptz, seen pg_snapshot, key text default null)
+returns setof anyelement
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  message text;
+  detail  text;
+  hint    text;
+begin
+  return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
+exception when no_data_found then
+  -- once more, without a statement of a hundred lines as its context
+  get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint;
+  raise exception '%', message using errcode = 'no_data_found', detail = detail, hint = hint;
+end
+$$;

@@ -1,0 +1,46 @@
+-- Purpose:    SQL for how to read row images of a captured table, whatever its columns were called when they were made
+-- Parameters: capture; shape with which its log begins
+-- Result:     statement: what can stand behind WITH as shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes): number
+--             in order; last change id that may have it; as in rowrelay.shape, with names sorted as well; what each is
+--             called now, null: what it held is not to be shown, or is no more.
+--             last_from: changes with a larger id have the last of them, last_n; is_plain: there is only one, and all that
+--             it names is called so now
+create or replace function rowrelay.past_shapes(capture rowrelay.capture, begun rowrelay.shape, out statement text,
+                                                out last_from bigint, out last_n integer, out is_plain boolean)
+language plpgsql stable as $$
+declare
+  now_shape  rowrelay.shape := rowrelay.current_shape(capture);
+  last_shape rowrelay.shape;
+begin
+  select s.* into last_shape from rowrelay.shape s where s.capture = past_shapes.capture.id order by s.id desc limit 1;
+  with noted as (
+    select s.* from rowrelay.shape s where s.capture = past_shapes.capture.id and s.id >= begun.id
+    union all
+    -- an alteration that nobody has noticed yet
+    select now_shape.*
+     where (now_shape.numbers, now_shape.names, now_shape.masks::text)
+           is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
+  ), numbered as (
+    select s.*, row_number() over w as n, coalesce(lead(s.from_id) over w, 9223372036854775807) as until_id,
+           array(select a.attname::text
+                   from unnest(s.numbers, s.names) with ordinality as u(number, name, position)
+                   left join pg_attribute a
+                          on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+                         and a.attnum <> all (now_shape.hidden)
+                         and now_shape.masks -> a.attname is null
+                         and (s.masks -> u.name is null or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                  order by u.position) as becomes
+      from noted s
+    window w as (order by s.id)
+  )
+  select 'values ' || string_agg(
+           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], %L::pg_catalog.text[], '
+                  '%L::pg_catalog.int2[], %L::pg_catalog.text[])', s.n, s.until_id, s.altered_by, s.numbers, s.names,
+                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden, s.becomes),
+           ', ' order by s.n),
+         (array_agg(s.from_id order by s.n desc))[1], max(s.n), count(*) = 1 and bool_and(s.names = s.becomes)
+    into statement, last_from, last_n, is_plain
+    from numbered s;
+  last_from := coalesce(last_from, 9223372036854775807);
+end
+$$;

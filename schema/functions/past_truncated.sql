@@ -1,0 +1,25 @@
+-- Purpose:    SQL for whether a row that is read from an image was still there at the moment, as far as truncates of single
+--             partitions go
+-- Parameters: past
+-- Result:     a condition on a row called i with id, of the change that the image is from, and record r
+create or replace function rowrelay.past_truncated(past rowrelay.past) returns text
+language plpgsql stable as $$
+declare
+  condition text;
+begin
+  execute format($sql$
+    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id, h.condition,
+             -- the condition has the names of then
+             (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
+                from (select s.numbers, s.names from rowrelay.shape s
+                       where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s
+               cross join lateral unnest(s.numbers, s.names) as u(number, name)
+                join pg_attribute a on a.attrelid = $3 and a.attnum = u.number and not a.attisdropped)),
+           ' and ')
+      from rowrelay.truncation h
+     where h.capture = $1 and h.change_id > $2 and h.condition is not null and %s$sql$, past.counts)
+    into condition
+   using (past.capture).id, past.known, (past.capture).relation;
+  return coalesce(condition, 'true');
+end
+$$;
