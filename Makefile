@@ -14,7 +14,7 @@ CC = gcc
 WERROR = -Werror
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
-PACKAGES = libpq jansson libcurl libcrypto zlib
+PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd
 TEST_PACKAGES = criterion
 
 # Sanitized objects are kept apart from the others.

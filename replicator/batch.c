@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "reply.h"
 
 /* Columns of claim_changes.sql */
@@ -18,6 +19,7 @@ enum {
   COLUMN_CAPTURED_AT,
   COLUMN_TXID,
   COLUMN_ACTOR,
+  COLUMN_AGE,
   COLUMN_EXPANSION /* only of claim_documents.sql */
 };
 
@@ -48,6 +50,7 @@ void batch_release(struct batch *batch) {
 
 bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                 struct error *error) {
+  batch->read_at = clock_microseconds();
   batch->rows = rows;
   batch->logged = logged;
   size_t count = (size_t)PQntuples(rows);
@@ -75,6 +78,7 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .captured_at = reply_text(logged, row, COLUMN_CAPTURED_AT),
         .txid = reply_text(logged, row, COLUMN_TXID),
         .actor = reply_text(logged, row, COLUMN_ACTOR),
+        .age = PQgetisnull(logged, row, COLUMN_AGE) ? -1 : reply_bigint(logged, row, COLUMN_AGE),
         .expansion = PQnfields(logged) > COLUMN_EXPANSION ? reply_text(logged, row, COLUMN_EXPANSION) : NULL,
     };
     if (PQgetisnull(logged, row, COLUMN_ID))

@@ -38,6 +38,7 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
+  int64_t age;           /* microseconds from its capture until it was read; -1: nobody asked */
   const char *expansion; /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };
@@ -68,6 +69,7 @@ struct batch {
   int *lanes; /* which it was claimed from, ascending */
   size_t lane_count;
   int64_t first_id; /* what is older in these lanes is settled */
+  int64_t read_at;  /* clock_microseconds() */
   struct claim_receipt receipt;
   PGresult *rows;   /* what the changes' texts are in: as they were queued, */
   PGresult *logged; /* and as they are in the log */

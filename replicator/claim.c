@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lease.h"
+#include "metrics.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -144,6 +145,7 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   static const struct query PLAN_AS_BEFORE = {.name = NULL, .text = "set local plan_cache_mode to force_generic_plan"};
   const struct settings *settings = claim->settings;
+  const char *aged = metrics_wants_delays() ? "true" : "false";
   const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
   const struct query documents = {.name = NULL, .text = QUERY_claim_documents.text};
   const struct query txids = {.name = NULL, .text = QUERY_claim_txids.text};
@@ -181,10 +183,10 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
     else if (settings->document)
       pgconn_pipeline_add(connection, &documents,
                           VALUES(ids.data, days.data, distinct.data, lanes.data, number(settings->target).text,
-                                 number(settings->lanes.live).text));
+                                 number(settings->lanes.live).text, aged));
     else
       pgconn_pipeline_add(connection, &changes,
-                          VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false"));
+                          VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false", aged));
     pgconn_pipeline_add(connection, &PLAN_AS_BEFORE, NO_VALUES);
     ok = pgconn_pipeline_run(connection, replies, 3, error);
   }

@@ -6,6 +6,8 @@
 
 /* Milliseconds since some moment before this process began. */
 int64_t clock_now(void);
+/* The same in microseconds. */
+int64_t clock_microseconds(void);
 
 /* A signal ends it. */
 void clock_sleep(int64_t milliseconds);

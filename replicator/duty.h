@@ -19,6 +19,7 @@
 struct duty {
   int target;
   char name[128];
+  struct meter *meter;
   struct floor floor;
   _Atomic int workers_everywhere; /* of all living processes together */
 

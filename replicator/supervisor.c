@@ -15,6 +15,8 @@
 #include "interrupt.h"
 #include "keeper.h"
 #include "log.h"
+#include "metrics.h"
+#include "monitor.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -61,6 +63,7 @@ struct supervisor {
   struct doorbell doorbell;
   struct backfiller backfiller;
   struct keeper keeper;
+  struct monitor *monitor; /* NULL: nobody asks */
   struct crew **crews;
   size_t crew_count;
   int64_t started_at;
@@ -132,6 +135,10 @@ static bool add_crew(struct supervisor *supervisor, const struct settings *setti
   }
   duty_init(&crew->duty, settings->target, settings->name, wake_fd);
   crew->duty.workers = count;
+  crew->duty.meter = meter_of(settings->name);
+  if (crew->duty.meter == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  atomic_store(&crew->duty.meter->workers, count);
   supervisor->crews[supervisor->crew_count++] = crew;
   for (; crew->count < count; crew->count++) {
     struct worker *worker = &crew->workers[crew->count];
@@ -461,6 +468,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool told = false; /* that the source is away */
   while (!finished && !told_to_leave()) {
+    monitor_beat(supervisor->monitor, supervisor->source != NULL);
     if (supervisor->source == NULL && !connect_source(supervisor, error)) {
       if (error->kind == FAILURE_USAGE)
         return false;
@@ -494,6 +502,8 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
   keeper_init(&supervisor->keeper, options->conninfo);
+  ok =
+      ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
   backfiller_release(&supervisor->backfiller);
   keeper_release(&supervisor->keeper);
@@ -503,6 +513,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
        !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored)))
     log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
   dismiss_crews(supervisor);
+  monitor_stop(supervisor->monitor);
   source_close(supervisor->source);
   doorbell_release(&supervisor->doorbell);
   horizon_release(&supervisor->horizon);

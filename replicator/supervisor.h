@@ -14,7 +14,8 @@ struct supervisor_options {
   int workers;                /* for each target */
   const char *const *targets; /* names; NULL with a count of 0: all that there are and will be */
   size_t target_count;
-  bool until_empty; /* leave when nothing is pending */
+  bool until_empty;   /* leave when nothing is pending */
+  const char *listen; /* where others may ask how it is; NULL: nowhere */
 };
 
 /*

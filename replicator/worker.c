@@ -11,6 +11,7 @@
 #include "document.h"
 #include "lease.h"
 #include "log.h"
+#include "metrics.h"
 #include "number.h"
 #include "queries.h"
 #include "settle.h"
@@ -139,6 +140,7 @@ static void report_failure(struct work *work, const struct error *error) {
   /* What it takes may have changed at the source, too: a column, a URL. */
   work->has_settings = false;
   work->has_failed = true;
+  atomic_fetch_add(&work->worker->duty->meter->failures, 1);
   if (duty_failed(work->worker->duty))
     log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
   open_breaker(work, error);
@@ -176,9 +178,23 @@ static bool open_target(struct work *work, struct error *error) {
 
 /* ---- one batch ------------------------------------------------------------------------------------------------- */
 
+/* What was settled, for those who watch. Of documents, `pushed` are those that were built, and the batch what led to
+ * them. */
+static void measure_batch(const struct work *work, const struct delivery *pushed, int64_t began) {
+  struct meter *meter = work->worker->duty->meter;
+  int64_t now = clock_microseconds();
+  histogram_add(&meter->batches, now - began, 1);
+  atomic_fetch_add(&meter->delivered, delivery_count(pushed, OUTCOME_DELIVERED));
+  atomic_fetch_add(&meter->refused, delivery_count(pushed, OUTCOME_REFUSED));
+  for (size_t i = 0; metrics_wants_delays() && i < work->batch.count; i++)
+    if (work->batch.changes[i].age >= 0 && (work->settings.document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
+      histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
+}
+
 static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                          struct error *error) {
   struct work *work = context;
+  int64_t began = clock_microseconds();
   /* Whoever lost the source has lost the lanes, too: somebody else may be pushing what comes after this. */
   if (!pgconn_alive(source_connection(work->source))) {
     work->source_lost = true;
@@ -200,11 +216,15 @@ static bool push_changes(void *context, const struct change *const *changes, siz
                       .token = batch->receipt.token,
                       .first_id = work->batch.first_id,
                       .routes_are_new = work->has_failed};
-  if (!work->settings.document)
-    return target_push(work->target, &push, error);
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
-  work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  bool ok;
+  if (work->settings.document) {
+    pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+    ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
+    work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  } else {
+    ok = target_push(work->target, &push, error);
+  }
+  histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
   return ok;
 }
 
@@ -345,6 +365,8 @@ static bool deliver(struct work *work, const struct claim *claim) {
       let_go(work, claim);
     else
       settled = documents ? settle_documents(work, claim, &delivery) : settle_batch(work, claim, &delivery);
+    if (settled && !undone)
+      measure_batch(work, &delivery, work->batch.read_at);
     if (settled && ok) {
       log_refused(work, &delivery);
       report_success(work);
@@ -390,6 +412,7 @@ static bool look_once(struct work *work) {
                         .late_first = work->late_first,
                         .with_details = work->kind->wants_details(&work->settings)};
   enum claimed claimed = CLAIMED_NONE;
+  bool stay;
   if (!work->settings.running) {
     work->has_settings = false;
     return duty_wait(duty, began, SLOW_LOOK);
@@ -426,7 +449,10 @@ static bool look_once(struct work *work) {
     /* Where there is so much, there may be more in other lanes. */
     if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
       duty_wake(duty, 1);
-    return deliver(work, &claim);
+    atomic_fetch_add(&duty->meter->busy, 1);
+    stay = deliver(work, &claim);
+    atomic_fetch_sub(&duty->meter->busy, 1);
+    return stay;
   case CLAIMED_OUTDATED:
     work->has_settings = false;
     return true;
@@ -481,6 +507,7 @@ static void *work_until_told(void *argument) {
   document_release(&work->document);
   routes_release(&work->routes);
   free(work);
+  atomic_fetch_sub(&worker->duty->meter->workers, 1);
   duty_left(worker->duty);
   return NULL;
 }

@@ -25,6 +25,7 @@ needs libjansson-dev has_library jansson
 needs libcurl4-openssl-dev has_library libcurl
 needs libssl-dev has_library libcrypto
 needs zlib1g-dev has_library zlib
+needs libmicrohttpd-dev has_library libmicrohttpd
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
 needs libfaketime has_faketime

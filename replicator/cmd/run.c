@@ -30,7 +30,8 @@ static bool run(const struct options *given, struct error *error) {
                                        .workers = (int)workers,
                                        .targets = targets,
                                        .target_count = count,
-                                       .until_empty = option_given(given, "until-empty")};
+                                       .until_empty = option_given(given, "until-empty"),
+                                       .listen = option_text(given, "listen")};
   keep_little_memory();
   bool ok = supervisor_run(&options, error);
   free(targets);
@@ -45,6 +46,7 @@ static const struct option OPTIONS[] = {
      .help = "push N batches at a time for each target"},
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
     {.name = "until-empty", .help = "end when nothing is pending"},
+    {.name = "listen", .value = "ADDR:PORT", .help = "serve /metrics, /healthz and /readyz there, over HTTP"},
     OPTION_END,
 };
 

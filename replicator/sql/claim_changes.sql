@@ -4,10 +4,12 @@
 -- statistics, which is every morning, it takes it for small.
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once
 --   $4 whether also what only some targets want is read: when, in which transaction, by whom
+--   $5 whether their age is read, in microseconds
 select h.id, h.capture, h.op, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns', h.caveat ->> 'problem',
        case when $4::boolean then to_json(h.captured_at) #>> '{}' end,
        case when $4::boolean then h.txid end,
-       case when $4::boolean then coalesce(h.actor, h.db_user) end
+       case when $4::boolean then coalesce(h.actor, h.db_user) end,
+       case when $5::boolean then (date_part('epoch', clock_timestamp() - h.captured_at) * 1000000)::bigint end
   from unnest($1::bigint[], $2::date[]) as q(id, day)
   left join lateral (
     select c.* from rowrelay.change c where c.id = q.id and c.day = q.day and c.day = any ($3::date[])

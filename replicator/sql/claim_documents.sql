@@ -2,7 +2,7 @@
 -- the place of the new row are the keys of documents that are this lane's. An image that lacks the column in which the
 -- key should be (because it was renamed twice since), or a row that could not be captured, may have meant any document.
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once  $4 their lanes  $5 document
---   $6 number of its lanes that are not late
+--   $6 number of its lanes that are not late  $7 whether their age is read, in microseconds
 with source as materialized (
   -- the table may have been captured before, under another number
   select o.id as capture, s.keys_query is not null as asks, a.attname as name, s.key_name as former_name,
@@ -17,6 +17,7 @@ with source as materialized (
 select h.id, h.capture, h.op, h.key, null::text,
        case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end,
        null::text, null::text, null::text, null::text, null::text,
+       case when $7::boolean then (date_part('epoch', clock_timestamp() - h.captured_at) * 1000000)::bigint end,
        case when h.caveat ->> 'problem' is not null or k.is_lost or h.op = 't' and (q.lane & 4095 <> 0 or h.new_row is not null) then 'all'
             when k.asks then 'query' end
   from unnest($1::bigint[], $2::date[], $4::integer[]) as q(id, day, lane)

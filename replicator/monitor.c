@@ -1,0 +1,220 @@
+#include "monitor.h"
+
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "log.h"
+#include "metrics.h"
+#include "queries.h"
+#include "reply.h"
+#include "serve.h"
+#include "source.h"
+#include "version.h"
+
+/* Milliseconds */
+#define SOURCE_TIMEOUT 3000 /* for an answer of the source */
+#define STUCK_AFTER 120000  /* the supervisor waits for the source at most 30 s at a time */
+
+struct monitor {
+  struct server *server;
+  const char *conninfo;
+  time_t started_at;
+  _Atomic int64_t beat_at; /* clock_now() */
+  atomic_bool connected;
+  pthread_mutex_t lock;  /* of the connection */
+  struct source *source; /* NULL: not connected */
+};
+
+/* ---- the source ------------------------------------------------------------------------------------------------ */
+
+/* Asks over a connection that is made when it is needed and kept while it works. */
+static bool ask(struct monitor *monitor, const struct query *query, PGresult **reply, struct error *error) {
+  pthread_mutex_lock(&monitor->lock);
+  bool ok = true;
+  /* What was lost since is not found out before it is used: then once more. */
+  for (int attempt = 0; attempt < 2; attempt++) {
+    bool kept = monitor->source != NULL;
+    ok = kept || source_open(&monitor->source, monitor->conninfo, error);
+    if (ok) {
+      pgconn_set_deadline(source_connection(monitor->source), SOURCE_TIMEOUT);
+      ok = source_run(monitor->source, query, NO_VALUES, reply, error);
+    }
+    if (!ok) {
+      source_close(monitor->source);
+      monitor->source = NULL;
+    }
+    if (ok || !kept)
+      break;
+  }
+  pthread_mutex_unlock(&monitor->lock);
+  return ok;
+}
+
+/* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
+
+static void answer_health(void *context, const struct serve_request *request, struct serve_answer *answer) {
+  struct monitor *monitor = context;
+  (void)request;
+  int64_t silent = clock_now() - atomic_load(&monitor->beat_at);
+  if (silent > STUCK_AFTER) {
+    answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    buffer_add_format(&answer->body, "stuck for %" PRId64 " s\n", silent / 1000);
+    return;
+  }
+  buffer_add_string(&answer->body, "ok\n");
+}
+
+static void answer_readiness(void *context, const struct serve_request *request, struct serve_answer *answer) {
+  struct monitor *monitor = context;
+  struct error error;
+  PGresult *reply = NULL;
+  (void)request;
+  if (!ask(monitor, &QUERY_monitor_source, &reply, &error)) {
+    answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    buffer_add_format(&answer->body, "source: %s\n", error.message);
+    return;
+  }
+  bool standby = reply_bool(reply, 0, 1);
+  PQclear(reply);
+  if (!standby && atomic_load(&monitor->connected)) {
+    buffer_add_string(&answer->body, "ok\n");
+    return;
+  }
+  answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+  buffer_add_string(&answer->body, standby ? "source: it is a standby\n" : "source: not connected yet\n");
+}
+
+/* ---- metrics --------------------------------------------------------------------------------------------------- */
+
+static void write_process(const struct monitor *monitor, struct buffer *text) {
+  struct rusage usage;
+  long pages = 0;
+  FILE *statm = fopen("/proc/self/statm", "re");
+  if (statm != NULL) {
+    if (fscanf(statm, "%*s %ld", &pages) != 1)
+      pages = 0;
+    fclose(statm);
+  }
+  getrusage(RUSAGE_SELF, &usage);
+  int64_t microseconds = (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+                         usage.ru_stime.tv_usec;
+  metrics_describe(text, "rowrelay_build_info", "gauge", "The version of the program; always 1.");
+  buffer_add_string(text, "rowrelay_build_info{version=\"" ROWRELAY_VERSION "\"} 1\n");
+  metrics_describe(text, "process_start_time_seconds", "gauge", "When the process began, in seconds since 1970.");
+  buffer_add_format(text, "process_start_time_seconds %lld\n", (long long)monitor->started_at);
+  metrics_describe(text, "process_cpu_seconds_total", "counter", "CPU time of the process.");
+  buffer_add_format(text, "process_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n", microseconds / 1000000,
+                    microseconds % 1000000);
+  metrics_describe(text, "process_resident_memory_bytes", "gauge", "Memory of the process.");
+  buffer_add_format(text, "process_resident_memory_bytes %lld\n", (long long)pages * sysconf(_SC_PAGESIZE));
+}
+
+/* One line for each target, of a column of monitor_targets.sql. */
+static void write_column(struct buffer *text, const PGresult *reply, int column, const char *name, const char *help) {
+  metrics_describe(text, name, "gauge", help);
+  for (int row = 0; row < PQntuples(reply); row++) {
+    buffer_add_format(text, "%s{target=", name);
+    metrics_label(text, PQgetvalue(reply, row, 0));
+    buffer_add_format(text, "} %s\n", PQgetvalue(reply, row, column));
+  }
+}
+
+static void write_states(struct buffer *text, const PGresult *reply) {
+  static const char *const STATES[] = {"running", "failing", "paused", "halted", "not running"};
+  metrics_describe(text, "rowrelay_target_state", "gauge",
+                   "1 for the state that a target is in, 0 for the others; failing: its circuit breaker is open.");
+  for (int row = 0; row < PQntuples(reply); row++) {
+    for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++) {
+      buffer_add_string(text, "rowrelay_target_state{target=");
+      metrics_label(text, PQgetvalue(reply, row, 0));
+      buffer_add_format(text, ",state=\"%s\"} %d\n", STATES[i], strcmp(PQgetvalue(reply, row, 1), STATES[i]) == 0);
+    }
+  }
+}
+
+static void write_source(struct monitor *monitor, struct buffer *text) {
+  struct error error;
+  PGresult *targets = NULL;
+  PGresult *source = NULL;
+  bool up =
+      ask(monitor, &QUERY_monitor_source, &source, &error) && ask(monitor, &QUERY_monitor_targets, &targets, &error);
+  metrics_describe(text, "rowrelay_source_up", "gauge", "Whether the source answered just now.");
+  buffer_add_format(text, "rowrelay_source_up %d\n", up);
+  if (up) {
+    metrics_describe(text, "rowrelay_changes_captured_total", "counter",
+                     "Changes that were captured at the source, with those of transactions that were rolled back.");
+    buffer_add_format(text, "rowrelay_changes_captured_total %s\n", PQgetvalue(source, 0, 0));
+    write_states(text, targets);
+    write_column(text, targets, 2, "rowrelay_backlog_changes",
+                 "Changes that wait for a target, counted up to a million.");
+    write_column(text, targets, 3, "rowrelay_oldest_pending_seconds",
+                 "Age of the oldest change that waits; 0: none does.");
+    write_column(text, targets, 4, "rowrelay_errors",
+                 "Changes that a target refused, and nobody has retried or skipped.");
+    write_column(text, targets, 5, "rowrelay_blocked_changes", "Changes that wait behind a refused one of their key.");
+  }
+  PQclear(source);
+  PQclear(targets);
+}
+
+static void answer_metrics(void *context, const struct serve_request *request, struct serve_answer *answer) {
+  struct monitor *monitor = context;
+  (void)request;
+  answer->type = "text/plain; version=0.0.4; charset=utf-8";
+  write_process(monitor, &answer->body);
+  metrics_write(&answer->body);
+  write_source(monitor, &answer->body);
+}
+
+/* ---- the server ------------------------------------------------------------------------------------------------ */
+
+static const struct serve_route ROUTES[] = {
+    {.method = "GET", .path = "/healthz", .handle = answer_health},
+    {.method = "GET", .path = "/readyz", .handle = answer_readiness},
+    {.method = "GET", .path = "/metrics", .handle = answer_metrics},
+    {.path = NULL},
+};
+
+bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error) {
+  struct monitor *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  made->conninfo = conninfo;
+  made->started_at = time(NULL);
+  pthread_mutex_init(&made->lock, NULL);
+  atomic_store(&made->beat_at, clock_now());
+  metrics_measure_delays();
+  if (!serve_start(&made->server, address, ROUTES, made, error)) {
+    pthread_mutex_destroy(&made->lock);
+    free(made);
+    return false;
+  }
+  log_message(LOG_LEVEL_INFO, "listening on port %d: /metrics, /healthz, /readyz", serve_port(made->server));
+  *monitor = made;
+  return true;
+}
+
+void monitor_stop(struct monitor *monitor) {
+  if (monitor == NULL)
+    return;
+  serve_stop(monitor->server);
+  source_close(monitor->source);
+  pthread_mutex_destroy(&monitor->lock);
+  free(monitor);
+}
+
+void monitor_beat(struct monitor *monitor, bool connected) {
+  if (monitor == NULL)
+    return;
+  atomic_store(&monitor->beat_at, clock_now());
+  atomic_store(&monitor->connected, connected);
+}

@@ -1,0 +1,131 @@
+/* monitor: what a running process tells probes and Prometheus over HTTP. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "visitor.h"
+
+static struct fixture f;
+
+static void begin(const char *name) {
+  fixture_begin(&f, name);
+  sql(f.at_source, "create table item (id int primary key, name text not null)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+}
+
+static pid_t run_and_listen(int *port) {
+  pid_t process = fixture_run(&f, "--listen", "127.0.0.1:0", NULL);
+  *port = visitor_port(process);
+  return process;
+}
+
+/* The value of a metric; `series` with its labels. -1 when it is not there. */
+static double metric(int port, const char *series) {
+  char line[256];
+  snprintf(line, sizeof line, "\n%s ", series);
+  struct visit answer = visit(port, "GET", "/metrics", NULL, NULL);
+  cr_assert_eq(answer.status, 200);
+  const char *found = strstr(answer.body, line);
+  return found != NULL ? strtod(found + strlen(line), NULL) : -1;
+}
+
+Test(monitor, metrics_count_what_is_captured_waits_and_is_delivered) {
+  begin("monitor_metrics");
+  int port;
+  pid_t process = run_and_listen(&port);
+  visit_until(port, "/readyz", 200, 10);
+  sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 300) i");
+  wait_until_empty(&f, 10);
+  sql(f.at_target, "alter table item add check (name <> 'bad')");
+  sql(f.at_source, "insert into item values (1000, 'bad'), (1001, 'good')");
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.errors");
+  wait_until_empty(&f, 10);
+  cr_assert_eq(metric(port, "rowrelay_changes_delivered_total{target=\"w\"}"), 301);
+  cr_assert_eq(metric(port, "rowrelay_changes_refused_total{target=\"w\"}"), 1);
+  cr_assert_eq(metric(port, "rowrelay_changes_captured_total"), 302);
+  cr_assert_eq(metric(port, "rowrelay_errors{target=\"w\"}"), 1);
+  cr_assert_eq(metric(port, "rowrelay_backlog_changes{target=\"w\"}"), 0);
+  cr_assert_eq(metric(port, "rowrelay_oldest_pending_seconds{target=\"w\"}"), 0);
+  cr_assert_eq(metric(port, "rowrelay_source_up"), 1);
+  cr_assert_eq(metric(port, "rowrelay_workers{target=\"w\"}"), 1);
+  cr_assert_eq(metric(port, "rowrelay_target_state{target=\"w\",state=\"running\"}"), 1);
+  /* Each delivered change has a delay; each is between none and the time that this test has taken. */
+  cr_assert_eq(metric(port, "rowrelay_delivery_delay_seconds_count{target=\"w\"}"), 301);
+  cr_assert_eq(metric(port, "rowrelay_delivery_delay_seconds_bucket{target=\"w\",le=\"+Inf\"}"), 301);
+  cr_assert_eq(metric(port, "rowrelay_delivery_delay_seconds_bucket{target=\"w\",le=\"60\"}"), 301);
+  double sum = metric(port, "rowrelay_delivery_delay_seconds_sum{target=\"w\"}");
+  cr_assert(sum > 0 && sum < 301 * 60.0, "%f", sum);
+  cr_assert(metric(port, "rowrelay_push_duration_seconds_count{target=\"w\"}") >= 3);
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  sql(f.at_source, "insert into item values (2000, 'waits')");
+  sleep_seconds(0.2);
+  cr_assert_eq(metric(port, "rowrelay_backlog_changes{target=\"w\"}"), 1);
+  cr_assert(metric(port, "rowrelay_oldest_pending_seconds{target=\"w\"}") >= 0.2);
+  cr_assert_eq(metric(port, "rowrelay_target_state{target=\"w\",state=\"paused\"}"), 1);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(monitor, a_lost_source_is_told_within_seconds_and_so_is_its_return) {
+  own_server("source", NULL);
+  begin("monitor_source");
+  int port;
+  pid_t process = run_and_listen(&port);
+  visit_until(port, "/readyz", 200, 10);
+  PQfinish(f.at_source);
+  stop_server("source", "immediate");
+  double lost_at = seconds_now();
+  struct visit answer = visit_until(port, "/readyz", 503, 10);
+  cr_assert(seconds_now() - lost_at < 5);
+  cr_assert(strncmp(answer.body, "source: ", 8) == 0, "%s", answer.body);
+  /* It is not its own fault: it is to be left alive. */
+  cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  cr_assert_eq(metric(port, "rowrelay_source_up"), 0);
+  cr_assert_eq(metric(port, "rowrelay_changes_delivered_total{target=\"w\"}"), 0);
+  start_server("source");
+  visit_until(port, "/readyz", 200, 20);
+  cr_assert_eq(metric(port, "rowrelay_source_up"), 1);
+  f.at_source = connect_to(f.source, NULL);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(monitor, a_process_listens_before_it_has_reached_its_source) {
+  own_server("source", NULL);
+  begin("monitor_start");
+  PQfinish(f.at_source);
+  stop_server("source", "fast");
+  int port;
+  pid_t process = run_and_listen(&port);
+  cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  cr_assert_eq(visit(port, "GET", "/readyz", NULL, NULL).status, 503);
+  start_server("source");
+  visit_until(port, "/readyz", 200, 20);
+  f.at_source = connect_to(f.source, NULL);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(monitor, what_is_not_there_is_not_found_and_an_address_that_cannot_be_is_wrong_use) {
+  begin("monitor_address");
+  int port;
+  char taken[32];
+  const char *errors;
+  pid_t process = run_and_listen(&port);
+  cr_assert_eq(visit(port, "GET", "/nothing", NULL, NULL).status, 404);
+  struct visit answer = visit(port, "POST", "/metrics", NULL, "");
+  cr_assert_eq(answer.status, 405);
+  cr_assert(strstr(answer.headers, "Allow: GET") != NULL);
+  cr_assert_eq(visit(port, "HEAD", "/metrics", NULL, NULL).status, 200);
+  snprintf(taken, sizeof taken, "127.0.0.1:%d", port);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", taken, NULL), 2);
+  cr_assert(strstr(errors, "Address already in use") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", "9187", NULL), 2);
+  cr_assert(strstr(errors, "hint: give ADDRESS:PORT") != NULL, "%s", errors);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
