@@ -199,6 +199,9 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/instances.sql
 \ir views/errors.sql
 \ir views/history.sql
+\ir functions/history_at.sql
+\ir functions/history_of.sql
+\ir functions/transaction.sql
 \ir views/backfills.sql
 \ir views/status.sql
 do $$ begin perform rowrelay.maintain_partitions(); end $$;

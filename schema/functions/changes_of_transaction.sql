@@ -1,35 +1,49 @@
--- Purpose:    which changes a transaction made. Ticks tell between which ids and in which partitions they are.
+-- Purpose:    which changes a transaction made. Ticks tell between which ids and in which partitions they are; in a log that
+--             was restored from a dump into another server, two transactions can have the same id.
 -- Parameters: txid
 -- Result:     the changes and their partitions, in order; none when it made none, or is not over
 create or replace function rowrelay.changes_of_transaction(txid xid8) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
+  wanted constant xid8 := changes_of_transaction.txid;
+  last   rowrelay.tick;
   before rowrelay.tick; -- it had written nothing
   after  rowrelay.tick; -- it was over
+  eras   integer;
+  passed bigint := 0; -- up to here all eras have been looked through
 begin
-  select t.* into before
-    from rowrelay.tick t
-   where pg_snapshot_xmax(t.snapshot) <= changes_of_transaction.txid and changes_of_transaction.txid <> all (t.writers)
-   order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
-  select t.* into after
-    from rowrelay.tick t
-   where pg_snapshot_xmax(t.snapshot) > changes_of_transaction.txid
-     and pg_visible_in_snapshot(changes_of_transaction.txid, t.snapshot)
-     and t.indexed_to is null
-   order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
-  if after.id is null then
-    return query
-      select c.id, c.day from rowrelay.change c
-       where c.id > coalesce(before.low, 0) and c.day >= coalesce(before.open_from, '-infinity')
-         and c.txid = changes_of_transaction.txid
-       order by c.id;
-  elsif after.first_day is not null then
-    return query
-      select c.id, c.day from rowrelay.change c
-       where c.id > coalesce(before.low, 0) and c.id <= after.high
-         and c.day between after.first_day and after.last_day
-         and c.txid = changes_of_transaction.txid
-       order by c.id;
-  end if;
+  select t.* into last from rowrelay.tick t order by t.id desc limit 1;
+  eras := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
+  for this in 0..eras loop
+    select t.* into before
+      from rowrelay.tick t
+     where t.era = this and pg_snapshot_xmax(t.snapshot) <= wanted and wanted <> all (t.writers)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+    if before.id is null and this > 0 then
+      select t.* into before from rowrelay.tick t where t.era = this - 1 order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+      before.low := greatest(before.high, passed);
+    end if;
+    select t.* into after
+      from rowrelay.tick t
+     where t.era = this and pg_snapshot_xmax(t.snapshot) > wanted and pg_visible_in_snapshot(wanted, t.snapshot)
+       and t.indexed_to is null
+     order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
+    if after.id is not null then
+      continue when after.first_day is null;
+      return query
+        select c.id, c.day from rowrelay.change c
+         where c.id > coalesce(before.low, 0) and c.id <= after.high
+           and c.day between after.first_day and after.last_day and c.txid = wanted
+         order by c.id;
+    else
+      select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
+      passed := coalesce(passed, 9223372036854775807);
+      return query
+        select c.id, c.day from rowrelay.change c
+         where c.id > coalesce(before.low, 0) and c.id <= passed
+           and c.day >= coalesce(before.open_from, '-infinity') and c.txid = wanted
+         order by c.id;
+    end if;
+  end loop;
 end
 $$;

@@ -7,8 +7,8 @@ create or replace function rowrelay.index_changes(tick rowrelay.tick, previous r
                                                   out looked_at bigint, out last_id bigint, out first_day date, out last_day date)
 language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  -- Restored from a dump into another server, the log's transaction ids mean nothing there: better twice than not at all.
-  elsewhere constant boolean := coalesce(pg_snapshot_xmax(previous.snapshot) > pg_snapshot_xmax(tick.snapshot), false);
+  -- Transaction ids of another era mean nothing: better twice than not at all.
+  elsewhere constant boolean := coalesce(tick.era > previous.era, false);
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
   writers   constant xid8[] := coalesce(previous.writers, '{}');

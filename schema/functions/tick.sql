@@ -44,6 +44,7 @@ begin
     select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
     tick.snapshot := pg_current_snapshot();
     tick.high := rowrelay.last_change_id();
+    tick.era := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(tick.snapshot))::integer, 0);
     if nameless then
       tick.low := coalesce(last.low, 0);
     end if;
@@ -64,8 +65,8 @@ begin
   tick.first_day := least(tick.first_day, piece.first_day);
   tick.last_day := greatest(tick.last_day, piece.last_day);
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day)
-    values (tick.taken_at, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
+    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day)
+    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
             tick.indexed_to, tick.first_day, tick.last_day);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day

@@ -390,6 +390,7 @@ comment on column rowrelay.receipt.refused is 'how many were refused';
 create table rowrelay.tick (
   id           bigint generated always as identity primary key,
   taken_at     timestamptz not null,
+  era          integer not null,
   snapshot     pg_snapshot not null,
   low          bigint not null,
   high         bigint not null,
@@ -401,11 +402,12 @@ create table rowrelay.tick (
   last_day     date,
   constraint ids_are_in_order check (low <= high)
 );
-create index tick_xmax on rowrelay.tick (pg_snapshot_xmax(snapshot), id);
+create index tick_xmax on rowrelay.tick (era, pg_snapshot_xmax(snapshot), id);
 create index tick_taken_at on rowrelay.tick (taken_at);
 comment on table rowrelay.tick is 'moments of the log: which changes were committed by then; see rowrelay.tick()';
 comment on column rowrelay.tick.id is 'order';
 comment on column rowrelay.tick.taken_at is 'when, by the server''s clock';
+comment on column rowrelay.tick.era is 'goes up when the log was restored from a dump into a server with other transaction ids';
 comment on column rowrelay.tick.snapshot is 'which transactions had ended';
 comment on column rowrelay.tick.low is 'a change of a transaction that had not ended has a larger id, unless the transaction is one of writers';
 comment on column rowrelay.tick.high is 'a change of a transaction that had ended has no larger id';

@@ -20,6 +20,11 @@ const char *past_move(PGconn *source, int days_ago) {
       "update rowrelay.change set day = '%s', captured_at = captured_at - interval '%d days' where day = '%s';"
       "update rowrelay.queue set day = '%s' where day = '%s'; update rowrelay.refusal set day = '%s' where day = '%s'",
       day, days_ago, today, day, today, day, today);
+  sql(source,
+      "select rowrelay.key_partitions(); update rowrelay.change_key set day = '%s' where day = '%s';"
+      "update rowrelay.tick set first_day = '%s', last_day = '%s' where first_day = '%s';"
+      "update rowrelay.tick set open_from = least(open_from, '%s')",
+      day, today, day, day, today, day);
   return day;
 }
 

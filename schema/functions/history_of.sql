@@ -1,0 +1,44 @@
+-- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
+--             of it, the change before says what the row was.
+-- Parameters: relation; key as the log has it: its text, a JSON array of several columns
+-- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
+-- Errors:     the table was never captured
+create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  ids   bigint[];
+  days  date[];
+  line  record;
+  entry rowrelay.history;
+begin
+  if not exists (select from rowrelay.capture c where c.relation = history_of.relation) then
+    raise exception 'table % was never captured', relation
+      using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
+  end if;
+  with own as materialized (
+    select f.change_id, f.day from rowrelay.changes_of_key(history_of.relation, history_of.key) as f
+  ), found as (
+    select o.change_id, o.day from own o
+    union all
+    select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
+     where t.change_id > (select min(o.change_id) from own o)
+  )
+  select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+
+  for line in
+    select h as entry,
+           -- a truncate of one partition may have been another's
+           lag(case when h.op <> 'truncate' then h.new_row end)
+             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was
+      from rowrelay.history_at(ids, days) as h
+     order by h.change_id desc
+  loop
+    entry := line.entry;
+    if entry.op = 'update' and (entry.old_row is null or exists (
+         select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then
+      entry.changed := rowrelay.changed(line.was, entry.new_row);
+    end if;
+    return next entry;
+  end loop;
+end
+$$;
