@@ -29,11 +29,14 @@ begin
        and t.indexed_to is null
      order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
     if after.id is not null then
-      continue when after.first_day is null;
+      continue when after.first_day is null and before.id is not null;
       return query
         select c.id, c.day from rowrelay.change c
          where c.id > coalesce(before.low, 0) and c.id <= after.high
-           and c.day between after.first_day and after.last_day and c.txid = wanted
+           -- earlier ticks may have been dropped with the days that they tell of
+           and c.day between case when before.id is null then '-infinity' else after.first_day end
+                         and case when before.id is null then 'infinity' else after.last_day end
+           and c.txid = wanted
          order by c.id;
     else
       select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot), t.id limit 1;

@@ -369,6 +369,9 @@ Test(lookup, days_of_the_past_are_found) {
   sql(f.at_source, "delete from rowrelay.change_key where day = current_date - 70");
   sql(f.at_source, "select rowrelay.index_day(current_date - 70)");
   check_index(&f);
+
+  sql(f.at_source, "delete from rowrelay.tick where id < (select max(id) - 1 from rowrelay.tick)");
+  check(&f, "old ticks are gone");
   fixture_end(&f);
 }
 
