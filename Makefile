@@ -38,7 +38,8 @@ ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Itests/support -Wno-conversion
 TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
-QUERIES = $(sort $(wildcard replicator/sql/*.sql))
+# Two of them are for psql as well.
+QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)

@@ -44,7 +44,8 @@ enum {
   COLUMN_TARGET,
   COLUMN_TARGET_NAME,
   COLUMN_TARGET_STATE,
-  COLUMN_COLUMNS
+  COLUMN_COLUMNS,
+  COLUMN_FORBIDDEN
 };
 
 /* Columns of copy_look.sql */
@@ -302,8 +303,10 @@ static bool hold(struct copy *copy, bool *held, struct error *error) {
 
 /* Nothing has been done yet: finds out whether the table can be copied, and takes its changes aside. */
 static bool step_waiting(struct copy *copy, struct error *error) {
-  const char *problem = NULL;
+  const char *problem = reply_text(copy->state, 0, COLUMN_FORBIDDEN);
   bool empty = false;
+  if (problem != NULL)
+    return abandon(copy, problem, error);
   if (!read_route(copy, error) || !prepare_target(copy, &problem, error) ||
       (problem == NULL && !look_if_empty(copy, &empty, error)))
     return false;

@@ -24,7 +24,7 @@ migration_numbers() {
 }
 
 queries_header() {
-  echo '/* Made by embed.sh from replicator/sql. */'
+  echo '/* Made by embed.sh from replicator/sql, and files of schema. */'
   echo '#pragma once'
   echo '#include <stddef.h>'
   echo '#include "pgconn.h"'

@@ -16,6 +16,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/db_user.sql
 \ir functions/client_addr.sql
 \ir functions/changed.sql
+\ir functions/may_read.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
 \ir functions/take_job.sql
@@ -58,6 +59,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/prune_captures.sql
 \ir functions/prune_rest.sql
 \ir functions/prune.sql
+\ir functions/prune_what_is_due.sql
 \ir functions/log_users.sql
 \ir functions/empty_days.sql
 \ir functions/drop_empty_days.sql
@@ -108,6 +110,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/current_shape.sql
 \ir ../triggers/note_shape.sql
 \ir ../triggers/begin_log.sql
+\ir ../triggers/trigger_grants.sql
 \ir ../triggers/make_trigger_function.sql
 \ir ../triggers/add_deletes.sql
 \ir ../triggers/truncate_trigger.sql
@@ -157,6 +160,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/queue_documents.sql
 \ir functions/expand_documents.sql
 \ir functions/queue_all_documents.sql
+\ir functions/refuse_documents.sql
 \ir functions/rebuild.sql
 \ir functions/check_document_query.sql
 \ir functions/document_cost.sql
@@ -204,5 +208,6 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/transaction.sql
 \ir views/backfills.sql
 \ir views/status.sql
-do $$ begin perform rowrelay.maintain_partitions(); end $$;
+\ir partitions.sql
+\ir grants.sql
 commit;

@@ -11,3 +11,4 @@ select format('select rowrelay.release_table(%L)', c.relation)
 set client_min_messages = warning;
 set lock_timeout = '10s';
 drop schema rowrelay cascade;
+\ir drop_roles.sql

@@ -15,7 +15,7 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
   capture_origin boolean default false, lock_wait interval default '1 min') returns integer
-language plpgsql as $$
+language plpgsql security definer as $$
 declare
   key_numbers smallint[];
   was         rowrelay.capture;

@@ -23,14 +23,11 @@ begin
     raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
       detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
   end if;
+  -- who asks is the schema's owner, on behalf of somebody (rowrelay.capture_table)
   if not pg_has_role(owner, 'usage') then
-    raise exception 'only the owner of table % can have it captured', relation using errcode = 'insufficient_privilege',
-      hint = format('Run this as %s, or as a role that is a member of it.', pg_get_userbyid(owner));
-  end if;
-  if not pg_has_role((select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage') then
-    raise exception 'only the owner of schema rowrelay can capture tables' using errcode = 'insufficient_privilege',
-      hint = format('Run this as %s, or as a role that is a member of it.',
-                    (select pg_get_userbyid(n.nspowner) from pg_namespace n where n.nspname = 'rowrelay'));
+    raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
+      using errcode = 'insufficient_privilege',
+            hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
   end if;
   -- Two captures of one row would be two orders of one key.
   select c.relation into root from rowrelay.capture c

@@ -8,8 +8,9 @@
 create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s') returns void
 language plpgsql as $$
 declare
-  capture rowrelay.capture;
-  owner   name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
+  capture   rowrelay.capture;
+  statement text;
+  owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
   if rowrelay.full_name(capture.relation) is null then
@@ -20,11 +21,13 @@ begin
     perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
   end if;
   execute rowrelay.trigger_function(capture);
-  execute format('revoke all on function rowrelay.%I() from public', 'capture_' || capture_id);
   -- It runs with its owner's rights, and only the schema's owner is sure to have them.
   if owner <> current_user then
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
   end if;
+  for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
+    execute statement;
+  end loop;
   update rowrelay.capture c
      set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
          relation_name = rowrelay.full_name(capture.relation),

@@ -4,7 +4,7 @@
 -- Parameters: relation; lock_wait: how long to try for the lock
 -- Errors:     the table is not captured; no lock within lock_wait
 create or replace function rowrelay.release_table(relation regclass, lock_wait interval default '1 min') returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
 begin

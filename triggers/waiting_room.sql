@@ -6,7 +6,7 @@
 -- Parameters: capture; target
 -- Result:     what to add to the number of one of the target's lanes; 0: the table is not being copied
 create or replace function rowrelay.waiting_room(capture integer, target integer) returns integer
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   room integer := 0;
 begin

@@ -20,11 +20,15 @@ static void tell_warning(bool is_warning, const char *message) {
     fprintf(stderr, "warning: %s\n", message);
 }
 
-bool call_open(struct source **source, const struct options *given, struct error *error) {
+void call_tell_warnings(struct source *source) {
   static struct notice_reader reader = {.tell = tell_warning};
+  pgconn_read_notices(source_connection(source), &reader);
+}
+
+bool call_open(struct source **source, const struct options *given, struct error *error) {
   if (!source_open(source, option_text(given, "dbname"), error))
     return false;
-  pgconn_read_notices(source_connection(*source), &reader);
+  call_tell_warnings(*source);
   if (source_check_schema(*source, error))
     return true;
   source_close(*source);

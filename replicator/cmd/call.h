@@ -9,6 +9,9 @@
 #include "option.h"
 #include "source.h"
 
+/* What the source warns of is told on stderr from now on. */
+void call_tell_warnings(struct source *source);
+
 /*
  * Connects to what --dbname says; the schema must be the one this program knows. What the server warns of is printed.
  * The caller owns *source.

@@ -27,15 +27,18 @@ static bool run_files(struct source *source, int version, struct error *error) {
       return false;
     }
   }
-  return source_run(source, &QUERY_cmd_maintain_partitions, NO_VALUES, NULL, error);
+  return true;
 }
 
-static bool install(struct source *source, struct error *error) {
+/* `with_roles`: also the roles, which then get their rights. */
+static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
   if (!source_script(source, BEGIN, error) || !source_schema_version(source, &version, error))
     return false;
   if (version > SCHEMA_NEWEST)
     return source_check_schema(source, error);
+  if (with_roles && !source_script(source, QUERY_roles.text, error))
+    return false;
   if (!run_files(source, version, error) || !source_script(source, "commit", error))
     return false;
   if (version == SCHEMA_NEWEST)
@@ -51,12 +54,16 @@ static bool run(const struct options *given, struct error *error) {
   struct source *source;
   if (!source_open(&source, option_text(given, "dbname"), error))
     return false;
-  bool ok = install(source, error);
+  bool ok = install(source, option_given(given, "roles"), error);
   source_close(source);
   return ok;
 }
 
-static const struct option OPTIONS[] = {OPTION_END};
+static const struct option OPTIONS[] = {
+    {.name = "roles",
+     .help = "also make rowrelay_admin, rowrelay_worker and rowrelay_reader, which may be granted to people"},
+    OPTION_END,
+};
 
 const struct command COMMAND_init = {
     .name = "init",

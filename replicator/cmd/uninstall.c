@@ -61,7 +61,8 @@ static bool uninstall(struct source *source, const struct options *given, struct
     return false;
   }
   puts("schema rowrelay: removed");
-  return true;
+  call_tell_warnings(source);
+  return source_script(source, QUERY_drop_roles.text, error);
 }
 
 static bool run(const struct options *given, struct error *error) {

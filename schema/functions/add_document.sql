@@ -18,7 +18,7 @@
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql as $$
+language plpgsql security definer as $$
 declare
   delivers_to rowrelay.target;
   source      record;

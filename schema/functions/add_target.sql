@@ -3,7 +3,7 @@
 -- Result:     its id
 -- Errors:     the name is taken; a bad URL or option
 create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id integer;
 begin

@@ -9,7 +9,7 @@
 --             target; another filter than that of the backfill that is not finished
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true) returns integer
-language plpgsql as $$
+language plpgsql security definer as $$
 declare
   capture    rowrelay.capture := rowrelay.captured(relation);
   target_id  integer := rowrelay.target_id(target);

@@ -2,7 +2,7 @@
 -- Parameters: backfill
 -- Result:     for people: what is locked, and whose transaction it is; null when nobody is found
 create or replace function rowrelay.backfill_holder(backfill rowrelay.backfill) returns text
-language plpgsql set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$

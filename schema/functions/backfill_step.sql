@@ -12,7 +12,7 @@
 create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
                                                   out held integer, out queued bigint, out read bigint, out estimated bigint,
                                                   out rate integer, out note text)
-language plpgsql set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
 -- rows are read in the order of an index, whatever statistics there are

@@ -4,7 +4,7 @@
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; no backfill under way
 create or replace function rowrelay.cancel_backfill(relation regclass, target text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);

@@ -2,7 +2,7 @@
 --             copied. What stands in the waiting room comes out again.
 -- Parameters: number of the backfill, of which nothing was copied; why, for people
 create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   b       rowrelay.backfill;
   capture rowrelay.capture;

@@ -4,7 +4,7 @@
 -- Result:     finished: done; else note says what is waited for: let them out, and call it again in a while
 -- Errors:     lock_not_available: somebody is changing the target; nothing was done
 create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean, out note text)
-language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   b       rowrelay.backfill;

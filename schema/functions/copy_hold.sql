@@ -6,7 +6,7 @@
 -- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
 create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
                                               out busy boolean)
-language plpgsql set search_path = pg_catalog, pg_temp
+language plpgsql security definer set search_path = pg_catalog, pg_temp
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   most_id   constant bigint := 9223372036854775807;

@@ -7,7 +7,7 @@
 -- Errors:     lock_not_available: somebody is changing the target; nothing was done
 create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
                                               out passed bigint)
-language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
 set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
 declare
   most_id   constant bigint := 9223372036854775807;

@@ -7,13 +7,12 @@
 -- Result:     switched: done; else note says what is waited for: call it again in a while
 -- Errors:     the backfill is not one that waits to be copied
 create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
-language plpgsql set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
   first_lane constant integer := -2048 * (backfill_id + 1); -- of the waiting room
   b          rowrelay.backfill;
   capture    rowrelay.capture;
   flag       text;
-  owner      name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
 begin
   switched := false;
   -- locked in the order in which others do it: capture, target, backfill
@@ -45,9 +44,7 @@ begin
                  format('select %s', first_lane - rowrelay.lane_number(b.target, -1)));
   execute format('comment on function rowrelay.%I() is %L', flag,
                  'the table is being copied to the target; see rowrelay.waiting_room()');
-  if owner <> current_user then
-    execute format('alter function rowrelay.%I() owner to %I', flag, owner);
-  end if;
+  execute format('revoke all on function rowrelay.%I() from public', flag);
   delete from rowrelay.queue q where q.lane between first_lane and first_lane + 1024;
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k

@@ -3,7 +3,7 @@
 -- Parameters: name
 -- Errors:     no such document
 create or replace function rowrelay.drop_document(name text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform rowrelay.document_id(name);
   perform rowrelay.drop_target(name);

@@ -5,7 +5,7 @@
 -- Parameters: how many to take away at most, as each takes a millisecond or two
 -- Result:     how many there were; -1: not now
 create or replace function rowrelay.drop_empty_days(most integer default 10) returns integer
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
   empty_day regclass;
   holders   text[];

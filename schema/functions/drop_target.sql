@@ -2,7 +2,7 @@
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
   relation  regclass;

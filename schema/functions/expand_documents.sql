@@ -2,7 +2,7 @@
 --             run as one, so a document to which several lead is queued once.
 -- Parameters: document; ids of changes of its tables; their days
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   path_before constant text := current_setting('search_path');
   document    rowrelay.document;

@@ -3,7 +3,7 @@
 -- Parameters: day
 -- Result:     number of changes
 create or replace function rowrelay.index_day(day date) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   indexed bigint;
 begin

@@ -4,7 +4,7 @@
 --             nothing else
 -- Errors:     no interval; it is shorter than a day; a table is not captured
 create or replace function rowrelay.keep(how_long text, relations regclass[] default null) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- For a table, null means as the rest.
   forever constant interval := '100000 years';

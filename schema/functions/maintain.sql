@@ -1,7 +1,7 @@
 -- Purpose:    what has to be done now and then; running processes call it, one of them at a time
 -- Result:     what was done, one text each; none is nothing
 create or replace function rowrelay.maintain() returns setof text
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   n       bigint;
   capture rowrelay.capture;

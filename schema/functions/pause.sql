@@ -3,7 +3,7 @@
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   paused_id integer := rowrelay.target_id(target);
 begin

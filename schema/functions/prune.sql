@@ -8,7 +8,8 @@
 -- Errors:     called in a transaction that is not read committed
 create or replace function rowrelay.prune(older_than interval default null, force boolean default false,
                                           restored boolean default false, most integer default 10)
-returns table (day date, outcome text, note text, is_news boolean) language plpgsql as $$
+returns table (day date, outcome text, note text, is_news boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   shortest interval;
   known    text;

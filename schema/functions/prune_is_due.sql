@@ -1,7 +1,7 @@
 -- Purpose:    whether there is anything for rowrelay.prune() or rowrelay.drop_empty_days() to do, and the caller is to do it:
 --             one process at a time, once a minute
 create or replace function rowrelay.prune_is_due() returns boolean
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   if not exists (select from rowrelay.empty_days())
      and not exists (select from rowrelay.day d

@@ -3,7 +3,7 @@
 -- Result:     how many
 -- Errors:     the column that held the keys is gone
 create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   relation   regclass;
   key_column text;

@@ -4,7 +4,7 @@
 -- Result:     how many are queued
 -- Errors:     no such document
 create or replace function rowrelay.rebuild(document text, keys text[] default null) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   document_id integer := rowrelay.document_id(document);
 begin

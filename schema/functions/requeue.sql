@@ -7,7 +7,7 @@
 -- Errors:     the table is not captured, has no key, or does not go there; no such target; a key that its type does not
 --             read; lock_not_available: somebody goes on writing to the table for longer than that
 create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
-returns bigint language plpgsql set search_path = pg_catalog, pg_temp
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s' as $$
 declare

@@ -4,7 +4,7 @@
 -- Result:     how many changes were queued again
 -- Errors:     no such target
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   lanes       integer[];
   lane_number integer;

@@ -4,7 +4,7 @@
 -- Errors:     table not captured; no such target
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
                                           create_table boolean default false) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);

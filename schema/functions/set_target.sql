@@ -2,7 +2,7 @@
 -- Parameters: name; url (null: as it is); options to set (a null value resets one; null: as they are)
 -- Errors:     no such target; a bad URL or option; lanes of a target that tables are routed to
 create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
   before    rowrelay.target;

@@ -4,7 +4,7 @@
 -- Result:     how many changes were given up
 -- Errors:     no such target
 create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   only_target integer;
   lanes       integer[] := rowrelay.lock_refused_lanes(target, change_ids);

@@ -13,7 +13,7 @@
 -- Result:     number of changes it looked at; as many as max_rows: there is more to be done
 -- Errors:     called in a transaction that has written something, or that is not read committed
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   last     rowrelay.tick;
   previous rowrelay.tick;

@@ -3,7 +3,7 @@
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; the table is not routed there
 create or replace function rowrelay.unroute(relation regclass, target text) returns void
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
   target_id integer := rowrelay.target_id(target);

@@ -1,5 +1,5 @@
--- Changes that a target refused, with its words, and those that wait behind them.
-create or replace view rowrelay.errors as
+-- Changes that a target refused, with its words, and those that wait behind them; of tables that the caller may read.
+create or replace view rowrelay.errors with (security_barrier) as
 select t.name as target,
        f.change_id,
        c.relation,
@@ -17,5 +17,6 @@ select t.name as target,
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture
-  left join rowrelay.change h on h.id = f.change_id and h.day = f.day;
+  left join rowrelay.change h on h.id = f.change_id and h.day = f.day
+ where rowrelay.may_read(c.relation);
 comment on view rowrelay.errors is 'changes that a target refused; see rowrelay.retry() and rowrelay.skip()';

@@ -1,0 +1,132 @@
+-- Who may do what; the last thing that every installation does. Nobody but the schema's owner may anything, and where the
+-- roles of schema/roles.sql exist:
+--
+--   rowrelay_admin   calls every function, and reads every table. It writes to none but those that a worker writes to: the
+--                    functions do that, with the rights of the schema's owner.
+--   rowrelay_worker  what `rowrelay run` does, by the lists below.
+--   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what those call.
+--
+-- A function or view that somebody adds belongs to the admin alone until it is named here. Only what differs is touched, so
+-- that writers are not disturbed; rights that somebody gave to other roles stay.
+do $grants$
+declare
+  wanted_functions constant jsonb := '{
+    "rowrelay_reader": ["lane_number", "matching_tables", "may_read", "waiting_room"],
+    "rowrelay_worker": [
+      "attribute_names", "backfill_holder", "backfill_step", "base_type", "captured_tables", "copy_abandon",
+      "copy_columns", "copy_finish", "copy_hold", "copy_join", "copy_statement", "copy_switch", "drop_empty_days",
+      "expand_documents", "full_name", "image_columns", "lane_number", "last_change_id", "maintain", "prune_is_due",
+      "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell", "tick", "type_definitions",
+      "writers"]}';
+  -- of a table, view or sequence: privileges, on all of it or on some columns
+  wanted_tables constant jsonb := '{
+    "rowrelay_reader": {
+      "migration": ["select"],
+      "capture": [{"select": ["id", "relation", "relation_name", "created_at", "released_at"]}],
+      "errors": ["select"]},
+    "rowrelay_worker": {
+      "migration": ["select"],
+      "source": ["select"],
+      "capture": ["select"],
+      "route": ["select"],
+      "document": ["select"],
+      "document_source": ["select"],
+      "change": ["select"],
+      "target": ["select", {"update": ["state", "reason", "version"]}],
+      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note", "retry_at"]}],
+      "queue": ["select", "insert", "update", "delete"],
+      "refusal": ["select", "insert", "update", "delete"],
+      "lease": ["select", "insert", "update", "delete"],
+      "receipt": ["select", "insert"],
+      "floor": ["select", "insert", "update"],
+      "trouble": ["select", "insert", "update", "delete"],
+      "instance": ["select", "insert", "update", "delete"],
+      "change_id": ["select"],
+      "claim_token": ["usage"],
+      "doorbell": ["select", "update"]}}';
+  own_roles     constant text[] := '{rowrelay_admin,rowrelay_worker,rowrelay_reader}';
+  name          text;
+  statement     text;
+begin
+  for name in
+    select f.name from jsonb_each(wanted_functions) as w, jsonb_array_elements_text(w.value) as f(name)
+     where not exists (select from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace and p.proname = f.name)
+     union all
+    select t.name from jsonb_each(wanted_tables) as w, jsonb_object_keys(w.value) as t(name)
+     where to_regclass(format('rowrelay.%I', t.name)) is null
+  loop
+    raise exception 'schema/grants.sql gives rights on %, which does not exist', name;
+  end loop;
+
+  for statement in
+    with role(name, grantee) as (
+      select r.rolname::text, r.oid
+        from pg_roles r
+       where r.rolname = any (own_roles)
+         and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
+    ), routine as (
+      -- trigger functions, and those that the copying of a table makes, are nobody's to call
+      select p.oid, p.proname::text as name, p.proacl, p.proowner,
+             p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
+        from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
+    ), wanted_routine as (
+      select f.oid, r.grantee
+        from routine f, role r
+       where f.is_callable and (r.name = 'rowrelay_admin' or wanted_functions -> r.name ? f.name)
+    ), present_routine as (
+      select f.oid, a.grantee
+        from routine f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a
+       where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+    ), relation as (
+      -- partitions are read through their table
+      select c.oid, c.relname::text as name, c.relkind, c.relacl
+        from pg_class c
+       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S') and not c.relispartition
+    ), listed as (
+      select c.oid, r.grantee, r.name as role, p.value as privilege
+        from relation c, role r,
+             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker' else r.name end -> c.name) as p
+    ), wanted_relation as (
+      select l.oid, l.grantee, upper(l.privilege #>> '{}') as privilege, null::text as name
+        from listed l where jsonb_typeof(l.privilege) = 'string'
+       union
+      select l.oid, l.grantee, upper(u.privilege), a.name
+        from (select * from listed where jsonb_typeof(privilege) = 'object') as l, jsonb_each(l.privilege) as u(privilege, names),
+             jsonb_array_elements_text(u.names) as a(name)
+       union
+      select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
+    ), present_relation as (
+      select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
+        from relation c, aclexplode(c.relacl) as a where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+       union
+      select c.oid, x.grantee, x.privilege_type, a.attname::text
+        from relation c
+        join pg_attribute a on a.attrelid = c.oid and a.attacl is not null,
+             aclexplode(a.attacl) as x where x.grantee = 0 or x.grantee in (select r.grantee from role r)
+    ), difference as (
+      select 'revoke' as verb, 'execute on function ' || d.oid::regprocedure as what, d.grantee
+        from (table present_routine except table wanted_routine) as d
+       union all
+      select 'grant', 'execute on function ' || d.oid::regprocedure, d.grantee
+        from (table wanted_routine except table present_routine) as d
+       union all
+      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ', case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
+             d.grantee
+        from (select 'revoke' as verb, p.* from (table present_relation except table wanted_relation) as p
+               union all
+              select 'grant', w.* from (table wanted_relation except table present_relation) as w) as d
+        join relation c on c.oid = d.oid
+    )
+    select format('grant usage on schema rowrelay to %I', r.name)
+      from role r
+     where not has_schema_privilege(r.grantee, 'rowrelay', 'usage')
+     union all
+    select format('%s %s %s %s', d.verb, d.what, case d.verb when 'grant' then 'to' else 'from' end,
+                  case d.grantee when 0 then 'public' else d.grantee::regrole::text end)
+      from difference d
+     order by 1
+  loop
+    execute statement;
+  end loop;
+end
+$grants$;

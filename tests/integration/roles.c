@@ -1,0 +1,529 @@
+/* Roles: what each of them may do, and above all what it must not. Each test has a server of its own, as roles have. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "receiver.h"
+
+TestSuite(roles, .timeout = 60);
+
+/* Owns schema rowrelay and the tables; who captures, delivers, and reads. None of them is a superuser. */
+static const char PEOPLE[] =
+    "create role keeper login createrole; create role shopkeeper login; grant shopkeeper to keeper;"
+    "create role boss login; create role hand login; create role anna login; create role app "
+    "login; create role nobody login";
+
+static const char SHOP[] =
+    "create schema shop authorization keeper; grant usage on schema shop to public; set role keeper;"
+    "create table shop.item (id int primary key, name text, price numeric);"
+    "create table shop.secret (id int primary key, word text);"
+    "grant select, insert, update, delete on shop.item, shop.secret to app;"
+    "grant truncate on shop.secret to app; grant select on shop.item to anna, hand; reset role";
+
+struct shop {
+  struct fixture fixture; /* its source as the superuser */
+  struct fixture keeper;  /* the same as others see it */
+  struct fixture boss;
+  struct fixture hand;
+  struct fixture anna;
+  PGconn *as_boss;
+  PGconn *as_hand;
+  PGconn *as_anna;
+  PGconn *as_app;
+};
+
+/* The same fixture for another role. */
+static struct fixture seen_by(const struct fixture *fixture, const char *role) {
+  struct fixture other = *fixture;
+  char *user = strstr(other.source, "user=");
+  snprintf(user, sizeof other.source - (size_t)(user - other.source), "user=%s dbname=%s", role, fixture->name);
+  return other;
+}
+
+/* `item` and `secret` are captured, and go to "w". */
+static void begin(struct shop *s, const char *name) {
+  struct fixture *f = &s->fixture;
+  own_server("source", NULL);
+  fixture_begin(f, name);
+  rowrelay_ok(f, "uninstall", "--force", NULL);
+  sql(f->at_source, "%s", PEOPLE);
+  sql(f->at_source, "grant create on database %s to keeper; alter database %s owner to keeper", f->name, f->name);
+  sql(f->at_source, "%s", SHOP);
+  s->keeper = seen_by(f, "keeper");
+  s->boss = seen_by(f, "boss");
+  s->hand = seen_by(f, "hand");
+  s->anna = seen_by(f, "anna");
+  rowrelay_ok(&s->keeper, "init", "--roles", NULL);
+  sql(f->at_source, "grant rowrelay_admin to boss; grant rowrelay_worker to hand; grant rowrelay_reader to anna");
+  s->as_boss = connect_to(f->source, "user=boss");
+  s->as_hand = connect_to(f->source, "user=hand");
+  s->as_anna = connect_to(f->source, "user=anna");
+  s->as_app = connect_to(f->source, "user=app");
+  rowrelay_ok(&s->boss, "target", "add", "w", f->target_url, NULL);
+  rowrelay_ok(&s->boss, "capture", "shop.item", "shop.secret", "--to", "w", "--create", NULL);
+}
+
+static void end(struct shop *s) {
+  PQfinish(s->as_boss);
+  PQfinish(s->as_hand);
+  PQfinish(s->as_anna);
+  PQfinish(s->as_app);
+  fixture_end(&s->fixture);
+}
+
+/* It must not be allowed to. */
+static void forbidden(PGconn *connection, const char *statement) {
+  cr_expect_str_eq(sql_fails(connection, "%s", statement), "42501", "%s: %s", statement, PQerrorMessage(connection));
+}
+
+/* ---- the rule --------------------------------------------------------------------------------------------------- */
+
+/* What is added to the schema is the admin's, until schema/grants.sql says more. */
+Test(roles, nothing_is_for_everybody_and_everything_is_for_the_admin) {
+  struct shop s;
+  begin(&s, "roles_rule");
+  PGconn *source = s.fixture.at_source;
+  cr_expect_str_eq(ask(source, "select string_agg(p.oid::regprocedure::text, ', ' order by 1) from pg_proc p "
+                               "where p.pronamespace = 'rowrelay'::regnamespace "
+                               "and has_function_privilege('nobody', p.oid, 'execute')"),
+                   "", "functions that everybody may call");
+  cr_expect_str_eq(ask(source,
+                       "select string_agg(c.oid::regclass::text, ', ' order by 1) from pg_class c "
+                       "where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S') "
+                       "and case when c.relkind = 'S' then has_sequence_privilege('nobody', c.oid, 'usage') or "
+                       "has_sequence_privilege('nobody', c.oid, 'select') "
+                       "else has_any_column_privilege('nobody', c.oid, 'select, insert, update, references') end"),
+                   "", "tables that everybody may use");
+  cr_expect_str_eq(ask(source, "select string_agg(p.oid::regprocedure::text, ', ' order by 1) from pg_proc p "
+                               "where p.pronamespace = 'rowrelay'::regnamespace and p.prorettype <> 'trigger'::regtype "
+                               "and not has_function_privilege('boss', p.oid, 'execute')"),
+                   "", "functions that the admin may not call");
+  cr_expect_str_eq(ask(source, "select string_agg(c.oid::regclass::text, ', ' order by 1) from pg_class c "
+                               "where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v') "
+                               "and not c.relispartition and not has_table_privilege('boss', c.oid, 'select')"),
+                   "", "tables that the admin may not read");
+  cr_expect_str_eq(ask(source,
+                       "select string_agg(r.rolname || ': ' || c.oid::regclass::text, ', ' order by 1) "
+                       "from pg_class c, pg_roles r "
+                       "where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v') "
+                       "and (r.rolname = 'anna' or r.rolname in ('boss', 'hand') and "
+                       "c.relname in ('change', 'capture', 'route', 'target', 'document', 'source', 'migration')) "
+                       "and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate, trigger')"),
+                   "", "tables that are written to by who must not");
+  end(&s);
+}
+
+/* A view's functions are called with the rights of who reads it. */
+Test(roles, a_reader_may_call_what_the_views_for_him_call) {
+  struct shop s;
+  begin(&s, "roles_views");
+  cr_expect_str_eq(
+      ask(s.fixture.at_source,
+          "with recursive used(relation) as ("
+          "  select c.oid from pg_class c where c.relnamespace = 'rowrelay'::regnamespace and c.relkind = 'v' "
+          "     and has_table_privilege('anna', c.oid, 'select') "
+          "  union "
+          "  select d.refobjid from used u join pg_rewrite r on r.ev_class = u.relation "
+          "    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid "
+          "     and d.refclassid = 'pg_class'::regclass) "
+          "select string_agg(distinct u.relation::regclass || ': ' || p.oid::regprocedure, ', ') "
+          "  from used u join pg_rewrite r on r.ev_class = u.relation "
+          "  join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid "
+          "   and d.refclassid = 'pg_proc'::regclass "
+          "  join pg_proc p on p.oid = d.refobjid and p.pronamespace = 'rowrelay'::regnamespace "
+          " where not has_function_privilege('anna', p.oid, 'execute')"),
+      "");
+  end(&s);
+}
+
+/* Names in filters and queries are those of who gives them, so three functions look at the caller's search_path. */
+Test(roles, what_runs_with_the_owners_rights_looks_up_no_names_of_the_caller) {
+  struct shop s;
+  begin(&s, "roles_path");
+  cr_expect_str_eq(
+      ask(s.fixture.at_source,
+          "select string_agg(p.proname, ', ' order by p.proname) from pg_proc p "
+          "where p.pronamespace = 'rowrelay'::regnamespace and p.prosecdef "
+          "and p.prorettype <> 'trigger'::regtype "
+          "and not exists (select from unnest(p.proconfig) as c where c like 'search_path=pg_catalog, pg_temp')"),
+      "add_document, backfill, capture_table");
+  cr_expect_str_eq(ask(s.fixture.at_source, "select string_agg(p.proname, ', ' order by p.proname) from pg_proc p "
+                                            "where p.proname in ('add_document', 'backfill', 'capture_table') "
+                                            "and (has_function_privilege('hand', p.oid, 'execute') or "
+                                            "has_function_privilege('anna', p.oid, 'execute'))"),
+                   "", "only who may act for the owner anyway may call those");
+  end(&s);
+}
+
+/* ---- the application -------------------------------------------------------------------------------------------- */
+
+Test(roles, an_application_without_any_right_keeps_writing) {
+  struct shop s;
+  begin(&s, "roles_app");
+  cr_assert_str_eq(ask(s.as_app, "select has_schema_privilege('rowrelay', 'usage')"), "f");
+  sql(s.as_app, "insert into shop.item values (1, 'tea', 2); update shop.item set price = 3; delete from shop.item");
+  /* the slow way, too */
+  sql(s.fixture.at_source, "alter table shop.item rename price to cost");
+  sql(s.as_app, "insert into shop.item values (2, 'pot', 9)");
+  /* and what the admin asks for */
+  sql(s.as_boss, "select rowrelay.capture_table('shop.item', row_filter => 'id > 0', mask => '{\"name\": \"x\"}')");
+  sql(s.as_app, "insert into shop.item values (3, 'cup', 1)");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(op::text, '' order by id) from rowrelay.change where op <> 'b'"),
+                   "iudii");
+  forbidden(s.as_app, "select * from rowrelay.history");
+  forbidden(s.as_app,
+            "insert into rowrelay.change (txid, captured_at, day, capture, op) values ('1', now(), now(), 1, 'd')");
+  forbidden(s.as_app, "select rowrelay.release_table('shop.item')");
+  end(&s);
+}
+
+/* PostgreSQL asks whether the one who makes a partition may use the triggers of its table. */
+Test(roles, who_owns_a_captured_table_goes_on_making_partitions) {
+  struct shop s;
+  begin(&s, "roles_parts");
+  PGconn *owner = connect_to(s.fixture.source, "user=shopkeeper");
+  PGconn *super = s.fixture.at_source;
+  sql(super, "grant create on schema shop to shopkeeper, app; set role shopkeeper;"
+             "create table shop.sale (id int, day date, primary key (id, day)) partition by range (day); reset role");
+  sql(s.as_boss, "select rowrelay.capture_table('shop.sale')");
+  const char *capture = ask(super, "select id from rowrelay.capture where relation = 'shop.sale'::regclass");
+  sql(owner, "create table shop.sale_1 partition of shop.sale for values from ('2026-01-01') to ('2027-01-01')");
+  sql(owner, "insert into shop.sale values (1, '2026-05-05')");
+  /* somebody else's it is by now: he may as soon as maintain() has been there */
+  sql(super, "alter table shop.sale owner to app; update rowrelay.job set held_until = now()");
+  sql(s.as_hand, "select rowrelay.maintain()");
+  sql(s.as_app, "create table shop.sale_2 partition of shop.sale for values from ('2027-01-01') to ('2028-01-01')");
+  sql(s.as_app, "insert into shop.sale values (2, '2027-05-05')");
+  cr_expect(ask_number(super, "select count(*) from rowrelay.change where capture = %s", capture) == 2);
+  cr_expect_str_eq(ask(super,
+                       "select string_agg(grantee, ', ') from information_schema.routine_privileges "
+                       "where routine_name = 'capture_%s' and grantee <> 'keeper'",
+                       capture),
+                   "app", "nobody else may make triggers of it, and write into the log by them");
+  sql(super, "grant usage, create on schema shop to anna");
+  sql(s.as_anna, "create table shop.mine (id int, day date)");
+  char statement[256];
+  snprintf(statement, sizeof statement,
+           "create trigger forge after insert on shop.mine for each row execute function rowrelay.capture_%s()",
+           capture);
+  forbidden(s.as_anna, statement);
+  PQfinish(owner);
+  end(&s);
+}
+
+/* ---- the worker ------------------------------------------------------------------------------------------------- */
+
+/* Targets of every kind, made by the admin: a mirror (w), changes, the source itself, a webhook, a file, a document. */
+static void add_targets(struct shop *s, const struct receiver *receiver) {
+  sql(s->fixture.at_source, "create schema here authorization hand; grant create on database %s to hand",
+      s->fixture.name);
+  rowrelay_ok(&s->boss, "target", "add", "log", s->fixture.target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(&s->boss, "target", "add", "here", "postgresql:", NULL);
+  rowrelay_ok(&s->boss, "target", "add", "hook", receiver_url(receiver, "/hook"), "--option", "claim=lease", NULL);
+  rowrelay_ok(&s->boss, "target", "add", "file", "file:/dev/null", NULL);
+  rowrelay_ok(&s->boss, "route", "shop.item", "log", "--create", NULL);
+  rowrelay_ok(&s->boss, "route", "shop.item", "here", "--into", "here.item", "--create", NULL);
+  rowrelay_ok(&s->boss, "route", "shop.item", "hook", NULL);
+  rowrelay_ok(&s->boss, "route", "shop.item", "file", NULL);
+  sql(s->as_boss,
+      "select rowrelay.add_document('card', 'w', 'id', 'select id, name from shop.item where id = any ($1)', "
+      "array['shop.item:id', 'shop.secret(word):select id from changed'], create_table => true)");
+}
+
+Test(roles, a_worker_delivers_to_every_kind_of_target) {
+  struct shop s;
+  begin(&s, "roles_work");
+  struct receiver *receiver = receiver_begin();
+  sql(s.as_app, "set rowrelay.skip = on; insert into shop.item select n, 'old', 1 from generate_series(1, 20) as n;"
+                "insert into shop.secret select n, 'old' from generate_series(1, 20) as n; reset rowrelay.skip");
+  add_targets(&s, receiver);
+  /* as a whole what it may read; the rest in pieces, by a function of the owner's */
+  sql(s.as_boss, "select rowrelay.backfill('shop.item', 'w'), rowrelay.backfill('shop.secret', 'w'), "
+                 "rowrelay.rebuild('card')");
+  pid_t process = fixture_run(&s.hand, "--workers", "2", NULL);
+  PGconn *source = s.fixture.at_source;
+  wait_until(source, "done,done", 20, "select string_agg(state, ',') from rowrelay.backfills");
+  sql(s.as_app, "insert into shop.item values (50, 'tea', 2); update shop.item set price = 3 where id = 50");
+  sql(s.as_app, "insert into shop.secret values (50, 'abc'); delete from shop.item where id = 3; truncate shop.secret");
+  wait_until_empty(&s.fixture, 20);
+  char *log = strdup(process_log(process));
+  cr_expect(strstr(log, "denied") == NULL && strstr(log, "warning") == NULL, "%s", log);
+  free(log);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  cr_expect_str_eq(ask(source, "select string_agg(target || ': ' || message, '; ') from rowrelay.errors"), "");
+  cr_expect_str_eq(
+      ask(source, "select string_agg(concat_ws(': ', relation_name, way), ', ' order by relation_name) "
+                  "from rowrelay.backfill join rowrelay.capture c on c.id = capture where relation_name like 'shop%%'"),
+      "shop.item: copy, shop.secret: pieces");
+  cr_expect(ask_number(s.fixture.at_target, "select count(*) from shop.item") == 20);
+  cr_expect(ask_number(s.fixture.at_target, "select count(*) from shop.secret") == 0);
+  cr_expect(ask_number(s.fixture.at_target, "select count(*) from card") == 20);
+  cr_expect(ask_number(s.fixture.at_target, "select count(*) from shop.item_changes") == 3);
+  cr_expect(ask_number(source, "select count(*) from here.item") == 1);
+  cr_expect(receiver_count(receiver) == 3);
+  receiver_end(receiver);
+  end(&s);
+}
+
+Test(roles, a_worker_isolates_what_is_refused) {
+  struct shop s;
+  begin(&s, "roles_refuse");
+  sql(s.fixture.at_target,
+      "create schema shop; create table shop.item (id int primary key, name text check (name <> 'bad'), price numeric);"
+      "create table card (id int primary key, name text check (name <> 'bad'))");
+  sql(s.as_boss,
+      "select rowrelay.add_document('card', 'w', 'id', 'select id, name from shop.item where id = any ($1)', "
+      "array['shop.item:id'])");
+  sql(s.as_boss, "select rowrelay.set_target('w', options => '{\"retries\": 0}')");
+  sql(s.as_app, "insert into shop.item values (1, 'bad', 1), (2, 'good', 1)");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  cr_expect_str_eq(
+      ask(s.as_boss, "select string_agg(target || ' ' || state, ', ' order by target) from rowrelay.errors"),
+      "card error, w error");
+  sql(s.fixture.at_target,
+      "alter table shop.item drop constraint item_name_check; alter table card drop constraint card_name_check");
+  rowrelay_ok(&s.boss, "retry", "--all", NULL);
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  cr_expect_str_eq(
+      ask(s.fixture.at_target, "select (select count(*) from shop.item) || ' ' || (select count(*) from card)"), "2 2");
+  end(&s);
+}
+
+Test(roles, a_worker_does_nothing_else) {
+  struct shop s;
+  begin(&s, "roles_hand");
+  static const char *const STATEMENTS[] = {
+      "select * from shop.secret",
+      "insert into shop.item values (1)",
+      "update rowrelay.capture set row_filter = 'false'",
+      "delete from rowrelay.capture",
+      "insert into rowrelay.route select * from rowrelay.route",
+      "update rowrelay.target set url = 'https://elsewhere'",
+      "update rowrelay.backfill set condition = 'true'",
+      "update rowrelay.document set query = 'select 1'",
+      "insert into rowrelay.change (txid, captured_at, day, capture, op) values ('1', now(), now(), 1, 'd')",
+      "update rowrelay.change set new_row = null",
+      "delete from rowrelay.change",
+      "truncate rowrelay.queue",
+      "select rowrelay.capture_table('shop.item')",
+      "select rowrelay.release_table('shop.item')",
+      "select rowrelay.add_target('x', 'stdout:')",
+      "select rowrelay.set_target('w', 'stdout:')",
+      "select rowrelay.drop_target('w')",
+      "select rowrelay.route('shop.item', 'w')",
+      "select rowrelay.unroute('shop.item', 'w')",
+      "select rowrelay.backfill('shop.item', 'w')",
+      "select rowrelay.skip()",
+      "select rowrelay.requeue('shop.item', 'w', '{1}')",
+      "select rowrelay.queue_documents(1, 'select 1', null)",
+      "select rowrelay.make_trigger_function(1)",
+      "create table rowrelay.mine (id int)",
+      "drop table rowrelay.job",
+      "drop trigger \"!rowrelay\" on shop.item",
+  };
+  for (size_t i = 0; i < sizeof STATEMENTS / sizeof STATEMENTS[0]; i++)
+    forbidden(s.as_hand, STATEMENTS[i]);
+  cr_expect(rowrelay(&s.hand, NULL, NULL, "capture", "shop.item", NULL) != 0);
+  cr_expect(rowrelay(&s.hand, NULL, NULL, "uninstall", "--force", NULL) != 0);
+  end(&s);
+}
+
+/* ---- the admin -------------------------------------------------------------------------------------------------- */
+
+Test(roles, an_admin_does_what_commands_do) {
+  struct shop s;
+  begin(&s, "roles_boss");
+  const struct fixture *boss = &s.boss;
+  static const char QUERY[] = "/tmp/rowrelay-roles-query.sql";
+  sql(s.as_app, "insert into shop.item select n, 'tea', 1 from generate_series(1, 20) as n");
+  rowrelay_ok(boss, "capture", "shop.item", "--before", "--mask", "name=x", NULL);
+  rowrelay_ok(boss, "status", NULL);
+  rowrelay_ok(boss, "errors", NULL);
+  rowrelay_ok(boss, "log", "shop.item", "1", NULL);
+  rowrelay_ok(boss, "target", "set", "w", "--option", "retries=1", NULL);
+  rowrelay_ok(boss, "target", "show", "w", NULL);
+  rowrelay_ok(boss, "target", "pause", "w", NULL);
+  rowrelay_ok(boss, "target", "resume", "w", NULL);
+  rowrelay_ok(boss, "backfill", "shop.secret", "--to", "w", NULL);
+  FILE *file = fopen(QUERY, "w");
+  cr_assert(file != NULL);
+  fputs("select id, name from shop.item where id = any ($1)", file);
+  fclose(file);
+  rowrelay_ok(boss, "document", "add", "card", "--target", "w", "--key", "id", "--query", QUERY, "--create", "--from",
+              "shop.item:id", NULL);
+  remove(QUERY);
+  rowrelay_ok(boss, "backfill", "--document", "card", NULL);
+  rowrelay_ok(boss, "document", "rebuild", "card", "1", NULL);
+  rowrelay_ok(boss, "document", "show", "card", NULL);
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  rowrelay_ok(boss, "retry", "--all", NULL);
+  rowrelay_ok(boss, "skip", "--all", NULL);
+  rowrelay_ok(boss, "document", "drop", "card", NULL);
+  rowrelay_ok(boss, "route", "shop.item", "w", "--remove", NULL);
+  rowrelay_ok(boss, "release", "shop.item", NULL);
+  rowrelay_ok(boss, "target", "drop", "w", NULL);
+  end(&s);
+}
+
+Test(roles, an_admin_owns_nothing_and_is_not_the_owner) {
+  struct shop s;
+  begin(&s, "roles_limit");
+  static const char *const STATEMENTS[] = {
+      "select * from shop.secret",
+      "insert into shop.item values (1)",
+      "update rowrelay.capture set row_filter = 'false'",
+      "insert into rowrelay.change (txid, captured_at, day, capture, op) values ('1', now(), now(), 1, 'd')",
+      "update rowrelay.change set new_row = null",
+      "delete from rowrelay.change",
+      "truncate rowrelay.change",
+      "drop schema rowrelay cascade",
+      "drop trigger \"!rowrelay\" on shop.item",
+      "alter table shop.item disable trigger \"!rowrelay\"",
+      "create function rowrelay.mine() returns int language sql as 'select 1'",
+      "create table foreign_one (id int); select rowrelay.capture_table('foreign_one')",
+  };
+  sql(s.fixture.at_source, "grant create on schema public to boss");
+  for (size_t i = 0; i < sizeof STATEMENTS / sizeof STATEMENTS[0]; i++)
+    forbidden(s.as_boss, STATEMENTS[i]);
+  cr_expect_str_eq(
+      ask(s.fixture.at_source,
+          "select string_agg(c.oid::regclass::text, ', ') from pg_class c join pg_roles r on r.oid = c.relowner "
+          "where r.rolname in ('boss', 'hand', 'anna') or r.rolname like 'rowrelay%%'"),
+      "");
+  end(&s);
+}
+
+/* ---- the reader ------------------------------------------------------------------------------------------------- */
+
+Test(roles, a_reader_writes_nothing_and_sees_no_table_of_the_schema) {
+  struct shop s;
+  begin(&s, "roles_anna");
+  static const char *const STATEMENTS[] = {
+      "select * from rowrelay.change",
+      "select * from rowrelay.queue",
+      "select * from rowrelay.refusal",
+      "select * from rowrelay.target",
+      "select * from rowrelay.targets",
+      "select * from rowrelay.document",
+      "delete from rowrelay.lease",
+      "delete from rowrelay.queue",
+      "select rowrelay.skip()",
+      "select rowrelay.retry()",
+      "select rowrelay.maintain()",
+      "select rowrelay.capture_table('shop.item')",
+      "select rowrelay.pause('w')",
+      "select nextval('rowrelay.change_id')",
+      "select setval('rowrelay.doorbell', 0)",
+      "create table rowrelay.mine (id int)",
+      "select rowrelay.add_change(1, 'd', null, null, null, null)",
+  };
+  for (size_t i = 0; i < sizeof STATEMENTS / sizeof STATEMENTS[0]; i++)
+    forbidden(s.as_anna, STATEMENTS[i]);
+  end(&s);
+}
+
+/* What a function in WHERE is given, it can tell. */
+static const char LEAK[] = "create function pg_temp.leak(value text) returns boolean language plpgsql cost 0.0001 as "
+                           "$$begin raise exception 'it is told: %', value; end$$;";
+
+Test(roles, a_reader_sees_refused_rows_only_of_tables_that_he_may_read) {
+  struct shop s;
+  begin(&s, "roles_errors");
+  sql(s.fixture.at_target,
+      "create schema shop; create table shop.item (id int primary key, name text, price numeric check (false));"
+      "create table shop.secret (id int primary key, word text check (false))");
+  sql(s.as_boss, "select rowrelay.set_target('w', options => '{\"retries\": 0}')");
+  sql(s.as_app, "insert into shop.item values (1, 'tea', 1); insert into shop.secret values (1, 'abracadabra')");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  cr_assert(ask_number(s.as_boss, "select count(*) from rowrelay.errors") == 2);
+  cr_expect_str_eq(ask(s.as_anna, "select string_agg(relation::text, ', ') from rowrelay.errors"), "shop.item");
+  sql(s.as_anna, "%s", LEAK);
+  const char *told = sql_fails(s.as_anna, "select * from rowrelay.errors where pg_temp.leak(new_row::text)");
+  cr_expect_str_eq(told, "P0001");
+  cr_expect(strstr(PQerrorMessage(s.as_anna), "tea") != NULL, "%s", PQerrorMessage(s.as_anna));
+  sql(s.as_anna,
+      "select * from rowrelay.errors where key = '1' and message <> '' and relation <> 'shop.item'::regclass "
+      "and pg_temp.leak(new_row::text)");
+  /* nor by operators and functions of his own in the place of ours */
+  sql(s.fixture.at_source, "create schema evil authorization anna");
+  sql(s.as_anna,
+      "create function evil.has_table_privilege(regclass, text) returns boolean language sql as 'select true';"
+      "create function evil.has_table_privilege(oid, text) returns boolean language sql as 'select true';"
+      "create function evil.pg_has_role(oid, text) returns boolean language sql as 'select true';"
+      "set search_path = evil, pg_catalog");
+  cr_expect(ask_number(s.as_anna, "select count(*) from rowrelay.errors") == 1);
+  /* a policy hides some of its rows, so none can be shown */
+  sql(s.fixture.at_source, "alter table shop.item enable row level security");
+  cr_expect(ask_number(s.as_anna, "select count(*) from rowrelay.errors") == 0);
+  sql(s.fixture.at_source, "alter table shop.item disable row level security; drop table shop.item");
+  cr_expect(ask_number(s.as_anna, "select count(*) from rowrelay.errors") == 0, "of a table that is gone");
+  cr_expect(ask_number(s.as_boss, "select count(*) from rowrelay.errors") == 2);
+  end(&s);
+}
+
+/* ---- coming and going ------------------------------------------------------------------------------------------- */
+
+Test(roles, who_may_not_create_roles_is_told_what_has_to_be_run) {
+  struct shop s;
+  begin(&s, "roles_dba");
+  PGconn *super = s.fixture.at_source;
+  const char *errors;
+  rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
+  cr_expect_str_eq(ask(super, "select string_agg(rolname, ', ') from pg_roles where rolname like 'rowrelay%%'"), "");
+  sql(super, "alter role keeper nocreaterole");
+  cr_assert(rowrelay(&s.keeper, NULL, &errors, "init", "--roles", NULL) == 1);
+  cr_expect(strstr(errors, "create role rowrelay_admin; create role rowrelay_worker; create role rowrelay_reader") !=
+                NULL,
+            "%s", errors);
+  cr_expect_str_eq(ask(super, "select to_regnamespace('rowrelay') is null"), "t", "nothing was changed");
+  sql(super, "create role rowrelay_admin; create role rowrelay_worker; create role rowrelay_reader; grant "
+             "rowrelay_admin to boss");
+  rowrelay_ok(&s.keeper, "init", "--roles", NULL);
+  sql(s.as_boss, "select rowrelay.add_target('x', 'stdout:')");
+  rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
+  cr_expect_str_eq(ask(super, "select count(*) from pg_roles where rolname like 'rowrelay%%'"), "3",
+                   "they were not ours");
+  end(&s);
+}
+
+Test(roles, rights_come_with_each_init_and_what_else_was_granted_stays) {
+  struct shop s;
+  begin(&s, "roles_anew");
+  PGconn *super = s.fixture.at_source;
+  sql(super, "revoke all on rowrelay.queue from rowrelay_worker; grant select on rowrelay.change to rowrelay_reader;"
+             "grant update (query) on rowrelay.document to rowrelay_worker;"
+             "grant execute on function rowrelay.skip to public; grant select on rowrelay.status to nobody");
+  rowrelay_ok(&s.keeper, "init", NULL);
+  forbidden(s.as_anna, "select * from rowrelay.change");
+  forbidden(s.as_anna, "select rowrelay.skip()");
+  forbidden(s.as_hand, "update rowrelay.document set query = ''");
+  sql(s.as_hand, "delete from rowrelay.queue");
+  cr_expect_str_eq(ask(super, "select has_table_privilege('nobody', 'rowrelay.status', 'select')"), "t");
+  /* nothing is touched that is as it should be */
+  const char *before = ask(super, "select md5(string_agg(xmin::text, ',' order by oid)) from pg_class where "
+                                  "relnamespace = 'rowrelay'::regnamespace and relkind <> 'v'");
+  rowrelay_ok(&s.keeper, "init", NULL);
+  cr_expect_str_eq(ask(super, "select md5(string_agg(xmin::text, ',' order by oid)) from pg_class where relnamespace = "
+                              "'rowrelay'::regnamespace and relkind <> 'v'"),
+                   before);
+  end(&s);
+}
+
+Test(roles, another_database_of_the_server_keeps_the_roles) {
+  struct shop s;
+  begin(&s, "roles_two");
+  struct fixture other;
+  fixture_begin(&other, "roles_other");
+  rowrelay_ok(&other, "init", "--roles", NULL);
+  rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
+  cr_expect_str_eq(ask(other.at_source, "select count(*) from pg_roles where rolname like 'rowrelay%%'"), "3");
+  cr_expect_str_eq(
+      ask(other.at_source, "select has_function_privilege('boss', 'rowrelay.skip(text, bigint[])', 'execute')"), "t");
+  rowrelay_ok(&other, "uninstall", "--force", NULL);
+  cr_expect_str_eq(ask(other.at_source, "select count(*) from pg_roles where rolname like 'rowrelay%%'"), "0");
+  fixture_end(&other);
+  end(&s);
+}

@@ -1,0 +1,26 @@
+-- Purpose:    who may use a capture's trigger function: nobody, because that would be a way to write into the log. Only
+--             where PostgreSQL hands a partitioned table's triggers down to a new partition it asks whether the one who
+--             makes it may, and that is the table's owner.
+-- Parameters: capture, whose trigger function there is
+-- Result:     GRANT and REVOKE statements, none when all is as it should be
+create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text
+language plpgsql stable as $$
+begin
+  return query
+    with trigger_function as (
+      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl
+        from pg_proc p where p.oid = format('rowrelay.%I()', 'capture_' || capture.id)::regprocedure
+    ), wanted(grantee) as (
+      select c.relowner from pg_class c, trigger_function f
+       where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner
+    ), present(grantee) as (
+      select a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
+    )
+    select format('revoke all on function %s from %s', f.oid::regprocedure,
+                  case p.grantee when 0 then 'public' else p.grantee::regrole::text end)
+      from trigger_function f, (table present except table wanted) as p
+     union all
+    select format('grant execute on function %s to %s', f.oid::regprocedure, w.grantee::regrole)
+      from trigger_function f, (table wanted except table present) as w;
+end
+$$;
