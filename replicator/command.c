@@ -31,6 +31,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_retry,
     &COMMAND_skip,
     &COMMAND_log,
+    &COMMAND_undo,
     &COMMAND_verify,
     &COMMAND_keep,
     &COMMAND_prune,

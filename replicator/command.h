@@ -71,6 +71,7 @@ extern const struct command COMMAND_errors;
 extern const struct command COMMAND_retry;
 extern const struct command COMMAND_skip;
 extern const struct command COMMAND_log;
+extern const struct command COMMAND_undo;
 extern const struct command COMMAND_verify;
 extern const struct command COMMAND_keep;
 extern const struct command COMMAND_prune;

@@ -549,3 +549,25 @@ comment on column rowrelay.job.held_until is 'until when nobody else may begin i
 -- new value everybody sees at once.
 create sequence rowrelay.doorbell as bigint minvalue 0 start 0 cache 1;
 comment on sequence rowrelay.doorbell is 'last change id for which a writer wakes the sleeping processes; 0: nobody sleeps';
+
+-- Undoing -------------------------------------------------------------------------------------------------------
+
+create type rowrelay.undo_step as (
+  change_id bigint,
+  first_id  bigint,
+  capture   integer,
+  relation  regclass,
+  was_key   text,
+  be_key    text,
+  was       jsonb,
+  be        jsonb
+);
+comment on type rowrelay.undo_step is 'what takes one change back; see rowrelay.undo_steps()';
+comment on column rowrelay.undo_step.change_id is 'the change';
+comment on column rowrelay.undo_step.first_id is 'where an update is captured as a delete and an insert, the former; else the same';
+comment on column rowrelay.undo_step.capture is 'of the table';
+comment on column rowrelay.undo_step.relation is 'the table';
+comment on column rowrelay.undo_step.was_key is 'key of the row as the change left it; null: it has left none';
+comment on column rowrelay.undo_step.be_key is 'key of the row as it is to be; null: it is to go';
+comment on column rowrelay.undo_step.was is 'values that the change left, as rowrelay.row_texts() gives them; null: no row';
+comment on column rowrelay.undo_step.be is 'values that the row is to have; null: it is to go';

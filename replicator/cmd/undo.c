@@ -1,0 +1,68 @@
+/* rowrelay undo: the statements that take back a change of a row, or all that a transaction did. */
+#include <stdio.h>
+
+#include "../command.h"
+#include "call.h"
+#include "queries.h"
+
+static bool check_use(const struct options *given, struct error *error) {
+  bool whole = option_given(given, "txid");
+  if (given->argument_count == (whole ? 0 : 3))
+    return true;
+  error_set(error, FAILURE_USAGE,
+            whole ? "option --txid and a change exclude each other" : "it is not said what to undo");
+  return error_hint(error, "name TABLE, KEY and CHANGE as \"rowrelay log\" shows them, or --txid TXID");
+}
+
+static void print_statements(const PGresult *result, bool applied) {
+  int count = PQntuples(result);
+  if (count == 0)
+    fputs("nothing is to be undone: the changes left all columns that are captured as they were\n", stderr);
+  /* By hand they belong together too. */
+  bool as_one = count > 1 && !applied;
+  if (as_one)
+    puts("begin;");
+  for (int i = 0; i < count; i++)
+    printf("%s;\n", PQgetvalue(result, i, 0));
+  if (as_one)
+    puts("commit;");
+}
+
+static bool run(const struct options *given, struct error *error) {
+  if (!check_use(given, error))
+    return false;
+  struct source *source;
+  PGresult *result = NULL;
+  const char *const *words = given->arguments;
+  const char *apply = option_given(given, "apply") ? "true" : "false";
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok =
+      option_given(given, "txid")
+          ? call_run(source, &QUERY_cmd_undo_transaction, VALUES(option_text(given, "txid"), apply), &result, error)
+          : call_run(source, &QUERY_cmd_undo, VALUES(words[0], words[1], words[2], apply), &result, error);
+  if (ok)
+    print_statements(result, option_given(given, "apply"));
+  PQclear(result);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "txid", .value = "TXID", .help = "all that this transaction did"},
+    {.name = "apply", .help = "run the statements, in one transaction, and only if nobody changed the rows since"},
+    OPTION_END,
+};
+
+const struct command COMMAND_undo = {
+    .name = "undo",
+    .summary = "print what takes back a change of a row, or a whole transaction",
+    .arguments = "[TABLE KEY CHANGE]",
+    .most = 3,
+    .options = OPTIONS,
+    .notes =
+        "KEY and CHANGE are the row's key and the change's id as \"rowrelay log\" shows them; of a table without a\n"
+        "key KEY is ''. Without --apply nothing is changed: read the statements, and run them as one transaction.\n"
+        "A statement does nothing when its row is not as the log left it.\n",
+    .run = run,
+};

@@ -1,0 +1,28 @@
+-- Purpose:    the row as it was before an update or a delete: the image that was kept of it, else the one that the change
+--             before it left
+-- Parameters: the change; its capture
+-- Result:     see rowrelay.row_texts()
+-- Errors:     the log holds neither
+create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  kept     jsonb := rowrelay.row_texts(capture.relation, change.old_row, change.caveat -> 'text_columns');
+  previous rowrelay.change;
+begin
+  if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, change.old_row)) then
+    return kept;
+  end if;
+  select h.* into previous
+    from rowrelay.changes_to_undo(capture.relation, change.key) h
+   where h.id < change.id and h.op in ('i', 'u', 'd', 's')
+   order by h.id desc
+   limit 1;
+  if previous.capture = change.capture and previous.new_row is not null then
+    return rowrelay.row_texts(capture.relation, previous.new_row, previous.caveat -> 'text_columns') || coalesce(kept, '{}');
+  end if;
+  raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
+    using errcode = 'object_not_in_prerequisite_state',
+          detail = 'No image of the row before was kept, and the change before this one is not in the log.',
+          hint = 'For changes to come: rowrelay capture … --before keeps it.';
+end
+$$;

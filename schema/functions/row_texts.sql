@@ -1,0 +1,56 @@
+-- Purpose:    the values of a row image as text, each such that the column's type reads it back exactly, whatever the
+--             settings of the session that does
+-- Parameters: relation; image, null for none; its caveat.text_columns: json columns that it gives as a string
+-- Result:     {column: text, or null} of those columns of the image that can be written; null for null
+-- Errors:     the image has a column that the table has not
+create or replace function rowrelay.row_texts(relation regclass, image json, text_columns json) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  expressions text;
+  names       text[];
+  unknown     text;
+  texts       text[];
+begin
+  if image is null then
+    return null;
+  end if;
+  select string_agg(format('"%s"', e.key), ', ') into unknown
+    from json_object_keys(image) as e(key)
+   where not exists (select from pg_attribute a
+                      where a.attrelid = relation and a.attname = e.key and a.attnum > 0 and not a.attisdropped);
+  if unknown is not null then
+    raise exception 'table % has no column % any more, which the log has values of', relation, unknown
+      using errcode = 'undefined_column',
+            hint = 'It was renamed or dropped since: give it that name for as long as it takes, or set the row right by hand.';
+  end if;
+
+  select array_agg(a.attname::text order by a.attnum),
+         string_agg(
+           case
+             when a.base in ('json'::regtype, 'jsonb'::regtype) then
+               -- the very text of it, where a JSON null is one of the image
+               format(case when exists (select from json_array_elements_text(text_columns) as t(name) where t.name = a.attname)
+                           then '$1 ->> %1$L'
+                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
+             when a.base = 'money'::regtype then
+               format('($1 ->> %L)::money::numeric::text', a.attname)
+             when json_typeof(image -> a.attname) in ('array', 'object') then
+               format('r.%I::text', a.attname)
+             else
+               format('$1 ->> %L', a.attname)
+           end, ', ' order by a.attnum)
+    into names, expressions
+    from (select p.attname, p.attnum, rowrelay.base_type(p.atttypid) as base
+            from pg_attribute p
+           where p.attrelid = relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
+             and p.attname in (select json_object_keys(image))) as a;
+  if names is null then
+    return '{}';
+  end if;
+  execute format('select array[%s]::text[] from json_populate_record(null::%s, $1) as r', expressions, relation)
+    into texts using image;
+  return jsonb_object(names, texts);
+end
+$$;

@@ -1,0 +1,51 @@
+-- Purpose:    takes back the last change of a row: gives the statement that makes the row what it was before, to be read and
+--             run by a person, and runs it when asked to. An update of a key, or one that moved a row to another partition,
+--             is captured as two changes: either of them stands for both.
+-- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run it. It is run with the caller's rights, and captured
+--             as any other change.
+-- Result:     the statement; none when the change did nothing that the log knows of. It does nothing when the row is not as
+--             the log left it.
+-- Errors:     there is no such change; the row was changed again since; the log does not hold what it takes (images,
+--             columns that are left out or masked); applied: the row is not as the log left it
+create or replace function rowrelay.undo(relation regclass, key text, change_id bigint, apply boolean default false)
+returns setof text
+language plpgsql as $$
+declare
+  change    rowrelay.change;
+  neighbour rowrelay.change;
+  changes   rowrelay.change[];
+begin
+  select h.* into change
+    from rowrelay.change h join rowrelay.capture c on c.id = h.capture
+   where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
+  if not found then
+    raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
+      using errcode = 'no_data_found', hint = format('rowrelay log %s lists them.', relation);
+  elsif change.op not in ('i', 'u', 'd', 't') then
+    raise exception 'change % did nothing to row % of table %', change_id, key, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';
+  end if;
+
+  if change.op in ('i', 'd') and change.key is not null then
+    select h.* into neighbour
+      from rowrelay.change h
+     where case change.op when 'i' then h.id between change.id - 1000 and change.id - 1
+                          else h.id between change.id + 1 and change.id + 1000 end
+       and h.txid = change.txid and h.op in ('i', 'u', 'd', 't')
+     order by abs(h.id - change.id) limit 1;
+    changes := case change.op when 'i' then array[neighbour, change] else array[change, neighbour] end;
+    if neighbour.capture = change.capture and (change.op, neighbour.op) in (('i', 'd'), ('d', 'i')) then
+      begin
+        if cardinality(rowrelay.undo_steps(changes)) > 1 then
+          changes := null; -- two rows
+        end if;
+      exception when others then
+        changes := null; -- of the other the log does not know enough, and it was not asked for
+      end;
+    else
+      changes := null;
+    end if;
+  end if;
+  return query select rowrelay.undo_changes(coalesce(changes, array[change]), apply);
+end
+$$;

@@ -1,0 +1,49 @@
+-- Purpose:    runs what undoes changes: locks the rows, looks again whether somebody came between, does each step, and
+--             compares what came of it
+-- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
+-- Result:     the statements that were run
+-- Errors:     a row is not as the log left it, or something else changes what is undone. Nothing has changed then.
+create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
+                                               ordered rowrelay.undo_step[]) returns setof text
+language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
+declare
+  step      rowrelay.undo_step;
+  statement text;
+  obstacle  text;
+  n         bigint;
+begin
+  for statement in
+    select distinct on (s.relation::oid, s.was_key)
+           format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))
+      from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
+     where s.was_key is not null
+     order by s.relation::oid, s.was_key
+  loop
+    execute statement;
+  end loop;
+  perform rowrelay.check_not_changed_since(changes);
+
+  if rowrelay.undo_defers(steps) then
+    set constraints all deferred;
+    return next 'set constraints all deferred';
+  end if;
+  foreach step in array ordered loop
+    statement := rowrelay.undo_statement(step);
+    continue when statement is null;
+    execute statement;
+    get diagnostics n = row_count;
+    if n <> 1 then
+      obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
+                           'Rows of other tables refer to it, and would go with it');
+      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key), step.relation, step.change_id
+        using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
+              hint = 'Set the row right by hand; without apply you get the statements.';
+    end if;
+    return next statement;
+  end loop;
+  if rowrelay.undo_defers(steps) then
+    set constraints all immediate;
+  end if;
+  perform rowrelay.check_undone(steps);
+end
+$$;

@@ -1,0 +1,28 @@
+-- Purpose:    the statements that undo changes, and if asked for, what they do
+-- Parameters: changes, the last of each of their rows; apply
+-- Result:     statements in the order in which they have to be run, in one transaction
+create or replace function rowrelay.undo_changes(changes rowrelay.change[], apply boolean) returns setof text
+language plpgsql as $$
+declare
+  steps   rowrelay.undo_step[];
+  ordered rowrelay.undo_step[];
+begin
+  perform rowrelay.check_not_changed_since(changes);
+  steps := rowrelay.undo_steps(changes);
+  if cardinality(steps) = 0 then
+    return;
+  end if;
+  ordered := rowrelay.undo_order(steps);
+  if apply then
+    return query select rowrelay.undo_apply(changes, steps, ordered);
+  else
+    return query
+      select 'set constraints all deferred' where rowrelay.undo_defers(steps)
+      union all
+      select s.statement
+        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
+        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key, u.was, u.be)) as s(statement)
+       where s.statement is not null;
+  end if;
+end
+$$;

@@ -1,0 +1,44 @@
+-- Purpose:    the order in which steps are to be done: the last change first, unless a foreign key asks for another
+-- Parameters: steps in the order of their changes
+-- Result:     the steps that need a statement
+create or replace function rowrelay.undo_order(steps rowrelay.undo_step[]) returns rowrelay.undo_step[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  -- which steps each needs, and those that another statement does along with it
+  needs    jsonb;
+  follows  integer[];
+  begun    boolean[] := array_fill(false, array[cardinality(steps)]);
+  done     boolean[] := begun;
+  waiting  integer[];
+  top      integer;
+  next     integer;
+  ordered  rowrelay.undo_step[] := '{}';
+begin
+  select jsonb_object_agg(e.step, e.needs), array_agg(distinct e.step) filter (where e.follows)
+    into needs, follows
+    from (select r.step, jsonb_agg(r.needs order by r.needs desc) as needs, bool_or(r.follows) as follows
+            from rowrelay.undo_references(steps) r group by r.step) as e;
+
+  for start in reverse cardinality(steps) .. 1 loop
+    waiting := array[start];
+    while cardinality(waiting) > 0 loop
+      top := waiting[cardinality(waiting)];
+      begun[top] := true;
+      -- a circle ends where it began
+      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n where not begun[n::integer] limit 1;
+      if not done[top] and found then
+        waiting := waiting || next;
+      else
+        if not done[top] then
+          done[top] := true;
+          if top = any (follows) is not true then
+            ordered := ordered || steps[top];
+          end if;
+        end if;
+        waiting := waiting[1:cardinality(waiting) - 1];
+      end if;
+    end loop;
+  end loop;
+  return ordered;
+end
+$$;
