@@ -1,9 +1,10 @@
 -- Purpose:    the row as it was before an update or a delete: the image that was kept of it, else the one that the change
 --             before it left
--- Parameters: the change; its capture
+-- Parameters: the change; its capture; the change of the row before this one, if the same transaction made it
 -- Result:     see rowrelay.row_texts()
 -- Errors:     the log holds neither
-create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture) returns jsonb
+create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture,
+                                               latest rowrelay.change) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   kept     jsonb := rowrelay.row_texts(capture.relation, change.old_row, change.caveat -> 'text_columns');
@@ -12,11 +13,14 @@ begin
   if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, change.old_row)) then
     return kept;
   end if;
-  select h.* into previous
-    from rowrelay.changes_to_undo(capture.relation, change.key) h
-   where h.id < change.id and h.op in ('i', 'u', 'd', 's')
-   order by h.id desc
-   limit 1;
+  previous := latest;
+  if previous.id is null then
+    select h.* into previous
+      from rowrelay.changes_to_undo(capture.relation, change.key) h
+     where h.id < change.id and h.op in ('i', 'u', 'd', 's')
+     order by h.id desc
+     limit 1;
+  end if;
   if previous.capture = change.capture and previous.new_row is not null then
     return rowrelay.row_texts(capture.relation, previous.new_row, previous.caveat -> 'text_columns') || coalesce(kept, '{}');
   end if;

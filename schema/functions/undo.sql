@@ -31,7 +31,7 @@ begin
       from rowrelay.change h
      where case change.op when 'i' then h.id between change.id - 1000 and change.id - 1
                           else h.id between change.id + 1 and change.id + 1000 end
-       and h.txid = change.txid and h.op in ('i', 'u', 'd', 't')
+       and h.day between change.day - 1 and change.day + 1 and h.txid = change.txid and h.op in ('i', 'u', 'd', 't')
      order by abs(h.id - change.id) limit 1;
     changes := case change.op when 'i' then array[neighbour, change] else array[change, neighbour] end;
     if neighbour.capture = change.capture and (change.op, neighbour.op) in (('i', 'd'), ('d', 'i')) then

@@ -7,13 +7,18 @@
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
+  pair    record;
   change  rowrelay.change;
   capture rowrelay.capture;
   step    rowrelay.undo_step;
   last    rowrelay.undo_step;
   steps   rowrelay.undo_step[] := '{}';
 begin
-  for change in select c.* from unnest(changes) as c where c.op in ('i', 'u', 'd', 't') order by c.id loop
+  for pair in
+    select c as change, case when c.key is not null then lag(c) over (partition by c.capture, c.key order by c.id) end as previous
+      from unnest(changes) as c where c.op in ('i', 'u', 'd', 't') order by c.id
+  loop
+    change := pair.change;
     if capture.id is distinct from change.capture then
       select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
       if not exists (select from pg_class r where r.oid = capture.relation) then
@@ -38,7 +43,7 @@ begin
     end if;
     if change.op <> 'i' then
       step.be_key := change.key;
-      step.be := rowrelay.row_before(change, capture);
+      step.be := rowrelay.row_before(change, capture, pair.previous);
     end if;
     if change.op = 'i' and last.was is null and last.be is not null and rowrelay.is_same_row(capture, last, step) then
       step.first_id := last.first_id;

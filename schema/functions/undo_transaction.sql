@@ -9,7 +9,9 @@ language plpgsql as $$
 declare
   changes rowrelay.change[];
 begin
-  select array_agg(h order by h.id) into changes from rowrelay.change h where h.txid = undo_transaction.txid;
+  select array_agg(h order by h.id) into changes
+    from rowrelay.changes_of_transaction(txid) as f
+    cross join lateral (select c.* from rowrelay.change c where c.id = f.change_id and c.day = f.day offset 0) as h;
   if changes is null then
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found', hint = 'Column txid of rowrelay.history has the numbers.';
