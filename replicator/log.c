@@ -2,15 +2,22 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-/* Bytes of one line; what is longer is cut rather than lost. */
-#define LONGEST_LINE 4096
+#include "buffer.h"
+
+/* Bytes of what is said; what is longer is cut rather than lost. A line has room for all of an error, escaped. */
+#define LONGEST_MESSAGE 4096
+#define LONGEST_LINE ((size_t)64 * 1024)
 
 static const char *const LEVEL_NAMES[] = {"error", "warning", "info", "debug"};
 
 static enum log_level highest_level = LOG_LEVEL_INFO;
+static enum log_format chosen_format = LOG_FORMAT_TEXT;
 
 void log_set_level(enum log_level level) {
   highest_level = level;
@@ -27,75 +34,129 @@ bool log_level_parse(const char *name, enum log_level *level, struct error *erro
   return error_hint(error, "levels are: error, warning, info, debug");
 }
 
-/* The line under construction; always a string. */
-struct line {
-  char text[LONGEST_LINE];
-  size_t length;
-};
+/* ---- formats --------------------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 0))) static void line_add_va(struct line *line, const char *format,
-                                                              va_list arguments) {
-  size_t room = sizeof line->text - line->length;
-  int length = vsnprintf(line->text + line->length, room, format, arguments);
-  if (length > 0)
-    line->length += (size_t)length < room ? (size_t)length : room - 1;
+/* Whether stderr is the stream that systemd made for this process. */
+static bool leads_to_journal(void) {
+  const char *stream = getenv("JOURNAL_STREAM");
+  struct stat file;
+  unsigned long long device;
+  unsigned long long inode;
+  return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &file) == 0 &&
+         device == file.st_dev && inode == file.st_ino;
 }
 
-__attribute__((format(printf, 2, 3))) static void line_add(struct line *line, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  line_add_va(line, format, arguments);
-  va_end(arguments);
+bool log_format_parse(const char *name, enum log_format *format, struct error *error) {
+  static const char *const NAMES[] = {"text", "json", "journal"};
+  if (strcmp(name, "auto") == 0) {
+    *format = leads_to_journal() ? LOG_FORMAT_JOURNAL : LOG_FORMAT_TEXT;
+    return true;
+  }
+  for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+    if (strcmp(name, NAMES[i]) == 0) {
+      *format = (enum log_format)i;
+      return true;
+    }
+  }
+  error_set(error, FAILURE_USAGE, "unknown log format \"%s\"", name);
+  return error_hint(error, "formats are: auto, text, json, journal");
 }
 
-static void line_begin(struct line *line, enum log_level level) {
+void log_set_format(enum log_format format) {
+  chosen_format = format;
+}
+
+static void write_time(struct buffer *line) {
+  char text[32];
   struct timespec now;
   struct tm utc;
   clock_gettime(CLOCK_REALTIME, &now);
   gmtime_r(&now.tv_sec, &utc);
-  line->length = strftime(line->text, sizeof line->text, "%Y-%m-%dT%H:%M:%S", &utc);
-  line_add(line, ".%03ldZ %s: ", now.tv_nsec / 1000000, LEVEL_NAMES[level]);
+  strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
+  buffer_add_format(line, "%s.%03ldZ", text, now.tv_nsec / 1000000);
+}
+
+static void write_text(struct buffer *line, const char *message, const struct error *error) {
+  buffer_add_string(line, message);
+  if (error == NULL)
+    return;
+  buffer_add_format(line, ": %s", error->message);
+  if (error->sqlstate[0] != '\0') /* or what HTTP calls its own */
+    buffer_add_format(line, " (%s %s)", strlen(error->sqlstate) == 5 ? "SQLSTATE" : "status", error->sqlstate);
+  if (error->detail[0] != '\0')
+    buffer_add_format(line, "; detail: %s", error->detail);
+  if (error->hint[0] != '\0')
+    buffer_add_format(line, "; hint: %s", error->hint);
+}
+
+static void write_member(struct buffer *line, const char *name, const char *value) {
+  if (value[0] == '\0')
+    return;
+  buffer_add_format(line, ",\"%s\":", name);
+  buffer_add_json_string(line, value);
+}
+
+static void write_json(struct buffer *line, enum log_level level, const char *message, const struct error *error) {
+  buffer_add_string(line, "{\"time\":\"");
+  write_time(line);
+  buffer_add_format(line, "\",\"level\":\"%s\"", LEVEL_NAMES[level]);
+  write_member(line, "message", message);
+  if (error != NULL) {
+    write_member(line, "error", error->message);
+    write_member(line, "sqlstate", error->sqlstate);
+    write_member(line, "detail", error->detail);
+    write_member(line, "hint", error->hint);
+  }
+  buffer_add_string(line, "}");
 }
 
 /* Servers answer in several lines; a log has one for each message. */
-static void line_write(struct line *line) {
-  for (char *c = line->text; *c != '\0'; c++)
+static void write_line(enum log_level level, const char *message, const struct error *error) {
+  static const int PRIORITIES[] = {3, 4, 6, 7}; /* of syslog */
+  struct buffer line;
+  buffer_init(&line, LONGEST_LINE);
+  if (chosen_format == LOG_FORMAT_JSON) {
+    write_json(&line, level, message, error);
+  } else {
+    if (chosen_format == LOG_FORMAT_JOURNAL)
+      buffer_add_format(&line, "<%d>", PRIORITIES[level]);
+    else
+      write_time(&line);
+    if (chosen_format == LOG_FORMAT_TEXT)
+      buffer_add_format(&line, " %s: ", LEVEL_NAMES[level]);
+    write_text(&line, message, error);
+  }
+  for (char *c = line.data; c != NULL && *c != '\0'; c++)
     if (*c == '\n' || *c == '\r')
       *c = ' ';
   flockfile(stderr);
-  fputs(line->text, stderr);
+  fputs(line.data != NULL ? line.data : message, stderr);
   fputc('\n', stderr);
   fflush(stderr);
   funlockfile(stderr);
+  buffer_release(&line);
 }
+
+/* ---- messages -------------------------------------------------------------------------------------------------- */
 
 void log_message(enum log_level level, const char *format, ...) {
   if (level > highest_level)
     return;
-  struct line line;
-  line_begin(&line, level);
+  char message[LONGEST_MESSAGE];
   va_list arguments;
   va_start(arguments, format);
-  line_add_va(&line, format, arguments);
+  vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  line_write(&line);
+  write_line(level, message, NULL);
 }
 
 void log_failure(enum log_level level, const struct error *error, const char *format, ...) {
   if (level > highest_level)
     return;
-  struct line line;
-  line_begin(&line, level);
+  char message[LONGEST_MESSAGE];
   va_list arguments;
   va_start(arguments, format);
-  line_add_va(&line, format, arguments);
+  vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  line_add(&line, ": %s", error->message);
-  if (error->sqlstate[0] != '\0') /* or what HTTP calls its own */
-    line_add(&line, " (%s %s)", strlen(error->sqlstate) == 5 ? "SQLSTATE" : "status", error->sqlstate);
-  if (error->detail[0] != '\0')
-    line_add(&line, "; detail: %s", error->detail);
-  if (error->hint[0] != '\0')
-    line_add(&line, "; hint: %s", error->hint);
-  line_write(&line);
+  write_line(level, message, error);
 }

@@ -1,6 +1,6 @@
 /*
- * log: what a process that runs for long tells about itself: one line for each message on stderr, with the time in
- * UTC. Any thread may call it; lines never mix.
+ * log: what a process that runs for long tells about itself: one line for each message on stderr. Any thread may call
+ * it; lines never mix.
  */
 #ifndef ROWRELAY_LOG_H
 #define ROWRELAY_LOG_H
@@ -8,6 +8,19 @@
 #include "error.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+
+enum log_format {
+  LOG_FORMAT_TEXT,    /* time in UTC, level, message */
+  LOG_FORMAT_JSON,    /* one object: time, level, message and, of a failure, error, sqlstate, detail and hint */
+  LOG_FORMAT_JOURNAL, /* systemd's: the priority before the message; the journal knows the time */
+};
+
+/*
+ * Reads a format's name: "text", "json", "journal", or "auto": journal where stderr leads there, else text.
+ */
+MUST_CHECK bool log_format_parse(const char *name, enum log_format *format, struct error *error);
+/* LOG_FORMAT_TEXT unless set; set it before threads start. */
+void log_set_format(enum log_format format);
 
 /* Messages above `level` are dropped. LOG_LEVEL_INFO unless set; set it before threads start. */
 void log_set_level(enum log_level level);

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "monitor.h"
+#include "notify.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -274,6 +275,7 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
     if (supervisor->was_connected)
       log_message(LOG_LEVEL_INFO, "source: connected again");
     supervisor->was_connected = true;
+    notify_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
   source_close(supervisor->source);
@@ -467,13 +469,18 @@ static bool may_go_on(const struct error *error) {
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool told = false; /* that the source is away */
+  /* A source that is away is waited for: whoever starts this need not wait with it. */
+  notify_ready();
   while (!finished && !told_to_leave()) {
     monitor_beat(supervisor->monitor, supervisor->source != NULL);
+    notify_alive();
     if (supervisor->source == NULL && !connect_source(supervisor, error)) {
       if (error->kind == FAILURE_USAGE)
         return false;
-      if (!told)
+      if (!told) {
         log_failure(LOG_LEVEL_WARNING, error, "source: trying again until it answers");
+        notify_status("waits for the source: %s", error->message);
+      }
       told = true;
       usleep(RECONNECT_PAUSE * 1000);
       continue;
@@ -505,6 +512,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
+  notify_stopping();
   backfiller_release(&supervisor->backfiller);
   keeper_release(&supervisor->keeper);
   struct error ignored;

@@ -1,5 +1,6 @@
 /* rowrelay run: delivers what is queued, until told to stop. */
 #include "../command.h"
+#include "../log.h"
 #include "../supervisor.h"
 
 #include <malloc.h>
@@ -18,8 +19,14 @@ static void keep_little_memory(void) {
 
 static bool run(const struct options *given, struct error *error) {
   int64_t workers;
-  if (!option_integer(given, "workers", 1, 64, &workers, error))
+  enum log_level level;
+  enum log_format format;
+  if (!option_integer(given, "workers", 1, 64, &workers, error) ||
+      !log_level_parse(option_text(given, "log-level"), &level, error) ||
+      !log_format_parse(option_text(given, "log-format"), &format, error))
     return false;
+  log_set_level(level);
+  log_set_format(format);
   size_t count = option_count(given, "target");
   const char **targets = calloc(count + 1, sizeof *targets);
   if (targets == NULL)
@@ -47,6 +54,11 @@ static const struct option OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
     {.name = "until-empty", .help = "end when nothing is pending"},
     {.name = "listen", .value = "ADDR:PORT", .help = "serve /metrics, /healthz and /readyz there, over HTTP"},
+    {.name = "log-format",
+     .value = "FORMAT",
+     .initial = "auto",
+     .help = "text, json, journal (systemd's), or auto: journal where stderr leads there, else text"},
+    {.name = "log-level", .value = "LEVEL", .initial = "info", .help = "error, warning, info or debug"},
     OPTION_END,
 };
 

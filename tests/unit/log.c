@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -65,9 +66,9 @@ Test(log, an_endless_message_is_cut_and_still_a_line) {
   error_set(&error, FAILURE_FATAL, "%1000d", 1);
   error_detail(&error, "%1000d", 1);
   error_hint(&error, "%1000d", 1);
-  log_failure(LOG_LEVEL_ERROR, &error, "%3000d", 1);
+  log_failure(LOG_LEVEL_ERROR, &error, "%9000d", 1);
   read_log();
-  cr_assert_lt(strlen(text), 5000);
+  cr_assert_lt(strlen(text), 8000);
   cr_assert_eq(text[strlen(text) - 1], '\n');
 }
 
@@ -97,4 +98,48 @@ Test(log, a_level_is_known_by_its_name) {
   cr_assert_eq(level, LOG_LEVEL_DEBUG);
   cr_assert_not(log_level_parse("loud", &level, &error));
   cr_assert_eq(error.kind, FAILURE_USAGE);
+}
+
+Test(log, a_failure_is_one_json_object_if_that_is_wished) {
+  struct error error;
+  enum log_format format;
+  cr_assert(log_format_parse("json", &format, &error));
+  log_set_format(format);
+  error_set(&error, FAILURE_REFUSED, "value \"x\"\nis too long");
+  strcpy(error.sqlstate, "22001");
+  error_hint(&error, "shorten it");
+  log_failure(LOG_LEVEL_WARNING, &error, "target %s", "w\\1");
+  read_log();
+  cr_assert_not_null(strstr(text,
+                            "Z\",\"level\":\"warning\",\"message\":\"target w\\\\1\",\"error\":\"value \\\"x\\\"\\u000ais "
+                            "too long\",\"sqlstate\":\"22001\",\"hint\":\"shorten it\"}\n"),
+                     "%s", text);
+}
+
+Test(log, the_journal_gets_priorities_where_stderr_leads_there) {
+  struct error error;
+  enum log_format format;
+  struct stat stream;
+  char name[64];
+  unsetenv("JOURNAL_STREAM");
+  cr_assert(log_format_parse("auto", &format, &error) && format == LOG_FORMAT_TEXT);
+  setenv("JOURNAL_STREAM", "1:1", 1);
+  cr_assert(log_format_parse("auto", &format, &error) && format == LOG_FORMAT_TEXT);
+  cr_assert_eq(fstat(STDERR_FILENO, &stream), 0);
+  snprintf(name, sizeof name, "%llu:%llu", (unsigned long long)stream.st_dev, (unsigned long long)stream.st_ino);
+  setenv("JOURNAL_STREAM", name, 1);
+  cr_assert(log_format_parse("auto", &format, &error) && format == LOG_FORMAT_JOURNAL);
+  log_set_format(format);
+  log_message(LOG_LEVEL_ERROR, "gone");
+  log_message(LOG_LEVEL_INFO, "back");
+  read_log();
+  cr_assert_str_eq(text, "<3>gone\n<6>back\n");
+}
+
+Test(log, a_format_that_is_not_known_is_wrong_use) {
+  struct error error;
+  enum log_format format;
+  cr_assert_not(log_format_parse("xml", &format, &error));
+  cr_assert_eq(error.kind, FAILURE_USAGE);
+  cr_assert_str_eq(error.hint, "formats are: auto, text, json, journal");
 }

@@ -1,0 +1,82 @@
+/* service: a process under systemd, and the units that start it. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static struct fixture f;
+
+/* In the place of systemd: gives what a process says about itself. */
+static int listen_as_systemd(void) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  struct timeval patience = {.tv_sec = 10};
+  snprintf(address.sun_path, sizeof address.sun_path, "/tmp/rowrelay-notify-%d", getpid());
+  unlink(address.sun_path);
+  int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+  cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  setenv("NOTIFY_SOCKET", address.sun_path, 1);
+  return fd;
+}
+
+/* Waits for a message that begins with this; others are passed over. */
+static void wait_for_message(int fd, const char *expected) {
+  char message[1024];
+  double until = seconds_now() + 10;
+  do {
+    ssize_t length = recv(fd, message, sizeof message - 1, 0);
+    cr_assert(length >= 0 && seconds_now() < until, "\"%s\" was not said", expected);
+    message[length] = '\0';
+  } while (strncmp(message, expected, strlen(expected)) != 0);
+}
+
+Test(service, systemd_is_told_that_it_works_that_it_lives_and_that_it_leaves) {
+  fixture_begin(&f, "service_notify");
+  int fd = listen_as_systemd();
+  setenv("WATCHDOG_USEC", "400000", 1);
+  unsetenv("WATCHDOG_PID");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_for_message(fd, "READY=1");
+  wait_for_message(fd, "STATUS=works, connected to ");
+  for (int i = 0; i < 4; i++)
+    wait_for_message(fd, "WATCHDOG=1");
+  kill(process, SIGTERM);
+  wait_for_message(fd, "STOPPING=1");
+  cr_assert_eq(wait_process(process, 10), 0);
+  unlink(getenv("NOTIFY_SOCKET"));
+  fixture_end(&f);
+}
+
+Test(service, a_process_whose_source_is_away_has_started_and_says_what_it_waits_for) {
+  own_server("source", NULL);
+  fixture_begin(&f, "service_away");
+  int fd = listen_as_systemd();
+  PQfinish(f.at_source);
+  stop_server("source", "fast");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_for_message(fd, "READY=1");
+  wait_for_message(fd, "STATUS=waits for the source: ");
+  start_server("source");
+  wait_for_message(fd, "STATUS=works");
+  f.at_source = connect_to(f.source, NULL);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  unlink(getenv("NOTIFY_SOCKET"));
+  fixture_end(&f);
+}
+
+Test(service, units_are_what_systemd_takes) {
+  if (system("command -v systemd-analyze >/dev/null") != 0)
+    cr_skip("there is no systemd-analyze here");
+  /* Where it says nothing, all is well; the program and its manual page are not installed here. */
+  cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && cp deploy/systemd/*.service $dir && "
+                      "sed -i 's,/usr/bin/rowrelay,/bin/true,; /^Documentation=/d' $dir/*.service && "
+                      "said=$(systemd-analyze verify $dir/rowrelay.service $dir/rowrelay@.service 2>&1) && "
+                      "{ [ -z \"$said\" ] || { echo \"$said\"; false; }; }"),
+               0);
+}
