@@ -52,7 +52,10 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/writers.sql
 \ir functions/close_days.sql
 \ir functions/keep.sql
+\ir functions/sees_log.sql
+\ir functions/settle_prunings.sql
 \ir functions/undelivered.sql
+\ir functions/raise_log_since.sql
 \ir functions/give_up_day.sql
 \ir functions/prune_day.sql
 \ir functions/delete_from_day.sql
@@ -62,6 +65,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/prune_what_is_due.sql
 \ir functions/log_users.sql
 \ir functions/empty_days.sql
+\ir functions/empty_months.sql
+\ir functions/drop_empty_months.sql
 \ir functions/drop_empty_days.sql
 \ir functions/prune_is_due.sql
 \ir functions/archive_line.sql

@@ -16,6 +16,7 @@ begin
   if day.deleting is null then
     day.deleting := captures;
     day.deleted_to := 0;
+    perform rowrelay.raise_log_since(day, captures);
   end if;
   execute format('select max(p.id) from (select c.id from %1$s c where c.id > $1 order by c.id limit $2) as p',
                  'rowrelay.change_' || to_char(day.day, 'YYYYMMDD')) using day.deleted_to, piece into up_to;

@@ -1,4 +1,5 @@
--- Purpose:    takes the empty partitions of dropped days out of rowrelay.change. That needs a lock for which writers have to
+-- Purpose:    takes the empty partitions of dropped days out of rowrelay.change, and months without any day left out of
+--             rowrelay.change_key. That needs a lock for which writers have to
 --             wait, so it is not even asked for while anybody is seen to hold another one for long (a dump, a slow
 --             delivery), and then for a tenth of a second, after which there is always another time. To be called by
 --             itself, not in a longer transaction.
@@ -12,7 +13,7 @@ declare
   dropped   integer := 0;
 begin
   if not exists (select from rowrelay.empty_days()) then
-    return 0;
+    return rowrelay.drop_empty_months();
   end if;
   holders := rowrelay.log_users();
   if cardinality(holders) > 0 then

@@ -2,7 +2,8 @@
 -- Parameters: null of the table's row type; at: a time, or null; seen: a snapshot, or null; key: of the one row that is
 --             asked for, null: all
 -- Result:     its rows, in no order
--- Errors:     as rowrelay.past_statement(); no_data_found: the log does not say what a row was
+-- Errors:     as rowrelay.past_statement(); no_data_found: the log does not say what a row was;
+--             serialization_failure: changes were dropped meanwhile
 create or replace function rowrelay.past_rows(relation anyelement, at timestamptz, seen pg_snapshot, key text default null)
 returns setof anyelement
 language plpgsql stable set search_path = pg_catalog, pg_temp
@@ -14,6 +15,10 @@ declare
   hint    text;
 begin
   return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
+  if not rowrelay.sees_log() then
+    raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
+      detail = 'What was found may lack some of them.', hint = 'Ask again, in a new transaction.';
+  end if;
 exception when no_data_found then
   -- once more, without a statement of a hundred lines as its context
   get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint;

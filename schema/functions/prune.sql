@@ -17,6 +17,7 @@ declare
   may_go   integer[];
   dropped  integer := 0;
 begin
+  perform rowrelay.settle_prunings();
   perform rowrelay.close_days();
   select min(coalesce(c.keep, older_than, s.keep)) into shortest from rowrelay.capture c, rowrelay.source s;
   for old_day in

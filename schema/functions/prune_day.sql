@@ -20,9 +20,13 @@ begin
     elsif exists (select from rowrelay.undelivered(day.day, day.first_id, day.last_id, true)) then
       raise exception using errcode = 'lock_not_available';
     end if;
-    execute format('truncate only %s', partition);
+    perform rowrelay.raise_log_since(day, day.captures);
     update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
      where d.day = prune_day.day.day;
+    -- before anybody can miss them; nothing waits any more
+    perform from rowrelay.source for update;
+    update rowrelay.source s set prunings = nextval('rowrelay.prunings');
+    execute format('truncate only %s', partition);
     outcome := 'dropped';
     note := concat_ws('; ', format('ids %s to %s', day.first_id, day.last_id), 'given up: ' || note);
   exception when lock_not_available then

@@ -3,7 +3,8 @@
 create or replace function rowrelay.prune_is_due() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
-  if not exists (select from rowrelay.empty_days())
+  perform rowrelay.settle_prunings();
+  if not exists (select from rowrelay.empty_days()) and not exists (select from rowrelay.empty_months())
      and not exists (select from rowrelay.day d
                       where d.dropped_at is null
                         and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)

@@ -1,11 +1,12 @@
--- Purpose:    deletes what belongs to changes that have been dropped, such as receipts: some at a time
+-- Purpose:    deletes what belongs to changes that have been dropped, receipts and ticks: some at a time. Ticks stay as long
+--             as there is an archive of their day, so that its changes are found when it is restored.
 create or replace function rowrelay.prune_rest() returns void
 language plpgsql as $$
 declare
   piece constant integer := 10000;
-  first_id bigint;
-  day      record;
-  found_id bigint;
+  oldest_id bigint;
+  day       record;
+  found_id  bigint;
 begin
   if not exists (select from rowrelay.day d where d.dropped_at is not null) then
     return;
@@ -17,12 +18,18 @@ begin
      order by p.day
   loop
     execute format('select min(c.id) from %s c', day.partition) into found_id;
-    first_id := least(first_id, found_id);
+    oldest_id := least(oldest_id, found_id);
   end loop;
-  first_id := coalesce(first_id, (select max(d.last_id) from rowrelay.day d where d.dropped_at is not null));
+  oldest_id := coalesce(oldest_id, (select max(d.last_id) from rowrelay.day d where d.dropped_at is not null));
   delete from rowrelay.receipt r
    where r.token = any (array(select o.token from rowrelay.receipt o
-                               where first_id > all (o.change_ids) and o.settled_at < now() - interval '1 day'
+                               where oldest_id > all (o.change_ids) and o.settled_at < now() - interval '1 day'
                                order by o.token limit piece));
+  delete from rowrelay.tick t
+   where t.id in (select o.id from rowrelay.tick o
+                   where o.id < (select max(k.id) from rowrelay.tick k
+                                  where k.high < least(oldest_id, (select min(d.first_id) from rowrelay.day d
+                                                                              where d.archived_at is not null)))
+                   order by o.id limit piece);
 end
 $$;

@@ -25,7 +25,7 @@ begin
       using errcode = 'data_corrupted';
   end if;
   insert into rowrelay.day as d (day, closed_at, ends_at, first_id, last_id, dropped_at, restored_at)
-  values (day, clock_timestamp(), (day + 2)::timestamp at time zone 'UTC', (header::json ->> 'first_id')::bigint,
+  values (day, (day + 2)::timestamp at time zone 'UTC', (day + 2)::timestamp at time zone 'UTC', (header::json ->> 'first_id')::bigint,
           (header::json ->> 'last_id')::bigint, clock_timestamp(), clock_timestamp())
   on conflict on constraint day_pkey do update
     set restored_at = clock_timestamp(), dropped_at = coalesce(d.dropped_at, clock_timestamp()), captures = null;

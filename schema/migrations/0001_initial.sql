@@ -8,7 +8,8 @@ create table rowrelay.source (
   keep     interval constraint keep_is_positive check (keep > interval '0'),
   open_from  date,
   open_until date,
-  open_since timestamptz
+  open_since timestamptz,
+  prunings bigint not null default 0
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
 comment on column rowrelay.source.only_row is 'keeps it at one row';
@@ -17,6 +18,7 @@ comment on column rowrelay.source.keep is 'how long changes are kept; null: for 
 comment on column rowrelay.source.open_from is 'first day that rowrelay.partition_day() names';
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
+comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------
@@ -259,6 +261,9 @@ comment on column rowrelay.change.client_addr is 'where the session came from; n
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
 comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
+
+create sequence rowrelay.prunings as bigint cache 1;
+comment on sequence rowrelay.prunings is 'how often a day of the log was dropped, as everybody sees it at once';
 
 create table rowrelay.day (
   day         date primary key,

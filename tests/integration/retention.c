@@ -195,6 +195,56 @@ Test(retention, an_empty_partition_waits_until_nobody_holds_the_log_for_long) {
   fixture_end(&f);
 }
 
+/* Nobody is told half of the truth. */
+Test(retention, the_past_begins_where_the_log_begins_also_for_who_began_before) {
+  struct fixture f;
+  begin(&f, "retention_past");
+  sql(f.at_source, "insert into note select generate_series(1, 10)");
+  const char *day = past_move(f.at_source, 40);
+  past_close(f.at_source);
+  sql(f.at_source, "update rowrelay.day set closed_at = clock_timestamp(); insert into note values (11);"
+                   "update rowrelay.capture set log_since = now() - interval '50 days'");
+  const char *then = "select count(*) from rowrelay.as_of(null::note, now() - interval '45 days')";
+  const char *since = "(select closed_at from rowrelay.day)";
+  PGconn *older = connect_to(f.source, NULL);
+  sql(older, "begin isolation level repeatable read");
+  cr_assert_str_eq(ask(older, "%s", then), "0");
+  sql(older, "commit; begin isolation level repeatable read; select count(*) from note");
+  rowrelay_ok(&f, "prune", "--older-than", "30 days", NULL);
+  cr_assert(!has_partition(&f, day));
+  cr_assert_str_eq(sql_fails(older, "%s", then), "40001");
+  cr_assert_str_eq(sql_fails(f.at_source, "%s", then), "22023");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.as_of(null::note, %s)", since), "10");
+  PQfinish(older);
+  fixture_end(&f);
+}
+
+Test(retention, what_belongs_to_dropped_changes_goes_too) {
+  struct fixture f;
+  begin(&f, "retention_rest");
+  add_items(&f, 1, 10);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  past_move(f.at_source, 70);
+  add_items(&f, 11, 20);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  sql(f.at_source, "update rowrelay.receipt set claimed_at = claimed_at - interval '2 days', settled_at = settled_at - "
+                   "interval '2 days'");
+  add_items(&f, 21, 30);
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  past_close(f.at_source);
+  rowrelay_ok(&f, "prune", "--older-than", "60 days", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select min(change_id) from rowrelay.change_key"), "11");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.empty_months()"), "0");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.tick") == 3);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.changes_of_key('item', '15')"), "1");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(c.status ->> 'w', ' ' order by change_id) from rowrelay.history "
+                                    "c where change_id in (11, 30)"),
+                   "complete new");
+  fixture_end(&f);
+}
+
 Test(retention, a_running_process_drops_what_is_old_and_says_what_it_keeps) {
   struct fixture f;
   begin(&f, "retention_run");

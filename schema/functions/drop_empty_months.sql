@@ -1,0 +1,21 @@
+-- Purpose:    takes months without any day left out of rowrelay.change_key. Only who looks a key up waits for that.
+-- Result:     how many there were; -1: not now
+create or replace function rowrelay.drop_empty_months() returns integer
+language plpgsql set lock_timeout = '100ms' as $$
+declare
+  empty_month regclass;
+  dropped     integer := 0;
+begin
+  for empty_month in select e from rowrelay.empty_months() as e loop
+    if dropped = 0 then
+      lock table only rowrelay.change_key in access exclusive mode;
+    end if;
+    execute format('lock table only %s in access exclusive mode nowait', empty_month);
+    execute format('drop table %s', empty_month);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+exception when lock_not_available then
+  return -1;
+end
+$$;

@@ -1,0 +1,11 @@
+-- Purpose:    partitions of rowrelay.change_key for months of which the log has no day any more
+create or replace function rowrelay.empty_months() returns setof regclass
+language sql volatile as $$
+  select c.oid::regclass
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    cross join to_date(substr(c.relname, 12), 'YYYYMM') as month
+   where i.inhparent = 'rowrelay.change_key'::regclass
+     and not exists (select from rowrelay.partition_days() p where date_trunc('month', p.day) = month)
+   order by month
+$$;
