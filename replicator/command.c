@@ -32,6 +32,9 @@ const struct command *const COMMANDS[] = {
     &COMMAND_skip,
     &COMMAND_log,
     &COMMAND_undo,
+    &COMMAND_redact,
+    &COMMAND_seal,
+    &COMMAND_verify_log,
     &COMMAND_verify,
     &COMMAND_keep,
     &COMMAND_prune,
@@ -183,6 +186,6 @@ void command_print_summary(FILE *stream) {
   fputs("\nOptions of every command:\n", stream);
   option_print_help(stream, SHARED_OPTIONS);
   fputs("\nPG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
-        "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" found differences.\n",
+        "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" or \"verify-log\" found something.\n",
         stream);
 }

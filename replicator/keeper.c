@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "log.h"
 #include "queries.h"
 #include "reply.h"
@@ -9,6 +10,11 @@
 /* For one statement. Milliseconds. */
 #define QUERY_DEADLINE 600000
 
+/* Sealing takes a third of one of the server's processors. */
+#define SEAL_REST 2
+
+/* Columns of keeper_is_due.sql. */
+enum { COLUMN_SEAL, COLUMN_PRUNE };
 /* Columns of prune.sql. */
 enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
@@ -25,15 +31,32 @@ static bool is_leaving(struct keeper *keeper) {
   return leaving;
 }
 
-/* Waits until there is something to do; false when it is time to leave. */
-static bool wait_for_work(struct keeper *keeper) {
+/* Waits until there is something to do; *prunes is whether to drop changes too. False when it is time to leave. */
+static bool wait_for_work(struct keeper *keeper, bool *prunes) {
   pthread_mutex_lock(&keeper->lock);
   while (!keeper->leaving && !keeper->wanted)
     pthread_cond_wait(&keeper->changed, &keeper->lock);
-  keeper->wanted = false;
+  *prunes = keeper->prunes;
+  keeper->wanted = keeper->prunes = false;
   bool stays = !keeper->leaving;
   pthread_mutex_unlock(&keeper->lock);
   return stays;
+}
+
+static bool seal_days(struct keeper *keeper, struct source *source, struct error *error) {
+  int made = 1;
+  while (made > 0 && !is_leaving(keeper)) {
+    int64_t began = clock_now();
+    PGresult *reply = NULL;
+    pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
+    if (!source_run(source, &QUERY_seal_next, NO_VALUES, &reply, error))
+      return false;
+    made = reply_int(reply, 0, 0);
+    PQclear(reply);
+    if (made > 0)
+      clock_sleep(SEAL_REST * (clock_now() - began));
+  }
+  return true;
 }
 
 /* One day, or a piece of one. */
@@ -66,29 +89,40 @@ static bool drop_empty_days(struct keeper *keeper, struct source *source, struct
   return true;
 }
 
-static void work(struct keeper *keeper) {
+static bool drop_old_changes(struct keeper *keeper, struct source *source, struct error *error) {
+  bool again = true;
+  while (again && !is_leaving(keeper))
+    if (!prune_once(source, &again, error))
+      return false;
+  return drop_empty_days(keeper, source, error);
+}
+
+static void work(struct keeper *keeper, bool prunes) {
   struct error error;
   struct source *source = NULL;
-  bool again = true;
-  bool ok = source_open_for_work(&source, keeper->conninfo, &error);
-  while (ok && again && !is_leaving(keeper))
-    ok = prune_once(source, &again, &error);
-  ok = ok && drop_empty_days(keeper, source, &error);
-  source_close(source);
-  if (!ok)
+  if (!source_open_for_work(&source, keeper->conninfo, &error)) {
+    log_failure(LOG_LEVEL_WARNING, &error, "keeping the log");
+    return;
+  }
+  if (!seal_days(keeper, source, &error))
+    log_failure(LOG_LEVEL_WARNING, &error, "sealing the log");
+  if (prunes && !drop_old_changes(keeper, source, &error))
     log_failure(LOG_LEVEL_WARNING, &error, "dropping old changes");
+  source_close(source);
 }
 
 static void *work_until_told(void *argument) {
   struct keeper *keeper = argument;
-  while (wait_for_work(keeper))
-    work(keeper);
+  bool prunes;
+  while (wait_for_work(keeper, &prunes))
+    work(keeper, prunes);
   return NULL;
 }
 
-static bool wake(struct keeper *keeper, struct error *error) {
+static bool wake(struct keeper *keeper, bool prunes, struct error *error) {
   pthread_mutex_lock(&keeper->lock);
   keeper->wanted = true;
+  keeper->prunes = keeper->prunes || prunes;
   pthread_cond_broadcast(&keeper->changed);
   pthread_mutex_unlock(&keeper->lock);
   if (keeper->started)
@@ -100,11 +134,12 @@ static bool wake(struct keeper *keeper, struct error *error) {
 
 bool keeper_tend(struct keeper *keeper, struct source *source, struct error *error) {
   PGresult *reply = NULL;
-  if (!source_run(source, &QUERY_prune_is_due, NO_VALUES, &reply, error))
+  if (!source_run(source, &QUERY_keeper_is_due, NO_VALUES, &reply, error))
     return false;
-  bool due = reply_bool(reply, 0, 0);
+  bool seals = reply_bool(reply, 0, COLUMN_SEAL);
+  bool prunes = reply_bool(reply, 0, COLUMN_PRUNE);
   PQclear(reply);
-  return !due || wake(keeper, error);
+  return (!seals && !prunes) || wake(keeper, prunes, error);
 }
 
 void keeper_release(struct keeper *keeper) {

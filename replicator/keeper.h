@@ -1,6 +1,6 @@
 /*
- * keeper: the thread of a running process that drops changes which have been kept for long enough, when it is this
- * process's turn. It has a connection of its own while it does.
+ * keeper: the thread of a running process that seals days of the log that are closed, and drops changes which have been
+ * kept for long enough, when it is this process's turn. It has a connection of its own while it does.
  */
 #ifndef ROWRELAY_KEEPER_H
 #define ROWRELAY_KEEPER_H
@@ -17,7 +17,8 @@ struct keeper {
   pthread_cond_t changed;
   pthread_t thread;
   bool started;
-  bool wanted; /* there is something to do */
+  bool wanted; /* there is something to do, */
+  bool prunes; /* and dropping changes is part of it */
   bool leaving;
 };
 

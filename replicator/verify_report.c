@@ -3,39 +3,17 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "buffer.h"
 #include "clock.h"
-
-/* Bytes of a key or a message in JSON. */
-#define TEXT_LIMIT ((size_t)64 * 1024 * 1024)
+#include "plain.h"
 
 static const char *const KINDS[DIFFERENCE_KIND_COUNT] = {"missing", "extra", "different"};
-
-static void print_json(const char *text) {
-  struct buffer string;
-  buffer_init(&string, TEXT_LIMIT);
-  buffer_add_json_string(&string, text);
-  fputs(string.overflow ? "null" : string.data, stdout);
-  buffer_release(&string);
-}
-
-/* No value may break the layout or talk to the terminal. */
-static void print_plain(const char *text) {
-  for (const char *c = text; *c != '\0'; c++) {
-    unsigned char byte = (unsigned char)*c;
-    if (byte < 0x20 || byte == 0x7f)
-      printf("\\x%02x", byte);
-    else
-      putchar(*c);
-  }
-}
 
 void report_begin(struct report *report, const char *target, bool json, int64_t limit) {
   *report = (struct report){.json = json, .limit = limit};
   if (!json)
     return;
   fputs("{\"target\": ", stdout);
-  print_json(target);
+  plain_print_json(target);
   fputs(", \"tables\": [", stdout);
 }
 
@@ -54,10 +32,10 @@ void report_table_begin(struct report *report, const char *table, const char *mi
     report->found[kind] = 0;
   if (report->json) {
     fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
-    print_json(table);
+    plain_print_json(table);
     if (missing != NULL) {
       fputs(", \"not_compared\": ", stdout);
-      print_json(missing);
+      plain_print_json(missing);
     }
     fputs(", \"found\": [", stdout);
   } else if (missing != NULL) {
@@ -68,35 +46,35 @@ void report_table_begin(struct report *report, const char *table, const char *mi
 
 static void print_difference(const struct report *report, const struct difference *difference) {
   printf("%s: %s ", report->table, KINDS[difference->kind]);
-  print_plain(difference->key);
+  plain_print(difference->key);
   if (difference->copies > 1)
     printf(" (%" PRId64 " times)", difference->copies);
   for (size_t i = 0; i < difference->column_count; i++) {
     fputs(i == 0 ? " in " : ", ", stdout);
-    print_plain(difference->columns[i]);
+    plain_print(difference->columns[i]);
   }
   if (difference->reason != NULL) {
     fputs("; a change of it was refused: ", stdout);
-    print_plain(difference->reason);
+    plain_print(difference->reason);
   }
   putchar('\n');
 }
 
 static void print_difference_json(const struct report *report, const struct difference *difference) {
   printf("%s{\"kind\": \"%s\", \"key\": ", report->shown > 0 ? ", " : "", KINDS[difference->kind]);
-  print_json(difference->key);
+  plain_print_json(difference->key);
   if (difference->copies > 0)
     printf(", \"copies\": %" PRId64, difference->copies);
   if (difference->column_count > 0) {
     for (size_t i = 0; i < difference->column_count; i++) {
       fputs(i == 0 ? ", \"columns\": [" : ", ", stdout);
-      print_json(difference->columns[i]);
+      plain_print_json(difference->columns[i]);
     }
     putchar(']');
   }
   if (difference->reason != NULL) {
     fputs(", \"refused\": ", stdout);
-    print_json(difference->reason);
+    plain_print_json(difference->reason);
   }
   putchar('}');
 }

@@ -3,9 +3,10 @@ insert into rowrelay.migration (version) values (1);
 -- The source itself ---------------------------------------------------------------------------------------------
 
 create table rowrelay.source (
-  only_row boolean primary key default true check (only_row),
-  id       uuid not null default gen_random_uuid(),
-  keep     interval constraint keep_is_positive check (keep > interval '0'),
+  only_row   boolean primary key default true check (only_row),
+  id         uuid not null default gen_random_uuid(),
+  keep       interval constraint keep_is_positive check (keep > interval '0'),
+  seals      boolean not null default false,
   open_from  date,
   open_until date,
   open_since timestamptz,
@@ -15,6 +16,7 @@ comment on table rowrelay.source is 'who this database is, for targets that are 
 comment on column rowrelay.source.only_row is 'keeps it at one row';
 comment on column rowrelay.source.id is 'what a target keeps fences and change ids under';
 comment on column rowrelay.source.keep is 'how long changes are kept; null: for ever; see rowrelay.keep()';
+comment on column rowrelay.source.seals is 'days of the log are sealed when they are closed; see rowrelay.seal_days()';
 comment on column rowrelay.source.open_from is 'first day that rowrelay.partition_day() names';
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
@@ -260,7 +262,7 @@ comment on column rowrelay.change.application_name is 'what the session called i
 comment on column rowrelay.change.client_addr is 'where the session came from; null: a local socket';
 comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
 comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
-comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
+comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); redacted: columns whose values were removed later, so that null says nothing; problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
 
 create sequence rowrelay.prunings as bigint cache 1;
 comment on sequence rowrelay.prunings is 'how often a day of the log was dropped, as everybody sees it at once';
@@ -488,6 +490,75 @@ comment on column rowrelay.backfill.retry_at is 'when running processes try it a
 comment on column rowrelay.backfill.registered_at is 'since when it is wanted';
 comment on column rowrelay.backfill.started_at is 'when its first chunk was read';
 comment on column rowrelay.backfill.finished_at is 'when it was done or given up';
+
+-- Tamper evidence, and what was removed from the log ------------------------------------------------------------
+
+create table rowrelay.redaction (
+  id            integer generated always as identity primary key,
+  redacted_at   timestamptz not null,
+  redacted_by   text not null,
+  reason        text,
+  relation      regclass not null,
+  relation_name text not null,
+  keys          text[] not null,
+  columns       text[] not null,
+  change_ids    bigint[] not null,
+  hashes_before bytea[] not null,
+  hashes_after  bytea[] not null
+);
+comment on table rowrelay.redaction is 'values that were removed from the log; see rowrelay.redact()';
+comment on column rowrelay.redaction.id is 'what the seal of this record refers to';
+comment on column rowrelay.redaction.redacted_at is 'when';
+comment on column rowrelay.redaction.redacted_by is 'who had logged in; "web as anna" after SET ROLE anna';
+comment on column rowrelay.redaction.reason is 'why, as it was given';
+comment on column rowrelay.redaction.relation is 'of which table';
+comment on column rowrelay.redaction.relation_name is 'its name then';
+comment on column rowrelay.redaction.keys is 'of which rows';
+comment on column rowrelay.redaction.columns is 'which columns';
+comment on column rowrelay.redaction.change_ids is 'the changes that held values in them';
+comment on column rowrelay.redaction.hashes_before is 'rowrelay.change_hash() of each before; null: its day was not sealed';
+comment on column rowrelay.redaction.hashes_after is 'the same after it, with another salt';
+
+create table rowrelay.seal (
+  position  bigint primary key,
+  sealed_at timestamptz not null,
+  day       date,
+  block     integer,
+  ends_day  boolean,
+  first_id  bigint,
+  last_id   bigint,
+  changes   integer,
+  redaction integer,
+  ids       bigint[],
+  captures  integer[],
+  hashes    bytea,
+  secret    bytea,
+  salts     bytea,
+  content   bytea not null,
+  digest    bytea not null,
+  constraint of_a_day_or_redaction check ((day is null) <> (redaction is null)),
+  constraint one_for_each_block unique (day, block),
+  constraint one_for_each_redaction unique (redaction)
+);
+alter table rowrelay.seal alter hashes set storage external, alter salts set storage external;
+create index seal_digest on rowrelay.seal (digest);
+comment on table rowrelay.seal is 'a chain of digests: of the changes of each day that is closed, some thousands a block, and of each redaction; see rowrelay.verify_log()';
+comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, …';
+comment on column rowrelay.seal.sealed_at is 'when';
+comment on column rowrelay.seal.day is 'whose changes; null: it seals a redaction';
+comment on column rowrelay.seal.block is 'which of that day''s blocks, from 0 up; changes are in order of id';
+comment on column rowrelay.seal.ends_day is 'it is the day''s last';
+comment on column rowrelay.seal.first_id is 'id of its first change';
+comment on column rowrelay.seal.last_id is 'id of its last change';
+comment on column rowrelay.seal.changes is 'how many there are';
+comment on column rowrelay.seal.redaction is 'the redaction that it seals';
+comment on column rowrelay.seal.ids is 'of the changes; null: the day was dropped, and is in no archive';
+comment on column rowrelay.seal.captures is 'of which tables they are, in the order of ids';
+comment on column rowrelay.seal.hashes is 'rowrelay.change_hash() of each, 32 bytes, in the order of ids';
+comment on column rowrelay.seal.secret is 'the salt of a change''s hash is SHA-256 of this and its id; null: see salts';
+comment on column rowrelay.seal.salts is 'the salt of each, 32 bytes, once one of them was redacted: without the salt that it had, its hash does not help to guess what was removed';
+comment on column rowrelay.seal.content is 'SHA-256 of ids, captures and hashes, or of the redaction';
+comment on column rowrelay.seal.digest is 'SHA-256 of the digest before and of this row''s position, times, numbers and content';
 
 -- The processes -------------------------------------------------------------------------------------------------
 

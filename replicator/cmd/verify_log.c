@@ -1,0 +1,171 @@
+/* rowrelay verify-log: finds what was done to the sealed days of the log. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "../command.h"
+#include "../plain.h"
+#include "call.h"
+#include "number.h"
+#include "progress.h"
+#include "queries.h"
+#include "reply.h"
+
+/* How many seals are compared in one statement: some 20,000 changes, for a moment. */
+#define SEALS_AT_ONCE 4
+
+/* Columns of rowrelay.verify_log(). */
+enum { PROBLEM_KIND, PROBLEM_DAY, PROBLEM_CHANGE, PROBLEM_TABLE, PROBLEM_KEY, PROBLEM_DETAIL, PROBLEM_COLUMNS };
+/* Columns of what is sealed. */
+enum { STATE_SEALS, STATE_CHANGES, STATE_DAYS, STATE_REDACTIONS, STATE_HEAD, STATE_WANTED, STATE_OPEN, STATE_DROPPED };
+
+struct check {
+  struct source *source;
+  bool json;
+  int64_t limit;
+  int64_t found;
+  struct progress progress;
+};
+
+static void print_json(const PGresult *problems, int row) {
+  static const char *const names[PROBLEM_COLUMNS] = {"problem", "day", "change_id", "relation", "key", "detail"};
+  for (int column = 0; column < PROBLEM_COLUMNS; column++) {
+    const char *value = reply_text(problems, row, column);
+    printf("%s\"%s\": ", column == 0 ? "{" : ", ", names[column]);
+    if (column == PROBLEM_CHANGE)
+      fputs(value != NULL ? value : "null", stdout);
+    else
+      plain_print_json(value);
+  }
+  putchar('}');
+}
+
+static void print_problem(const PGresult *problems, int row) {
+  static const struct {
+    int column;
+    const char *before;
+  } parts[] = {{PROBLEM_CHANGE, " change "},
+               {PROBLEM_TABLE, " of "},
+               {PROBLEM_KEY, ", key "},
+               {PROBLEM_DAY, ", day "},
+               {PROBLEM_DETAIL, ", "}};
+  const char *kind = PQgetvalue(problems, row, PROBLEM_KIND);
+  printf("%s:", kind);
+  bool first = true;
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    const char *value = reply_text(problems, row, parts[i].column);
+    if (value == NULL)
+      continue;
+    fputs(first && parts[i].before[0] == ',' ? parts[i].before + 1 : parts[i].before, stdout);
+    plain_print(value);
+    first = false;
+  }
+  putchar('\n');
+}
+
+/* Runs a query that gives problems, and prints them. */
+static bool look(struct check *check, const struct query *query, struct values values, struct error *error) {
+  PGresult *problems = NULL;
+  if (!call_run(check->source, query, values, &problems, error))
+    return false;
+  if (PQntuples(problems) > 0)
+    progress_end(&check->progress);
+  for (int row = 0; row < PQntuples(problems); row++, check->found++) {
+    if (check->found >= check->limit)
+      continue;
+    if (check->json)
+      fputs(check->found > 0 ? ", " : "", stdout);
+    if (check->json)
+      print_json(problems, row);
+    else
+      print_problem(problems, row);
+  }
+  PQclear(problems);
+  return true;
+}
+
+static bool look_everywhere(struct check *check, const char *head, int64_t seals, struct error *error) {
+  bool ok = look(check, &QUERY_cmd_verify_chain, VALUES(head), error);
+  for (int64_t at = 1; ok && at <= seals; at += SEALS_AT_ONCE) {
+    ok = look(check, &QUERY_cmd_verify_seals, VALUES(number(at).text, number(at + SEALS_AT_ONCE - 1).text), error);
+    if (ok && !check->json)
+      progress_show(&check->progress, at, seals, "");
+  }
+  return ok && look(check, &QUERY_cmd_verify_unsealed, NO_VALUES, error);
+}
+
+static void print_state(const struct check *check, const PGresult *state) {
+  char changes[PROGRESS_NUMBER_SIZE];
+  char problems[PROGRESS_NUMBER_SIZE];
+  const char *head = reply_text(state, 0, STATE_HEAD);
+  if (check->json) {
+    printf(
+        "], \"found\": %" PRId64
+        ", \"changes\": %s, \"days\": %s, \"redactions\": %s, \"dropped_days\": %s, \"unsealed_days\": %s, \"head\": ",
+        check->found, PQgetvalue(state, 0, STATE_CHANGES), PQgetvalue(state, 0, STATE_DAYS),
+        PQgetvalue(state, 0, STATE_REDACTIONS), PQgetvalue(state, 0, STATE_DROPPED), PQgetvalue(state, 0, STATE_OPEN));
+    plain_print_json(head);
+    puts("}");
+    return;
+  }
+  if (check->found > check->limit)
+    printf("… and %s more\n", progress_number(problems, check->found - check->limit));
+  printf("%s changes of %s days are sealed; %s redactions; %s problems\n",
+         progress_number(changes, reply_bigint(state, 0, STATE_CHANGES)), PQgetvalue(state, 0, STATE_DAYS),
+         PQgetvalue(state, 0, STATE_REDACTIONS), progress_number(problems, check->found));
+  if (head != NULL)
+    printf("head %s\n", head);
+  if (reply_bigint(state, 0, STATE_DROPPED) > 0)
+    printf("%s of these days are not in the log any more: retention has dropped them\n",
+           PQgetvalue(state, 0, STATE_DROPPED));
+  if (reply_bool(state, 0, STATE_WANTED) && reply_bigint(state, 0, STATE_OPEN) > 0)
+    printf("%s days that are over are not sealed yet\n", PQgetvalue(state, 0, STATE_OPEN));
+}
+
+static bool verify(struct check *check, const char *head, const PGresult *state, struct error *error) {
+  if (reply_bigint(state, 0, STATE_SEALS) == 0 && head == NULL) {
+    error_set(error, FAILURE_USAGE, "the log is not sealed");
+    return error_hint(error, "run: rowrelay seal");
+  }
+  if (check->json)
+    fputs("{\"problems\": [", stdout);
+  progress_begin(&check->progress, "verify-log", 0);
+  bool ok = look_everywhere(check, head, reply_bigint(state, 0, STATE_SEALS), error);
+  progress_end(&check->progress);
+  if (!ok)
+    return false;
+  print_state(check, state);
+  if (check->found > 0)
+    return error_set(error, FAILURE_DIFFERENT, "the log is not as it was sealed: %" PRId64 " problems", check->found);
+  return true;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  struct check check = {.json = option_given(given, "json")};
+  if (!option_integer(given, "limit", 0, INT32_MAX, &check.limit, error) || !call_open(&check.source, given, error))
+    return false;
+  PGresult *state = NULL;
+  bool ok = call_run(check.source, &QUERY_cmd_seal_state, NO_VALUES, &state, error) &&
+            verify(&check, option_text(given, "head"), state, error);
+  PQclear(state);
+  source_close(check.source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "head", .value = "DIGEST", .help = "a head that was kept elsewhere: it must still be in the chain"},
+    {.name = "limit", .letter = 'n', .value = "N", .initial = "1000", .help = "show at most N problems"},
+    {.name = "json", .help = "print JSON for programs"},
+    OPTION_END,
+};
+
+const struct command COMMAND_verify_log = {
+    .name = "verify-log",
+    .summary = "find changes of the log that were altered, removed or put in",
+    .arguments = "",
+    .options = OPTIONS,
+    .notes =
+        "Only days that are sealed can be verified: \"rowrelay seal\". What \"rowrelay redact\" and retention have\n"
+        "removed is no problem. Keep the head where those who may write here cannot, and give it the next time: a log\n"
+        "that was altered and then sealed anew looks right without it. Exit status 3: there are problems.\n",
+    .run = run,
+};

@@ -1,0 +1,2 @@
+-- What is wrong with the seals themselves: $1 a head that was kept elsewhere (null: none).
+select v.problem, v.day, v.change_id, v.relation, v.key, v.detail from rowrelay.verify_chain($1::text) v;

@@ -1,0 +1,89 @@
+-- Purpose:    removes values from all that the log says of a row: they become null in every image of it, before and after;
+--             other values keep their text. Table rowrelay.redaction records who did it, when, and which changes, and
+--             rowrelay.verify_log() accepts that and nothing else. caveat.redacted of a change names the columns.
+--             It is about the log: the row itself and targets are for you to clean, the row first, or else its next
+--             change brings the values back. What was overwritten is gone from the disk when VACUUM has been there
+--             (`rowrelay redact` sees to it), and from WAL and backups when those are.
+-- Parameters: relation; key as the log has it: the text of a single column, a JSON array of several; columns, as they are
+--             called now or were then; old_keys: also under the keys that the row had before its key was updated;
+--             reason, for the record
+-- Result:     how many changes held values in these columns
+-- Errors:     the table was never captured, has no key, or the log has no change of the row; a column does not exist, or is part
+--             of the key; changes of the row are not delivered yet, or were refused
+create or replace function rowrelay.redact(relation regclass, key text, columns text[], old_keys boolean default false,
+                                           reason text default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  captures  integer[] := array(select c.id from rowrelay.capture c where c.relation = redact.relation);
+  keys      text[] := array[key];
+  ids       bigint[];
+  days      date[];
+  name      text;
+  change    rowrelay.change;
+  redaction rowrelay.redaction;
+  seal      rowrelay.seal;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'the log can be redacted in a transaction that is read committed only'
+      using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
+  end if;
+  if captures = '{}' then
+    raise exception 'table % was never captured', relation using errcode = 'undefined_object',
+      hint = 'View rowrelay.captures lists the tables that are.';
+  end if;
+  if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
+    raise exception 'no columns are named' using errcode = 'invalid_parameter_value';
+  end if;
+  perform pg_advisory_xact_lock(1919907699, 1); -- nothing is sealed meanwhile
+  if old_keys then
+    keys := rowrelay.former_keys(captures, key);
+  end if;
+  select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
+    from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
+  if ids is null then
+    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'no_data_found',
+      hint = 'Keys are written as view rowrelay.history shows them, those of several columns as a JSON array.';
+  end if;
+  perform rowrelay.check_redactable(relation, captures, columns, ids);
+  foreach name in array columns loop
+    if not exists (select from pg_attribute a where a.attrelid = relation and a.attname = name and a.attnum > 0)
+       and not exists (select from rowrelay.change h
+                        where h.id = any (ids) and h.day = any (days)
+                          and (json_typeof(h.old_row -> name) is not null or json_typeof(h.new_row -> name) is not null)) then
+      raise exception 'column "%" of table % does not exist, nor in what the log has of this row', name, relation
+        using errcode = 'undefined_column';
+    end if;
+  end loop;
+
+  redaction.redacted_at := clock_timestamp();
+  redaction.redacted_by := rowrelay.db_user();
+  redaction.reason := reason;
+  redaction.relation := relation;
+  redaction.relation_name := coalesce(to_regclass(relation::text)::text, relation::text);
+  redaction.keys := keys;
+  redaction.columns := columns;
+  redaction.change_ids := '{}';
+  redaction.hashes_before := '{}';
+  redaction.hashes_after := '{}';
+  for change in
+    select h.* from rowrelay.change h
+     where h.id = any (ids) and h.day = any (days)
+       and (rowrelay.has_value(h.old_row, columns) or rowrelay.has_value(h.new_row, columns))
+     order by h.id
+  loop
+    redaction := rowrelay.redact_change(change, redaction);
+  end loop;
+  if redaction.change_ids = '{}' then
+    return 0; -- nothing to remove
+  end if;
+  insert into rowrelay.redaction (redacted_at, redacted_by, reason, relation, relation_name, keys, columns, change_ids,
+                                  hashes_before, hashes_after)
+  select redaction.redacted_at, redaction.redacted_by, redaction.reason, redaction.relation, redaction.relation_name,
+         redaction.keys, redaction.columns, redaction.change_ids, redaction.hashes_before, redaction.hashes_after
+  returning id into redaction.id;
+  seal.redaction := redaction.id;
+  seal.content := rowrelay.redaction_content(redaction);
+  perform rowrelay.add_seal(seal);
+  return cardinality(redaction.change_ids);
+end
+$$;
