@@ -117,7 +117,7 @@ void json_add_line(struct buffer *buffer, const char *text) {
   }
 }
 
-static bool find_member(const char *object, const struct json_member *wanted, struct json_member *found) {
+bool json_find(const char *object, const struct json_member *wanted, struct json_member *found) {
   const char *next = object;
   while (json_next(&next, found))
     if (found->name_length == wanted->name_length && memcmp(found->name, wanted->name, wanted->name_length) == 0)
@@ -132,7 +132,7 @@ void json_add_changed(struct buffer *buffer, const char *before, const char *aft
   size_t count = 0;
   buffer_add(buffer, "[", 1);
   while (json_next(&next, &new)) {
-    if (find_member(before, &new, &old) && old.value_length == new.value_length &&
+    if (json_find(before, &new, &old) && old.value_length == new.value_length &&
         memcmp(old.value, new.value, new.value_length) == 0)
       continue;
     buffer_add(buffer, ",", count++ > 0);
@@ -140,7 +140,7 @@ void json_add_changed(struct buffer *buffer, const char *before, const char *aft
   }
   next = before;
   while (json_next(&next, &old)) {
-    if (find_member(after, &old, &new))
+    if (json_find(after, &old, &new))
       continue;
     buffer_add(buffer, ",", count++ > 0);
     buffer_add(buffer, old.name, old.name_length);

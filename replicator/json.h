@@ -24,6 +24,9 @@ struct json_member {
 /* The member at *next, which then points behind it; start with the object itself. False at the end. */
 MUST_CHECK bool json_next(const char **next, struct json_member *member);
 
+/* The member that has the same name as `wanted`. */
+MUST_CHECK bool json_find(const char *object, const struct json_member *wanted, struct json_member *found);
+
 /* Appends an object or value on one line: only json columns keep line breaks, and there they mean nothing. */
 void json_add_line(struct buffer *buffer, const char *text);
 

@@ -11,7 +11,8 @@
 do $grants$
 declare
   wanted_functions constant jsonb := '{
-    "rowrelay_reader": ["lane_number", "matching_tables", "may_read", "waiting_room"],
+    "rowrelay_reader": ["day_bounds", "lane_number", "last_change_id", "logged_tables", "matching_tables", "may_read",
+                        "waiting_room"],
     "rowrelay_worker": [
       "attribute_names", "backfill_holder", "backfill_step", "base_type", "captured_tables", "copy_abandon",
       "copy_columns", "copy_finish", "copy_hold", "copy_join", "copy_statement", "copy_switch", "drop_empty_days",
@@ -23,6 +24,7 @@ declare
     "rowrelay_reader": {
       "migration": ["select"],
       "capture": [{"select": ["id", "relation", "relation_name", "created_at", "released_at"]}],
+      "change_id": ["select"],
       "errors": ["select"]},
     "rowrelay_worker": {
       "migration": ["select"],

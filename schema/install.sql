@@ -19,6 +19,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/may_read.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
+\ir functions/day_bounds.sql
 \ir functions/take_job.sql
 \ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
@@ -78,6 +79,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql
+\ir functions/logged_tables.sql
 \ir ../triggers/base_type.sql
 \ir ../triggers/key_of.sql
 \ir ../triggers/live_key.sql

@@ -1,53 +1,284 @@
-/* rowrelay log: what happened to a table or to one of its rows. */
-#include "../command.h"
-#include "call.h"
-#include "queries.h"
-#include "reply.h"
+/*
+ * rowrelay log: what happened, as `git log` shows it: the newest first, in a pager; or as it happens, like `tail -f`.
+ */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-/* A table of which nothing can be known is not one to which nothing has happened. */
-static bool check_table(struct source *source, const char *table, struct error *error) {
-  PGresult *result = NULL;
-  if (!call_run(source, &QUERY_cmd_log_table, VALUES(table), &result, error))
-    return false;
-  bool known = reply_bool(result, 0, 0);
-  PQclear(result);
-  if (known)
+#include "../command.h"
+#include "../interrupt.h"
+#include "call.h"
+#include "list.h"
+#include "logbook.h"
+#include "pattern.h"
+#include "printer.h"
+#include "queries.h"
+#include "tail.h"
+
+/* Pages grow from one screen to this. */
+#define LARGEST_PAGE 1000
+#define FIRST_PAGE 20
+/* How many changes of before are shown by who follows. */
+#define TAIL_LENGTH 10
+
+/* ---- signals --------------------------------------------------------------------------------------------------- */
+
+static atomic_bool told = false;
+
+static void note_signal(int number) {
+  (void)number;
+  atomic_store(&told, true);
+}
+
+static bool told_to_leave(void) {
+  return atomic_load(&told);
+}
+
+/* What is printed ends with a whole line, and a pager with what it was given. */
+static void handle_signals(void) {
+  struct sigaction action = {.sa_handler = note_signal};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  interrupt_set(told_to_leave);
+}
+
+/* ---- what is wanted -------------------------------------------------------------------------------------------- */
+
+/* A filter, and the texts that it points to. */
+struct wanted {
+  struct log_filter filter;
+  struct buffer relations;
+  struct buffer actors;
+  struct buffer ops;
+  PGresult *since;
+  PGresult *until;
+  int64_t limit; /* -1: all */
+};
+
+static void wanted_init(struct wanted *wanted) {
+  *wanted = (struct wanted){.limit = -1};
+  buffer_init(&wanted->relations, LIST_LIMIT);
+  buffer_init(&wanted->actors, LIST_LIMIT);
+  buffer_init(&wanted->ops, LIST_LIMIT);
+}
+
+static void wanted_release(struct wanted *wanted) {
+  buffer_release(&wanted->relations);
+  buffer_release(&wanted->actors);
+  buffer_release(&wanted->ops);
+  PQclear(wanted->since);
+  PQclear(wanted->until);
+}
+
+/* The uses of an option, and one more text if it is not NULL, as an array; *list stays NULL when there is none. */
+static bool collect(const struct options *given, const char *name, const char *more, struct buffer *array,
+                    const char **list, struct error *error) {
+  size_t count = option_count(given, name);
+  const char **texts = calloc(count + 1, sizeof *texts);
+  if (texts == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  for (size_t i = 0; i < count; i++)
+    texts[i] = option_at(given, name, i);
+  if (more != NULL)
+    texts[count++] = more;
+  if (count > 0)
+    list_add_texts(array, count, texts);
+  *list = array->data;
+  free(texts);
+  return buffer_ok(array, name, error);
+}
+
+static bool check_ops(const struct options *given, struct error *error) {
+  static const char *const words[] = {"insert", "update", "delete", "truncate", "snapshot", "barrier", "refresh"};
+  for (size_t i = 0; i < option_count(given, "op"); i++) {
+    bool known = false;
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+      known = known || strcmp(option_at(given, "op", i), words[w]) == 0;
+    if (!known) {
+      error_set(error, FAILURE_USAGE, "unknown operation \"%s\"", option_at(given, "op", i));
+      return error_hint(error, "one of: insert, update, delete, truncate, snapshot");
+    }
+  }
+  return true;
+}
+
+static bool read_moment(struct source *source, const struct options *given, const char *name, PGresult **result,
+                        const char **moment, struct error *error) {
+  if (!option_given(given, name))
     return true;
-  error_set(error, FAILURE_USAGE, "table %s is not captured", table);
-  return error_hint(error, "run: rowrelay capture %s", table);
+  if (!call_run(source, &QUERY_cmd_log_moment, VALUES(option_text(given, name)), result, error))
+    return false;
+  *moment = PQgetvalue(*result, 0, 0);
+  return true;
+}
+
+/* The tables that are named, as an array of oids. */
+static bool find_tables(struct source *source, const struct options *given, struct wanted *wanted,
+                        struct error *error) {
+  const char *first = given->argument_count > 0 ? given->arguments[0] : NULL;
+  size_t count = option_count(given, "table") + (first != NULL);
+  if (count == 0)
+    return true;
+  const char **patterns = calloc(count, sizeof *patterns);
+  if (patterns == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  for (size_t i = 0; i < option_count(given, "table"); i++)
+    patterns[i] = option_at(given, "table", i);
+  if (first != NULL)
+    patterns[count - 1] = first;
+  PGresult *tables = NULL;
+  bool ok =
+      pattern_match(source, &QUERY_cmd_log_tables, "table that is or was captured", count, patterns, &tables, error);
+  free(patterns);
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    buffer_add_format(&wanted->relations, "%s%s", row == 0 ? "{" : ",", PQgetvalue(tables, row, PATTERN_OID));
+  buffer_add_string(&wanted->relations, "}");
+  wanted->filter.relations = wanted->relations.data;
+  ok = ok && buffer_ok(&wanted->relations, "the list of tables", error);
+  if (ok && given->argument_count > 1 && PQntuples(tables) != 1)
+    ok = error_set(error, FAILURE_USAGE, "a key is of one table, and \"%s\" names %d", first, PQntuples(tables));
+  PQclear(tables);
+  return ok;
+}
+
+static bool read_wanted(struct source *source, const struct options *given, struct wanted *wanted,
+                        struct error *error) {
+  struct log_filter *filter = &wanted->filter;
+  const char *txid = option_text(given, "txid");
+  /* PostgreSQL 15 and before read any word as 0. */
+  if (txid != NULL && (txid[0] == '\0' || txid[strspn(txid, "0123456789")] != '\0'))
+    return error_set(error, FAILURE_USAGE, "option --txid must be the id of a transaction, not \"%s\"", txid);
+  filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
+  filter->txid = txid;
+  return find_tables(source, given, wanted, error) &&
+         read_moment(source, given, "since", &wanted->since, &filter->since, error) &&
+         read_moment(source, given, "until", &wanted->until, &filter->until, error) &&
+         collect(given, "actor", NULL, &wanted->actors, &filter->actors, error) &&
+         collect(given, "op", NULL, &wanted->ops, &filter->ops, error);
+}
+
+/* ---- how ------------------------------------------------------------------------------------------------------- */
+
+static bool wants_colours(const struct options *given, bool terminal, bool *colours, struct error *error) {
+  const char *when = option_text(given, "color");
+  const char *none = getenv("NO_COLOR");
+  const char *kind = getenv("TERM");
+  *colours = terminal && (none == NULL || none[0] == '\0') && (kind == NULL || strcmp(kind, "dumb") != 0);
+  if (strcmp(when, "auto") == 0)
+    return true;
+  *colours = strcmp(when, "always") == 0;
+  if (*colours || strcmp(when, "never") == 0)
+    return true;
+  return error_set(error, FAILURE_USAGE, "option --color must be auto, always or never, not \"%s\"", when);
+}
+
+static int terminal_width(void) {
+  struct winsize window;
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 0;
+}
+
+static bool choose_style(const struct options *given, struct printer *printer, struct error *error) {
+  bool terminal = isatty(STDOUT_FILENO) == 1;
+  printer->form = option_given(given, "json")      ? FORM_JSON
+                  : option_given(given, "oneline") ? FORM_LINES
+                                                   : FORM_PARAGRAPHS;
+  printer->style.width = terminal ? terminal_width() : 0;
+  return wants_colours(given, terminal, &printer->style.colours, error);
+}
+
+/* ---- the log --------------------------------------------------------------------------------------------------- */
+
+static bool print_book(struct source *source, const struct wanted *wanted, struct printer *printer,
+                       struct error *error) {
+  struct logbook book;
+  struct page page;
+  page_init(&page);
+  int64_t left = wanted->limit < 0 ? INT64_MAX : wanted->limit;
+  size_t size = FIRST_PAGE;
+  bool ok = logbook_open(&book, source, &wanted->filter, error);
+  printer->life = wanted->filter.key != NULL ? &book.list : NULL;
+  while (ok && left > 0 && !printer->pager->left) {
+    page_clear(&page);
+    ok = logbook_read(&book, &page, left < (int64_t)size ? (size_t)left : size, error) &&
+         printer_print(printer, source, &page, error);
+    if (page.count == 0)
+      break;
+    left -= (int64_t)page.count;
+    size = 2 * size < LARGEST_PAGE ? 2 * size : LARGEST_PAGE;
+  }
+  logbook_close(&book);
+  page_release(&page);
+  return ok;
+}
+
+static bool print_log(struct source **source, const struct options *given, struct wanted *wanted, struct error *error) {
+  struct pager pager;
+  struct printer printer;
+  printer_init(&printer, &pager);
+  bool follow = option_given(given, "follow");
+  if (!choose_style(given, &printer, error) || !read_wanted(*source, given, wanted, error) ||
+      !pager_open(&pager, !follow && !option_given(given, "no-pager"), error))
+    return false;
+  bool ok = follow ? tail_run(source, given, &wanted->filter, wanted->limit < 0 ? TAIL_LENGTH : wanted->limit, &printer,
+                              error)
+                   : print_book(*source, wanted, &printer, error);
+  pager_close(&pager);
+  return ok;
 }
 
 static bool run(const struct options *given, struct error *error) {
-  int64_t limit;
   struct source *source;
-  const char *table = given->arguments[0];
-  const char *key = given->argument_count > 1 ? given->arguments[1] : NULL;
-  struct values values = VALUES(table, key, option_text(given, "since"), option_text(given, "limit"));
-  if (!option_integer(given, "limit", 1, INT32_MAX, &limit, error) || !call_open(&source, given, error))
+  struct wanted wanted;
+  wanted_init(&wanted);
+  if (!check_ops(given, error) ||
+      (option_given(given, "limit") && !option_integer(given, "limit", 0, INT32_MAX, &wanted.limit, error)) ||
+      !call_open(&source, given, error))
     return false;
-  bool ok = check_table(source, table, error);
-  if (ok && option_given(given, "json"))
-    ok = call_print_value(source, &QUERY_cmd_log_json, values, error);
-  else if (ok)
-    ok = call_print_table(source, &QUERY_cmd_log, values, error);
+  handle_signals();
+  bool ok = print_log(&source, given, &wanted, error);
+  wanted_release(&wanted);
   source_close(source);
   return ok;
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "since", .value = "TIME", .help = "only changes since then, in any form that PostgreSQL reads"},
-    {.name = "limit", .letter = 'n', .value = "N", .initial = "100", .help = "show at most the N newest"},
-    {.name = "json", .help = "print JSON for programs, with both rows"},
+    {.name = "limit", .letter = 'n', .value = "N", .help = "show at most the N newest"},
+    {.name = "since",
+     .value = "TIME",
+     .help = "only changes since then, in any form that PostgreSQL reads, or '2 hours'"},
+    {.name = "until", .value = "TIME", .help = "only changes until then"},
+    {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table too"},
+    {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},
+    {.name = "actor", .value = "NAME", .repeatable = true, .help = "only changes by this person or database user"},
+    {.name = "txid", .value = "TXID", .help = "only changes of this transaction"},
+    {.name = "follow",
+     .letter = 'f',
+     .help = "the oldest first, and then what is committed, until Ctrl-C; without -n after the last 10"},
+    {.name = "oneline", .help = "print a line for each"},
+    {.name = "json", .help = "print JSON for programs: an object a line, with all that is known"},
+    {.name = "color",
+     .value = "WHEN",
+     .initial = "auto",
+     .implied = "always",
+     .help = "use colours: auto (on a terminal), always or never"},
+    {.name = "no-pager", .help = "do not use a pager"},
     OPTION_END,
 };
 
 const struct command COMMAND_log = {
     .name = "log",
-    .summary = "show what happened to a table, or to one of its rows",
-    .arguments = "TABLE [KEY]",
-    .least = 1,
+    .summary = "show what happened, the newest first",
+    .arguments = "[TABLE [KEY]]",
+    .least = 0,
     .most = 2,
     .options = OPTIONS,
-    .notes = "KEY is the row's key as this command shows it, such as 42 or '[1, \"x\"]'.\n",
+    .notes =
+        "TABLE may be a pattern, as in psql: 'shop.*'; without it everything is shown. KEY is the row's key as this\n"
+        "command shows it, such as 42 or '[1, \"x\"]'. On a terminal there is a pager: $PAGER, or less.\n",
     .run = run,
 };

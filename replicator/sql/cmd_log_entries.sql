@@ -1,0 +1,44 @@
+-- What people want to know of these changes, the newest first.
+--   $1 ids  $2 their days  $3 whether also what has become of them  $4 where all are of one key: the same ids, and of each the
+--   one before, which says what the row was where that was not kept; null: not
+with entry as (
+  select h.*,
+         case when $4::bigint[] is not null
+              then lag(case when h.op <> 'truncate' then h.new_row end) over (order by h.change_id) end as was
+    from rowrelay.history h
+   where h.change_id = any (coalesce($4::bigint[], $1::bigint[]))
+     and h.day = any ($2::date[])
+)
+select e.change_id,
+       date_trunc('milliseconds', e.captured_at)::text,
+       e.op,
+       coalesce((select c.oid::regclass::text from pg_class c where c.oid = e.relation),
+                (select t.relation_name from rowrelay.logged_tables() t where t.relation = e.relation), e.relation::text),
+       e.key,
+       e.actor,
+       nullif(concat_ws(', ', case when e.db_user is distinct from e.actor then 'user ' || e.db_user end,
+                              nullif(e.application_name, ''), 'from ' || host(e.client_addr)), ''),
+       e.txid,
+       case when e.op = 'update' and e.was is not null
+             and (e.old_row is null or exists (select json_object_keys(e.new_row) except select json_object_keys(e.old_row)))
+            then e.was else e.old_row
+       end,
+       e.new_row,
+       case when $3::boolean then
+         (select string_agg(translate(concat_ws(E'\t', t.key, t.value ->> 'status',
+                                                nullif(concat_ws(' ', w.tried, w.who, w.at, w.said), '')),
+                                      E'\n\r', '  '), E'\n' order by t.key)
+            from jsonb_each(coalesce(e.deliveries,
+                                     (select jsonb_object_agg(s.key, jsonb_build_object('status', s.value))
+                                        from jsonb_each(e.status) s))) t
+            cross join lateral (
+              select case when (t.value ->> 'attempts')::integer > 1 then 'after ' || (t.value ->> 'attempts') || ' attempts' end,
+                     'by ' || (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), ''),
+                     date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
+                     '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
+            ) as w (tried, who, at, said))
+       end,
+       e.problem
+  from entry e
+ where e.change_id = any ($1::bigint[])
+ order by e.change_id desc;

@@ -1,0 +1,24 @@
+-- The changes of a range of ids that are wanted, the newest first: id, day and, for who asks as of a snapshot, what
+-- cmd_log_news.sql gives too.
+--   $1, $2 greater than the one, and at most the other; null: any   $3 their days   $4 only of these ids, null: any
+--   $5 of these tables  $6 of this key  $7 of this transaction  $8 by these people  $9 these operations  $10, $11 since
+--   and until when  $12 committed when this snapshot was taken; all of them null: any   $13 at most so many
+-- What only rowrelay itself has use for is left out unless it is asked for.
+select h.change_id, h.day,
+       case when $12::pg_snapshot is not null
+            then hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0) end
+  from rowrelay.history h
+ where ($1::bigint is null or h.change_id > $1::bigint)
+   and ($2::bigint is null or h.change_id <= $2::bigint)
+   and h.day = any ($3::date[])
+   and ($4::bigint[] is null or h.change_id = any ($4::bigint[]))
+   and ($5::oid[] is null or h.relation = any ($5::oid[]))
+   and ($6::text is null or h.key = $6::text)
+   and ($7::xid8 is null or h.txid = $7::xid8)
+   and ($8::text[] is null or h.actor = any ($8::text[]) or h.db_user = any ($8::text[]))
+   and h.op = any (coalesce($9::text[], '{insert,update,delete,truncate,snapshot}'))
+   and ($10::timestamptz is null or h.captured_at >= $10::timestamptz)
+   and ($11::timestamptz is null or h.captured_at <= $11::timestamptz)
+   and ($12::pg_snapshot is null or pg_visible_in_snapshot(h.txid, $12::pg_snapshot))
+ order by h.change_id desc
+ limit $13::bigint;

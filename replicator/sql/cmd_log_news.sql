@@ -1,0 +1,22 @@
+-- What has been committed between two snapshots and is wanted, the oldest first: id, day, and what tells a change from
+-- another that has its id because a crash of the server forgot the first.
+--   $1 greater than this id  $2 days from this one on, null: any  $3 days before this one, null: any  $4, $5 the snapshots
+--   $6 and whatever was committed by the second and has a greater id than this, null: nothing   $7 of transactions from
+--   this one on  $8 to $12 as $5 and $8 to $11 in cmd_log_find.sql  $13 key  $14 transaction  $15 at most so many
+select h.change_id, h.day, hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0)
+  from rowrelay.history h
+ where h.change_id > $1::bigint
+   and ($2::date is null or h.day >= $2::date)
+   and ($3::date is null or h.day < $3::date)
+   and (not pg_visible_in_snapshot(h.txid, $4::pg_snapshot) or h.change_id > $6::bigint)
+   and pg_visible_in_snapshot(h.txid, $5::pg_snapshot)
+   and (h.txid >= $7::xid8 or h.change_id > $6::bigint)
+   and ($8::oid[] is null or h.relation = any ($8::oid[]))
+   and ($9::text[] is null or h.actor = any ($9::text[]) or h.db_user = any ($9::text[]))
+   and h.op = any (coalesce($10::text[], '{insert,update,delete,truncate,snapshot}'))
+   and ($11::timestamptz is null or h.captured_at >= $11::timestamptz)
+   and ($12::timestamptz is null or h.captured_at <= $12::timestamptz)
+   and ($13::text is null or h.key = $13::text or h.op = 'truncate')
+   and ($14::xid8 is null or h.txid = $14::xid8)
+ order by h.change_id
+ limit $15::bigint;

@@ -1,0 +1,12 @@
+-- The changes of one row, and truncates of its table since the oldest of them, the newest first: id and day.
+--   $1 its table, as an array of one  $2 its key
+with own as materialized (
+  select c.change_id, c.day from rowrelay.changes_of_key(($1::oid[])[1]::regclass, $2) c
+)
+select a.change_id, a.day
+  from (table own
+        union all
+        select t.change_id, t.day
+          from rowrelay.truncates_of(($1::oid[])[1]::regclass) t
+         where t.change_id > (select min(o.change_id) from own o)) a
+ order by a.change_id desc;

@@ -1,0 +1,5 @@
+-- The changes of one transaction, the newest first: id and day.
+--   $1 its id
+select c.change_id, c.day
+  from rowrelay.changes_of_transaction($1::xid8) c
+ order by c.change_id desc;

@@ -1,0 +1,18 @@
+-- The tables that patterns name and of which there is or was a log, each once: oid, name, pattern. A table that is gone is
+-- found by its name. A pattern that names none has a row without oid.
+with named as (
+  select p.pattern, t.relation, t.relation::regclass::text as name
+    from unnest($1::text[]) p (pattern)
+    cross join lateral rowrelay.matching_tables(p.pattern) m (relation)
+    join rowrelay.logged_tables() t on t.relation = m.relation
+), gone as (
+  select p.pattern, t.relation, t.relation_name as name
+    from unnest($1::text[]) p (pattern)
+    join rowrelay.logged_tables() t on t.relation_name in (p.pattern, 'public.' || p.pattern)
+   where t.is_gone
+)
+select m.relation::oid, m.name, min(p.pattern)
+  from unnest($1::text[]) p (pattern)
+  left join (table named union table gone) m on m.pattern = p.pattern
+ group by m.relation, m.name, case when m.relation is null then p.pattern end
+ order by m.name;
