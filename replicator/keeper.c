@@ -89,6 +89,20 @@ static bool drop_empty_days(struct keeper *keeper, struct source *source, struct
   return true;
 }
 
+static bool index_closed_days(struct keeper *keeper, struct source *source, struct error *error) {
+  bool again = true;
+  while (again && !is_leaving(keeper)) {
+    PGresult *done = NULL;
+    if (!source_run(source, &QUERY_index_closed_days, NO_VALUES, &done, error))
+      return false;
+    again = PQntuples(done) > 0;
+    if (again)
+      log_message(LOG_LEVEL_INFO, "%s", PQgetvalue(done, 0, 0));
+    PQclear(done);
+  }
+  return true;
+}
+
 static bool drop_old_changes(struct keeper *keeper, struct source *source, struct error *error) {
   bool again = true;
   while (again && !is_leaving(keeper))
@@ -108,6 +122,8 @@ static void work(struct keeper *keeper, bool prunes) {
     log_failure(LOG_LEVEL_WARNING, &error, "sealing the log");
   if (prunes && !drop_old_changes(keeper, source, &error))
     log_failure(LOG_LEVEL_WARNING, &error, "dropping old changes");
+  if (prunes && !index_closed_days(keeper, source, &error))
+    log_failure(LOG_LEVEL_WARNING, &error, "indexing the log");
   source_close(source);
 }
 

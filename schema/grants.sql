@@ -16,9 +16,9 @@ declare
     "rowrelay_worker": [
       "attribute_names", "backfill_holder", "backfill_step", "base_type", "captured_tables", "copy_abandon",
       "copy_columns", "copy_finish", "copy_hold", "copy_join", "copy_statement", "copy_switch", "drop_empty_days",
-      "expand_documents", "full_name", "image_columns", "lane_number", "last_change_id", "maintain", "prune_is_due",
-      "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell", "seal_is_due", "seal_next",
-      "tick", "type_definitions", "writers"]}';
+      "expand_documents", "full_name", "image_columns", "index_closed_days", "lane_number", "last_change_id", "maintain",
+      "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell",
+      "seal_is_due", "seal_next", "tick", "type_definitions", "writers"]}';
   -- of a table, view or sequence: privileges, on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {

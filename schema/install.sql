@@ -249,6 +249,14 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/resalt.sql
 \ir functions/redact_change.sql
 \ir functions/redact.sql
+\ir functions/index_expression.sql
+\ir functions/index_history.sql
+\ir functions/unindex_history.sql
+\ir functions/history_index_work.sql
+\ir functions/index_closed_days.sql
+\ir functions/like_pattern.sql
+\ir functions/holds_text.sql
+\ir functions/search_range.sql
 \ir views/captures.sql
 \ir views/targets.sql
 \ir views/documents.sql
@@ -258,6 +266,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/history_at.sql
 \ir functions/history_of.sql
 \ir functions/transaction.sql
+\ir functions/search.sql
+\ir views/history_indexes.sql
 \ir views/backfills.sql
 \ir views/status.sql
 \ir partitions.sql

@@ -1,10 +1,11 @@
--- Purpose:    whether there is anything for rowrelay.prune() or rowrelay.drop_empty_days() to do, and the caller is to do it:
---             one process at a time, once a minute
+-- Purpose:    whether there is anything for rowrelay.prune(), rowrelay.drop_empty_days() or rowrelay.index_closed_days() to
+--             do, and the caller is to do it: one process at a time, once a minute
 create or replace function rowrelay.prune_is_due() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
   perform rowrelay.settle_prunings();
   if not exists (select from rowrelay.empty_days()) and not exists (select from rowrelay.empty_months())
+     and not exists (select from rowrelay.history_index_work())
      and not exists (select from rowrelay.day d
                       where d.dropped_at is null
                         and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)

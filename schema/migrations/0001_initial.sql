@@ -647,3 +647,22 @@ comment on column rowrelay.undo_step.was_key is 'key of the row as the change le
 comment on column rowrelay.undo_step.be_key is 'key of the row as it is to be; null: it is to go';
 comment on column rowrelay.undo_step.was is 'values that the change left, as rowrelay.row_texts() gives them; null: no row';
 comment on column rowrelay.undo_step.be is 'values that the row is to have; null: it is to go';
+
+-- Searching -----------------------------------------------------------------------------------------------------
+
+create table rowrelay.history_index (
+  id         integer generated always as identity primary key,
+  expression text not null,
+  method     text not null,
+  wanted_at  timestamptz not null default now(),
+  failed     date[] not null default '{}',
+  problem    text,
+  constraint wanted_once unique (expression, method)
+);
+comment on table rowrelay.history_index is 'expressions by which closed days of the log are to be indexed; people query rowrelay.history_indexes';
+comment on column rowrelay.history_index.id is 'stands in the names of the indexes';
+comment on column rowrelay.history_index.expression is 'on the columns of rowrelay.change';
+comment on column rowrelay.history_index.method is 'access method';
+comment on column rowrelay.history_index.wanted_at is 'since when';
+comment on column rowrelay.history_index.failed is 'days on which the index could not be made';
+comment on column rowrelay.history_index.problem is 'why, the last time';

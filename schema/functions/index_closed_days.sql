@@ -1,0 +1,40 @@
+-- Purpose:    makes one index that is wanted on a closed day, or drops one that is not wanted any more. Nobody writes into
+--             such a day, so nobody waits while it is made. It is to be called by itself, because its locks last as long
+--             as the transaction.
+-- Result:     what was done, one text; none: nothing is left to be done, or somebody else does it, or has the locks
+create or replace function rowrelay.index_closed_days() returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
+declare
+  work record;
+begin
+  if not pg_try_advisory_xact_lock(1919907685) then
+    return;
+  end if;
+  for work in select w.* from rowrelay.history_index_work() w order by w.wanted nulls first, w.day desc loop
+    begin
+      if work.wanted is null then
+        execute format('drop index rowrelay.%I', work.name);
+        return next format('dropped index %s', work.name);
+      else
+        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition, work.method,
+                       work.expression, work.expression);
+        -- what the planner knows of an expression
+        execute format('analyze %s', work.partition);
+        return next format('indexed day %s by %s', work.day, work.expression);
+      end if;
+      return;
+    exception
+      when lock_not_available then
+        null; -- another day, or another time
+      when query_canceled then
+        raise;
+      when others then
+        update rowrelay.history_index x
+           set failed = x.failed || work.day, problem = format('day %s: %s', work.day, sqlerrm)
+         where x.id = work.wanted;
+        return next format('day %s cannot be indexed by %s: %s', work.day, work.expression, sqlerrm);
+        return;
+    end;
+  end loop;
+end
+$$;
