@@ -186,6 +186,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/mask_value.sql
 \ir functions/table_of.sql
 \ir functions/check_past.sql
+\ir functions/past_tick.sql
+\ir functions/is_unfinished.sql
 \ir functions/past_of.sql
 \ir functions/past_shapes.sql
 \ir functions/past_columns.sql

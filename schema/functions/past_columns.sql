@@ -1,13 +1,14 @@
 -- Purpose:    SQL for the columns of a captured table as as_of() shows them: what is left out of the log is null in all
 --             rows, and what is masked shows its mask in all, so that one cannot see by them whether a row has changed.
--- Parameters: capture
--- Result:     present: expressions on a row called new of the table; past: the same on r (a record read from an image,
+-- Parameters: past
+-- Result:     present: expressions on a row called new of the table; past_row: the same on r (a record read from an image,
 --             image and texts (its json columns that are given as text); base: record of what columns that an image has
 --             not are to show, on the shape s, null: nothing
-create or replace function rowrelay.past_columns(capture rowrelay.capture, out present text, out past text, out base text)
+create or replace function rowrelay.past_columns(past rowrelay.past, out present text, out past_row text, out base text)
 language plpgsql stable as $$
 declare
-  now_shape rowrelay.shape := rowrelay.current_shape(capture);
+  capture   rowrelay.capture := past.capture;
+  now_shape rowrelay.shape := past.shape;
 begin
   select string_agg(coalesce(w.fixed, format('new.%I', a.attname)), ', ' order by a.attnum),
          string_agg(coalesce(w.fixed,
@@ -22,7 +23,7 @@ begin
                 else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
                             a.attnum, a.attnum, (a.attmissingval::text::text[])[1], w.type) end, ', ' order by a.attnum)
          || format(')::%s', capture.relation)
-    into present, past, base
+    into present, past_row, base
     from pg_attribute a
    cross join lateral (
      select format_type(a.atttypid, a.atttypmod) as type,

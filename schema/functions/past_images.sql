@@ -1,5 +1,5 @@
 -- Purpose:    SQL that makes rows of a captured table out of images in the log, whatever its columns were called then
--- Parameters: capture; columns: past and base of rowrelay.past_columns(); source: SQL for rows id,
+-- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows id,
 --             key, n, image, caveat; those without n cannot be read; condition on a row called i with id and record r
 -- Result:     a SELECT of the table's columns; it needs rowrelay.past_shapes() in WITH
 create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,

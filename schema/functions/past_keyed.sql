@@ -15,8 +15,8 @@ declare
   changes  constant text := '(h.op in (''i'', ''u'') or h.op = ''s'' and h.new_row is not null '
                             'or h.op = ''d'' and h.caveat -> ''target'' is null)';
 begin
-  select * into shapes from rowrelay.past_shapes(capture, past.begun);
-  select * into columns from rowrelay.past_columns(capture);
+  select * into shapes from rowrelay.past_shapes(past);
+  select * into columns from rowrelay.past_columns(past);
   said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from, shapes.last_n,
                  rowrelay.past_shape_of('b.new_row', 'b.id', 'b.txid'));
   if past.cut_at is not null then
@@ -28,7 +28,7 @@ begin
          order by h.key, h.id desc)
       %6$s$sql$,
       shapes.statement, past.log, past.counts, past.known, changes,
-      rowrelay.past_images(capture, columns.past, columns.base, format(
+      rowrelay.past_images(capture, columns.past_row, columns.base, format(
         'select b.id, b.key, case when b.key is not null then %s end as n, b.new_row as image, b.caveat '
         'from last_before b where b.op <> ''d'' or b.key is null', said), rowrelay.past_truncated(past)));
   end if;
@@ -49,7 +49,7 @@ begin
          and exists (select from told t where t.n is null)
          and (h.key is null or h.key in (select t.key from told t where t.n is null))
        order by h.key, h.id desc),
-    said as (
+    said as materialized (
       select t.id, t.key, b.new_row as image, b.caveat,
              -- one that could not be told from others may have been of this row
              case when b.id > coalesce((select u.id from last_before u where u.key is null), 0) then %8$s end as n
@@ -65,8 +65,8 @@ begin
     past.log, past.known, said,
     concat_ws(' and ', rowrelay.past_present(capture, columns.present), only_row),
     rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
-    rowrelay.past_images(capture, columns.past, columns.base,
+    rowrelay.past_images(capture, columns.past_row, columns.base,
                          'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
-    rowrelay.past_images(capture, columns.past, columns.base, 'select s.id, s.key, s.n, s.image, s.caveat from said s'));
+    rowrelay.past_images(capture, columns.past_row, columns.base, 'select s.id, s.key, s.n, s.image, s.caveat from said s'));
 end
 $$;

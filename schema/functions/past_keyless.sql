@@ -14,8 +14,8 @@ declare
   rows     text[] := '{}';
   part     record;
 begin
-  select * into shapes from rowrelay.past_shapes(capture, past.begun);
-  select * into columns from rowrelay.past_columns(capture);
+  select * into shapes from rowrelay.past_shapes(past);
+  select * into columns from rowrelay.past_columns(past);
   changes := case when forwards then format('%s and %s and h.id > %s', past.log, past.counts, past.known)
                   else format('%s and not %s', past.recent, past.counts) end || ' and h.op in (''i'', ''u'', ''d'')';
   if not forwards then
@@ -27,7 +27,7 @@ begin
                           ('old_row', '''i''', case when forwards then -1 else 1 end)) as v(image, without, weight)
   loop
     rows := rows || format('select row(p.*)::%s, %s from (%s) as p', capture.relation, part.weight,
-      rowrelay.past_images(capture, columns.past, columns.base, format(
+      rowrelay.past_images(capture, columns.past_row, columns.base, format(
         'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where c.op <> %s',
         rowrelay.past_shape_of('c.' || part.image, 'c.id', 'c.txid'), part.image, part.without),
         case when forwards then rowrelay.past_truncated(past) else 'true' end));

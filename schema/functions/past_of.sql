@@ -13,27 +13,42 @@ declare
   unfinished xid8[] := '{}';
   emptied    bigint;
   unknown    bigint;
-  log        text;
+  ids        bigint[];
+  days       date[];
+  txid       xid8;
+  since      text;
 begin
   select c.* into capture from rowrelay.capture c where c.relation = past_of.relation order by c.id desc limit 1;
   select s.* into begun from rowrelay.shape s where s.capture = capture.id and s.begins order by s.id desc limit 1;
   perform rowrelay.check_past(relation, capture, begun, at, seen);
   pruned := capture.log_since > begun.noticed_at;
 
-  log := format('rowrelay.change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
-  if key is not null then
-    log := log || format(' and h.key = %L', key);
-  end if;
-  if seen is null then
-    execute format('select coalesce(array_agg(distinct h.txid), ''{}'') from %s and h.captured_at <= %L '
-                   'and h.txid in (select l.txid from rowrelay.change l where l.captured_at > %L)', log, at, at)
-       into unfinished;
-  end if;
   past.capture := capture;
   past.begun := begun;
+  past.shape := rowrelay.current_shape(capture);
+  past.log := format('rowrelay.change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
+  if key is not null then
+    select array_agg(f.change_id), array_agg(distinct f.day) into ids, days from rowrelay.changes_of_key(relation, key) as f;
+    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', coalesce(ids, '{}'), coalesce(days, '{}'));
+    past.recent := past.log;
+    if seen is null then
+      for txid in execute format('select h.txid from %s and h.captured_at <= %L order by h.id desc', past.log, at) loop
+        continue when txid = any (unfinished);
+        exit when not rowrelay.is_unfinished(txid, at); -- those before were over when it wrote
+        unfinished := unfinished || txid;
+      end loop;
+    end if;
+  else
+    select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
+    past.recent := past.log || ' and ' || since;
+    if seen is null then
+      execute format('select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where o.captured_at <= %L '
+                     'and o.txid in (select h.txid from rowrelay.change h where %s and h.captured_at > %L)',
+                     past.recent, at, since, at)
+         into unfinished;
+    end if;
+  end if;
   past.counts := rowrelay.counts_at(at, seen, unfinished);
-  past.log := log;
-  past.recent := log;
 
   execute format(
     'select max(h.change_id) filter (where h.is_known and h.condition is null and h.captured_at >= $3 and %1$s), '

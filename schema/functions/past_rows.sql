@@ -8,12 +8,15 @@ create or replace function rowrelay.past_rows(relation anyelement, at timestampt
 returns setof anyelement
 language plpgsql stable set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on set jit = off as $$
 declare
   message text;
   detail  text;
   hint    text;
 begin
+  if key is not null then
+    perform set_config('enable_seqscan', 'off', true); -- a day that has no statistics yet looks small
+  end if;
   return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
   if not rowrelay.sees_log() then
     raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',

@@ -1,20 +1,20 @@
 -- Purpose:    SQL for how to read row images of a captured table, whatever its columns were called when they were made
--- Parameters: capture; shape with which its log begins
+-- Parameters: past
 -- Result:     statement: what can stand behind WITH as shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes): number
 --             in order; last change id that may have it; as in rowrelay.shape, with names sorted as well; what each is
 --             called now, null: what it held is not to be shown, or is no more.
 --             last_from: changes with a larger id have the last of them, last_n; is_plain: there is only one, and all that
 --             it names is called so now
-create or replace function rowrelay.past_shapes(capture rowrelay.capture, begun rowrelay.shape, out statement text,
-                                                out last_from bigint, out last_n integer, out is_plain boolean)
+create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint, out last_n integer, out is_plain boolean)
 language plpgsql stable as $$
 declare
-  now_shape  rowrelay.shape := rowrelay.current_shape(capture);
+  capture    rowrelay.capture := past.capture;
+  now_shape  rowrelay.shape := past.shape;
   last_shape rowrelay.shape;
 begin
-  select s.* into last_shape from rowrelay.shape s where s.capture = past_shapes.capture.id order by s.id desc limit 1;
+  select s.* into last_shape from rowrelay.shape s where s.capture = (past.capture).id order by s.id desc limit 1;
   with noted as (
-    select s.* from rowrelay.shape s where s.capture = past_shapes.capture.id and s.id >= begun.id
+    select s.* from rowrelay.shape s where s.capture = (past.capture).id and s.id >= (past.begun).id
     union all
     -- an alteration that nobody has noticed yet
     select now_shape.*

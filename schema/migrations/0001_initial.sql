@@ -126,6 +126,7 @@ comment on column rowrelay.truncation.is_known is 'false: it could not be captur
 create type rowrelay.past as (
   capture  rowrelay.capture,
   begun    rowrelay.shape, -- with which the log begins
+  shape    rowrelay.shape, -- that rows have now
   log      text,           -- SQL behind FROM: what of the log may be used, as h
   recent   text,           -- the part of it in which all is that does not count
   counts   text,           -- SQL: whether h had happened

@@ -1,0 +1,21 @@
+-- Purpose:    whether a transaction of which something was captured by a time went on after it
+-- Parameters: txid; at
+create or replace function rowrelay.is_unfinished(txid xid8, at timestamptz) returns boolean
+language plpgsql stable as $$
+declare
+  last   record;
+  answer boolean;
+begin
+  -- it was over at a tick that was taken by then
+  if (select t.taken_at from rowrelay.tick t
+       where pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+       order by pg_snapshot_xmax(t.snapshot), t.id limit 1) <= at then
+    return false;
+  end if;
+  -- one transaction writes one change after the other
+  select f.change_id, f.day into last from rowrelay.changes_of_transaction(txid) as f order by f.change_id desc limit 1;
+  execute format('select h.captured_at > $1 from rowrelay.change h where h.id = %s and h.day = %L', last.change_id, last.day)
+     into answer using at;
+  return answer;
+end
+$$;

@@ -1,0 +1,23 @@
+-- Purpose:    the last tick before a moment: what it does not show as committed, and only that, may come after the moment
+-- Parameters: at: a time, or null; seen: a snapshot, or null
+-- Result:     from_id, from_day: changes after the moment have larger ids, and are in this partition or a later one;
+--             both as low as can be when there is no tick that helps
+create or replace function rowrelay.past_tick(at timestamptz, seen pg_snapshot, out from_id bigint, out from_day date)
+language plpgsql stable as $$
+declare
+  tick rowrelay.tick;
+begin
+  if seen is not null then
+    select t.* into tick from rowrelay.tick t
+     where pg_snapshot_xmax(t.snapshot) <= pg_snapshot_xmin(seen)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+  else
+    -- in the order in which they were taken, should the clock have been set back
+    select t.* into tick from rowrelay.tick t
+     where t.id < coalesce((select min(l.id) from rowrelay.tick l where l.taken_at > at), 9223372036854775807)
+     order by t.id desc limit 1;
+  end if;
+  from_id := coalesce(least(tick.low, (select min(f) from unnest(tick.writers_from) as f)), 0);
+  from_day := coalesce(tick.open_from, '-infinity');
+end
+$$;
