@@ -9,15 +9,18 @@ declare
   parent  regclass;
   reaches boolean;
 begin
-  if capture.id is null or capture.released_at is not null or begun.id is null then
+  if capture.id is null or begun.id is null then
     select c.relation into parent from rowrelay.capture c
      where c.released_at is null and c.relation <> check_past.relation and check_past.relation = any (rowrelay.captured_tables(c));
-    raise exception 'table % is not captured%', relation, case when capture.released_at is not null then ' any more' else '' end
+    raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
-            detail = case when capture.released_at is not null
-                          then 'What it is now, and was since it was released, has no connection with the log.' end,
             hint = case when parent is not null then format('It is captured together with %s: ask for that.', parent)
-                        else format('What was captured is in rowrelay.history. From now on: select rowrelay.capture_table(%L);', relation) end;
+                        else format('Its past begins with: select rowrelay.capture_table(%L);', relation) end;
+  end if;
+  if capture.released_at is not null then
+    raise exception 'table % is not captured any more', relation
+      using errcode = 'undefined_object', detail = 'What it is now has no connection with what the log says of it.',
+            hint = 'What was captured is in rowrelay.history.';
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
