@@ -14,6 +14,7 @@
 #include "call.h"
 #include "list.h"
 #include "logbook.h"
+#include "past.h"
 #include "pattern.h"
 #include "printer.h"
 #include "queries.h"
@@ -57,7 +58,10 @@ struct wanted {
   struct buffer ops;
   PGresult *since;
   PGresult *until;
-  int64_t limit; /* -1: all */
+  PGresult *as_of;
+  const char *moment; /* at which the table is wanted; NULL: its changes are */
+  int tables;         /* how many are named; 0: all are meant */
+  int64_t limit;      /* -1: all */
 };
 
 static void wanted_init(struct wanted *wanted) {
@@ -73,6 +77,7 @@ static void wanted_release(struct wanted *wanted) {
   buffer_release(&wanted->ops);
   PQclear(wanted->since);
   PQclear(wanted->until);
+  PQclear(wanted->as_of);
 }
 
 /* The uses of an option, and one more text if it is not NULL, as an array; *list stays NULL when there is none. */
@@ -140,10 +145,24 @@ static bool find_tables(struct source *source, const struct options *given, stru
   buffer_add_string(&wanted->relations, "}");
   wanted->filter.relations = wanted->relations.data;
   ok = ok && buffer_ok(&wanted->relations, "the list of tables", error);
+  wanted->tables = ok ? PQntuples(tables) : 0;
   if (ok && given->argument_count > 1 && PQntuples(tables) != 1)
     ok = error_set(error, FAILURE_USAGE, "a key is of one table, and \"%s\" names %d", first, PQntuples(tables));
   PQclear(tables);
   return ok;
+}
+
+static bool check_past(const struct options *given, const struct wanted *wanted, struct error *error) {
+  static const char *const others[] = {"since", "until", "op", "actor", "txid", "follow"};
+  if (wanted->moment == NULL)
+    return true;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (option_given(given, others[i]))
+      return error_set(error, FAILURE_USAGE, "options --as-of and --%s exclude each other", others[i]);
+  if (wanted->tables == 1)
+    return true;
+  error_set(error, FAILURE_USAGE, "one table at a time can be shown as it was");
+  return error_hint(error, "name it: rowrelay log TABLE --as-of '%s'", option_text(given, "as-of"));
 }
 
 static bool read_wanted(struct source *source, const struct options *given, struct wanted *wanted,
@@ -158,7 +177,8 @@ static bool read_wanted(struct source *source, const struct options *given, stru
   return find_tables(source, given, wanted, error) &&
          read_moment(source, given, "since", &wanted->since, &filter->since, error) &&
          read_moment(source, given, "until", &wanted->until, &filter->until, error) &&
-         collect(given, "actor", NULL, &wanted->actors, &filter->actors, error) &&
+         read_moment(source, given, "as-of", &wanted->as_of, &wanted->moment, error) &&
+         check_past(given, wanted, error) && collect(given, "actor", NULL, &wanted->actors, &filter->actors, error) &&
          collect(given, "op", NULL, &wanted->ops, &filter->ops, error);
 }
 
@@ -224,9 +244,11 @@ static bool print_log(struct source **source, const struct options *given, struc
   if (!choose_style(given, &printer, error) || !read_wanted(*source, given, wanted, error) ||
       !pager_open(&pager, !follow && !option_given(given, "no-pager"), error))
     return false;
-  bool ok = follow ? tail_run(source, given, &wanted->filter, wanted->limit < 0 ? TAIL_LENGTH : wanted->limit, &printer,
-                              error)
-                   : print_book(*source, wanted, &printer, error);
+  bool ok =
+      wanted->moment != NULL ? past_print(*source, &wanted->filter, wanted->moment, wanted->limit, &printer, error)
+      : follow
+          ? tail_run(source, given, &wanted->filter, wanted->limit < 0 ? TAIL_LENGTH : wanted->limit, &printer, error)
+          : print_book(*source, wanted, &printer, error);
   pager_close(&pager);
   return ok;
 }
@@ -256,6 +278,7 @@ static const struct option OPTIONS[] = {
     {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},
     {.name = "actor", .value = "NAME", .repeatable = true, .help = "only changes by this person or database user"},
     {.name = "txid", .value = "TXID", .help = "only changes of this transaction"},
+    {.name = "as-of", .value = "TIME", .help = "show the table, or the row, as it was then"},
     {.name = "follow",
      .letter = 'f',
      .help = "the oldest first, and then what is committed, until Ctrl-C; without -n after the last 10"},

@@ -305,3 +305,115 @@ Test(log, nothing_is_held_at_the_source_while_somebody_reads) {
   HAS(said, "held: 0|1\n");
   end();
 }
+
+/* ---- as it was --------------------------------------------------------------------------------------------------- */
+
+Test(log, a_table_or_a_row_is_shown_as_it_was) {
+  begin("log_as_of");
+  sql(f.at_source, "insert into item values (1, 'tea', 2.50)");
+  sql(f.at_source, "insert into item select n, 'many', 0 from generate_series(2, 1200) n");
+  char moment[64];
+  snprintf(moment, sizeof moment, "%s", ask(f.at_source, "select clock_timestamp()"));
+  sql(f.at_source, "update item set price = 3 where id = 1; delete from item where id = 2");
+  cr_assert_str_eq(rowrelay_ok(&f, "log", "item", "1", "--as-of", moment, NULL),
+                   "    id: 1\n    name: \"tea\"\n    price: 2.50\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "log", "item", "1", "--json", "--as-of", "tomorrow", NULL),
+                   "{\"id\":1,\"name\":\"tea\",\"price\":3}\n");
+  cr_assert_eq(count_of(rowrelay_ok(&f, "log", "item", "--json", "--as-of", moment, NULL), "\n"), 1200);
+  cr_assert_eq(count_of(rowrelay_ok(&f, "log", "item", "--json", "--as-of", "tomorrow", NULL), "\n"), 1199);
+  cr_assert_eq(count_of(rowrelay_ok(&f, "log", "item", "--json", "-n", "7", "--as-of", moment, NULL), "\n"), 7);
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "*", "--as-of", moment, NULL), 2);
+  HAS(errors, "one table at a time can be shown as it was");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "log", "item", "--as-of", moment, "--op", "insert", NULL), 2);
+  HAS(errors, "options --as-of and --op exclude each other");
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "log", "item", "--as-of", "2020-01-01", NULL), 0);
+  end();
+}
+
+/* ---- as it happens ----------------------------------------------------------------------------------------------- */
+
+static pid_t follow(void) {
+  sql(f.at_source, "insert into item values (-1)");
+  pid_t process = fixture_start(&f, "log", "--follow", "--oneline", "-n", "1", NULL);
+  wait_until_says(process, " item -1 ", 20);
+  return process;
+}
+
+static void shows_once(pid_t process, int key) {
+  char words[32];
+  snprintf(words, sizeof words, " item %d ", key);
+  cr_assert_eq(count_of(process_log(process), words), 1, "%s", process_log(process));
+}
+
+Test(log, what_commits_late_is_shown_then_and_nothing_twice) {
+  begin("log_follow");
+  PGconn *early = connect_to(f.source, NULL);
+  PGconn *late = connect_to(f.source, NULL);
+  /* This one runs already when following begins. */
+  sql(early, "begin; insert into item values (1)");
+  pid_t process = follow();
+  sql(late, "begin; insert into item values (2)");
+  sql(f.at_source, "insert into item values (3)");
+  wait_until_says(process, " item 3 ", 10);
+  HAS_NOT(process_log(process), " item 2 ");
+  sql(early, "insert into item values (4); commit");
+  wait_until_says(process, " item 4 ", 10);
+  for (int i = 0; i < 40; i++) {
+    sql(early, "begin; insert into item values (%d)", 100 + 3 * i);
+    sql(f.at_source, "insert into item values (%d)", 101 + 3 * i);
+    sleep_seconds(0.02);
+    sql(early, "%s; insert into item values (%d)", i % 4 == 0 ? "rollback" : "commit", 102 + 3 * i);
+  }
+  sql(late, "commit; insert into item select generate_series(1001, 4000); insert into item values (5)");
+  wait_until_says(process, " item 2 ", 10);
+  wait_until_says(process, " item 5 ", 10);
+  for (int key = 1; key <= 5; key++)
+    shows_once(process, key);
+  for (int i = 0; i < 120; i++)
+    if (i % 12 != 0)
+      shows_once(process, 100 + i);
+  cr_assert_eq(count_of(process_log(process), "\n"), 1 + 5 + 110 + 3000, "%s", process_log(process));
+  PQfinish(early);
+  PQfinish(late);
+  cr_assert_eq(stop_process(process, SIGINT), 0);
+  end();
+}
+
+Test(log, what_began_days_ago_is_shown_when_it_commits) {
+  begin("log_old_days");
+  write_days(10);
+  pid_t process = follow();
+  /* As a transaction writes that began on the day before yesterday. */
+  sql(f.at_source,
+      "insert into rowrelay.change (txid, captured_at, day, capture, op, key, new_row)"
+      "select pg_current_xact_id(), clock_timestamp(), (now() at time zone 'UTC')::date - 2, c.id, 'i', '77', '{}'"
+      "  from rowrelay.capture c where c.relation = 'item'::regclass");
+  wait_until_says(process, " item 77", 15);
+  cr_assert_eq(count_of(process_log(process), " item 77"), 1);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  end();
+}
+
+Test(log, a_crash_of_the_server_is_survived_even_where_it_gives_out_numbers_anew) {
+  own_server("source", "wal_writer_delay=10s");
+  begin("log_crash");
+  pid_t process = follow();
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_says(process, " item 1 ", 10);
+  /* The server has not written this down when it crashes. */
+  sql(f.at_source, "set synchronous_commit to off; insert into item values (2)");
+  wait_until_says(process, " item 2 ", 10);
+  PQfinish(f.at_source);
+  restart_server("source", "immediate");
+  f.at_source = connect_to(f.source, NULL);
+  bool forgotten = strcmp(ask(f.at_source, "select count(*) from item where id = 2"), "0") == 0;
+  sql(f.at_source, "insert into item values (3); insert into item values (4)");
+  wait_until_says(process, " item 4 ", 20);
+  for (int key = 1; key <= 4; key++)
+    shows_once(process, key);
+  cr_assert(forgotten);
+  HAS(process_log(process), "; trying again");
+  cr_assert_eq(stop_process(process, SIGINT), 0);
+  end();
+}
