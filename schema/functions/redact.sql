@@ -41,7 +41,7 @@ begin
   select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
-    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'no_data_found',
+    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
       hint = 'Keys are written as view rowrelay.history shows them, those of several columns as a JSON array.';
   end if;
   perform rowrelay.check_redactable(relation, captures, columns, ids);
