@@ -211,6 +211,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/typed_literal.sql
 \ir functions/row_condition.sql
 \ir functions/is_whole_row.sql
+\ir functions/check_not_redacted.sql
 \ir functions/row_before.sql
 \ir functions/is_same_row.sql
 \ir functions/undo_steps.sql

@@ -84,6 +84,10 @@ begin
   seal.redaction := redaction.id;
   seal.content := rowrelay.redaction_content(redaction);
   perform rowrelay.add_seal(seal);
+  if exists (select from rowrelay.day d where d.archived_at is not null) then
+    raise warning 'days of the log are in archives, which may hold the values still'
+      using hint = 'Restore them, redact again, and archive them anew: select day, archive from rowrelay.day;';
+  end if;
   return cardinality(redaction.change_ids);
 end
 $$;

@@ -22,6 +22,7 @@ begin
      limit 1;
   end if;
   if previous.capture = change.capture and previous.new_row is not null then
+    perform rowrelay.check_not_redacted(previous, capture);
     return rowrelay.row_texts(capture.relation, previous.new_row, previous.caveat -> 'text_columns') || coalesce(kept, '{}');
   end if;
   raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id

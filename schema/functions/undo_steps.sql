@@ -35,6 +35,7 @@ begin
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
     end if;
+    perform rowrelay.check_not_redacted(change, capture);
 
     step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
     if change.op <> 'd' then

@@ -202,6 +202,16 @@ Test(redact, old_keys_and_earlier_captures_of_the_table_are_covered) {
   fixture_end(&f);
 }
 
+Test(redact, a_null_that_was_redacted_is_not_taken_for_what_the_row_was) {
+  struct fixture f;
+  begin(&f, "redact_undo");
+  const char *change = ask(f.at_source, "select max(id) from rowrelay.change where key = '2'");
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.undo('shop.person', '2', %s)", change) == 1);
+  rowrelay_ok(&f, "redact", "shop.person", "2", "phone", NULL);
+  cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.undo('shop.person', '2', %s)", change), "55000");
+  fixture_end(&f);
+}
+
 /* By whatever way a row is written, and whatever was altered meanwhile. */
 Test(redact, what_is_masked_or_left_out_never_gets_into_the_log) {
   struct fixture f;
