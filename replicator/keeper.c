@@ -10,11 +10,14 @@
 /* For one statement. Milliseconds. */
 #define QUERY_DEADLINE 600000
 
+/* To drop empty partitions. */
+#define MOST_TRIES 5
 /* Sealing takes a third of one of the server's processors. */
 #define SEAL_REST 2
 
 /* Columns of keeper_is_due.sql. */
 enum { COLUMN_SEAL, COLUMN_PRUNE };
+
 /* Columns of prune.sql. */
 enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
@@ -77,9 +80,10 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
   return true;
 }
 
+/* Under load it takes some tries to meet a moment in which nobody is long at anything. */
 static bool drop_empty_days(struct keeper *keeper, struct source *source, struct error *error) {
   int dropped = 1;
-  while (dropped > 0 && !is_leaving(keeper)) {
+  for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !is_leaving(keeper); tries += dropped < 0) {
     PGresult *reply = NULL;
     if (!source_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
       return false;

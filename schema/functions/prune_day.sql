@@ -28,7 +28,7 @@ begin
     update rowrelay.source s set prunings = nextval('rowrelay.prunings');
     execute format('truncate only %s', partition);
     outcome := 'dropped';
-    note := concat_ws('; ', format('ids %s to %s', day.first_id, day.last_id), 'given up: ' || note);
+    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'), 'given up: ' || note);
   exception when lock_not_available then
     outcome := 'busy';
     note := 'somebody reads or delivers its changes';
