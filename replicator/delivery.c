@@ -1,6 +1,8 @@
 #include "delivery.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Pause before the first retry; it doubles with each. Milliseconds. */
 #define FIRST_PAUSE 25
@@ -46,6 +48,11 @@ void verdict_refuse(struct verdict *verdict, const struct error *why) {
     *verdict->why = *why;
 }
 
+void verdict_answer(struct verdict *verdict, const char *answer) {
+  if (verdict->answer[0] == '\0')
+    snprintf(verdict->answer, sizeof verdict->answer, "%s", answer);
+}
+
 size_t delivery_count(const struct delivery *delivery, enum outcome outcome) {
   size_t count = 0;
   for (size_t i = 0; i < delivery->batch->count; i++)
@@ -81,6 +88,14 @@ static void refuse(struct delivery *delivery, size_t index, const struct error *
   ++*waiting;
 }
 
+/* The target has it. */
+static void deliver(struct delivery *delivery, size_t index, const struct verdict *verdict) {
+  struct fate *fate = &delivery->fates[index];
+  delivery_decide(delivery, index, OUTCOME_DELIVERED, NULL);
+  fate->attempts++;
+  memcpy(fate->answer, verdict->answer, sizeof fate->answer);
+}
+
 /* Does as the verdicts say; what they say nothing of stays in `selection`. */
 static void apply_verdicts(struct delivery *delivery, struct selection *selection, struct verdict *verdicts,
                            bool pushed, const struct error *error, size_t *waiting) {
@@ -89,7 +104,7 @@ static void apply_verdicts(struct delivery *delivery, struct selection *selectio
     size_t index = selection->indexes[i];
     switch (verdicts[i].kind) {
     case VERDICT_DELIVERED:
-      delivery_decide(delivery, index, OUTCOME_DELIVERED, NULL);
+      deliver(delivery, index, &verdicts[i]);
       break;
     case VERDICT_REFUSED:
       refuse(delivery, index, verdicts[i].why != NULL ? verdicts[i].why : error, waiting);
@@ -100,7 +115,7 @@ static void apply_verdicts(struct delivery *delivery, struct selection *selectio
       break;
     case VERDICT_NONE:
       if (pushed)
-        delivery_decide(delivery, index, OUTCOME_DELIVERED, NULL);
+        deliver(delivery, index, &verdicts[i]);
       else
         selection->indexes[left++] = index;
     }

@@ -24,6 +24,9 @@ enum outcome {
   OUTCOME_BLOCKED /* waits behind a refused change of its row */
 };
 
+/* Room for a target's words in a receipt. They are of a few kinds, because each kind has a receipt of its own. */
+#define ANSWER_SIZE 40
+
 /* What a push says of one of its changes, where it can say more than of all together. */
 enum verdict_kind {
   VERDICT_NONE,      /* as the push as a whole */
@@ -34,11 +37,15 @@ enum verdict_kind {
 
 struct verdict {
   enum verdict_kind kind;
-  struct error *why; /* on the heap, of a refusal; NULL: as the push */
+  struct error *why;        /* on the heap, of a refusal; NULL: as the push */
+  char answer[ANSWER_SIZE]; /* what the target said of a change that it has, for the receipt; "": nothing */
 };
 
 /* Says that a change was refused; `why` is copied. */
 void verdict_refuse(struct verdict *verdict, const struct error *why);
+
+/* Notes what the target said of a change, unless something was noted already; cut off where there is no more room. */
+void verdict_answer(struct verdict *verdict, const char *answer);
 
 /* What became of the change with the same index in the batch. */
 struct fate {
@@ -48,6 +55,7 @@ struct fate {
   bool goes_back;    /* the same: returned for good */
   bool unknown;      /* it was pushed, and there was no answer: it may have arrived */
   struct error *why; /* the target's words, on the heap; NULL unless it was refused */
+  char answer[ANSWER_SIZE];
 };
 
 struct delivery {

@@ -7,6 +7,7 @@
 #include "lease.h"
 #include "number.h"
 #include "queries.h"
+#include "receipts.h"
 #include "reply.h"
 
 /* A list of all changes of a batch with their errors is far smaller. */
@@ -179,6 +180,7 @@ struct lists {
   struct buffer delivered; /* JSON: what makes older refused changes moot */
   struct buffer refused;
   struct buffer returned;
+  struct buffer receipts;
   bool for_good; /* the commit has to reach the disk */
 };
 
@@ -200,6 +202,7 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   list_open(&lists->delivered);
   list_open(&lists->refused);
   list_open(&lists->returned);
+  buffer_init(&lists->receipts, LIST_LIMIT);
   for (size_t i = 0; i < delivery->batch->count; i++) {
     const struct change *change = &delivery->batch->changes[i];
     if (settlement->claim->settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
@@ -235,9 +238,18 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   list_close(&lists->returned);
 }
 
+static bool list_receipts(struct lists *lists, const struct delivery *delivery, struct error *error) {
+  struct receipts receipts = {.parts = NULL};
+  bool ok = receipts_collect(&receipts, delivery, error);
+  if (ok)
+    receipts_add_json(&receipts, &lists->receipts);
+  receipts_release(&receipts);
+  return ok;
+}
+
 static bool lists_ok(const struct lists *lists, struct error *error) {
-  return buffer_ok(&lists->delivered_ids, "a receipt", error) &&
-         buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
+  return buffer_ok(&lists->delivered_ids, "a list of changes", error) &&
+         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
          buffer_ok(&lists->gone_ids, "a list of changes", error) &&
          buffer_ok(&lists->returned_ids, "a list of changes", error) &&
          buffer_ok(&lists->delivered, "a list of changes", error) &&
@@ -253,6 +265,7 @@ static void lists_release(struct lists *lists) {
   buffer_release(&lists->delivered);
   buffer_release(&lists->refused);
   buffer_release(&lists->returned);
+  buffer_release(&lists->receipts);
 }
 
 bool settle(const struct settlement *settlement, struct error *error) {
@@ -265,7 +278,8 @@ bool settle(const struct settlement *settlement, struct error *error) {
   size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
   /* What replaces a refused change may be in the same batch. */
   lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
-  bool ok = lists_ok(&lists, error) && (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
+  bool ok = list_receipts(&lists, delivery, error) && lists_ok(&lists, error) &&
+            (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
   if (ok) {
     pgconn_pipeline_begin(connection);
     if (settings->at_most_once) {
@@ -277,17 +291,18 @@ bool settle(const struct settlement *settlement, struct error *error) {
     }
     if (lists.for_good)
       pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
-    if (lists.delivered_ids.length > 2 || refused_count > 0)
+    if (lists.receipts.length > 2)
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
-                                 batch->receipt.claimed_at, lists.delivered_ids.data,
-                                 number((int64_t)refused_count).text));
+                                 batch->receipt.claimed_at, lists.receipts.data));
     if (!list_is_empty(&lists.refused))
       pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, lists.refused.data));
     if (!list_is_empty(&lists.returned) && !settings->leased)
       pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(lists.returned.data));
     if (!list_is_empty(&lists.delivered))
-      pgconn_pipeline_add(connection, &QUERY_settle_superseded, VALUES(target.text, lists.delivered.data));
+      pgconn_pipeline_add(connection, &QUERY_settle_superseded,
+                          VALUES(target.text, lists.delivered.data, number(batch->receipt.token).text,
+                                 settlement->instance, batch->receipt.claimed_at));
     if (refused_count > 0 && delivery->on_error == ON_ERROR_HALT)
       add_halt(settlement, connection);
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);

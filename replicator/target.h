@@ -22,7 +22,7 @@ struct push {
   int64_t token;            /* of that claim; a later claim of a lane has a larger one */
   int64_t first_id;         /* what is older in these lanes is settled */
   bool routes_are_new;      /* the attempt before this one failed, and they were read since */
-  struct verdict *verdicts; /* one for each change, see delivery.h */
+  struct verdict *verdicts; /* one for each change, see delivery.h; here it also says what it answered */
 };
 
 struct target_kind {

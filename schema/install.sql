@@ -265,6 +265,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/documents.sql
 \ir views/instances.sql
 \ir views/errors.sql
+\ir functions/delivery_of.sql
 \ir views/history.sql
 \ir functions/history_at.sql
 \ir functions/history_of.sql

@@ -1,4 +1,11 @@
--- The receipt of a batch.
---   $1 token  $2 target  $3 instance  $4 when it was claimed  $5 ids of what was delivered  $6 how many were refused
-insert into rowrelay.receipt (token, target, instance, claimed_at, settled_at, change_ids, refused)
-values ($1::bigint, $2::integer, $3::uuid, $4::timestamptz, clock_timestamp(), $5::bigint[], $6::integer);
+-- The receipts of a batch.
+--   $1 token  $2 target  $3 instance  $4 when it was claimed
+--   $5 [{"outcome", "answer", "attempts", "ids", "first_id", "last_id"}], see replicator/receipts.h
+insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, instance, host, pid, claimed_at, settled_at,
+                              change_ids, first_id, last_id)
+select $1::bigint, p.part - 1, $2::integer, p.outcome, p.answer, p.attempts, $3::uuid, i.host, i.pid, $4::timestamptz,
+       clock_timestamp(), p.ids::bigint[], p.first_id, p.last_id
+  from rows from (json_to_recordset($5::json) as (outcome text, answer text, attempts integer, ids text,
+                                                  first_id bigint, last_id bigint))
+         with ordinality as p(outcome, answer, attempts, ids, first_id, last_id, part)
+  left join rowrelay.instance i on i.id = $3::uuid;

@@ -137,7 +137,8 @@ static bool read_clickhouse_code(const struct http_request *request, struct erro
   return true;
 }
 
-static bool send_body(struct http_lines *lines, struct error *error) {
+/* *status is the answer's. */
+static bool send_body(struct http_lines *lines, long *status, struct error *error) {
   const char *more[] = {"Expect:", "Content-Type: application/x-ndjson"};
   struct http_request request = {.method = "POST",
                                  .url = lines->url.data,
@@ -159,6 +160,7 @@ static bool send_body(struct http_lines *lines, struct error *error) {
         request.status <= 405 && request.status != 400)
       error->kind = FAILURE_FATAL;
   }
+  *status = request.status;
   curl_slist_free_all(request.headers);
   http_request_release(&request);
   return ok;
@@ -175,14 +177,22 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
       change_add_json(&lines->body, push->changes[i], lines->settings->source_id);
     buffer_add(&lines->body, "\n", 1);
   }
-  return ok && buffer_ok(&lines->body, "a request", error) && send_body(lines, error);
+  long status;
+  ok = ok && buffer_ok(&lines->body, "a request", error) && send_body(lines, &status, error);
+  char answer[ANSWER_SIZE];
+  if (ok)
+    http_target_answer(status, answer);
+  for (size_t i = 0; ok && i < push->count; i++)
+    verdict_answer(&push->verdicts[i], answer);
+  return ok;
 }
 
 /* No line at all. */
 static bool lines_test(void *handle, struct buffer *answer, struct error *error) {
   struct http_lines *lines = handle;
   buffer_clear(&lines->body);
-  if (!send_body(lines, error))
+  long status;
+  if (!send_body(lines, &status, error))
     return false;
   buffer_add_string(answer, "it took a request without lines");
   return true;

@@ -183,6 +183,13 @@ static void show_answer(const struct http_request *request, char *shown, size_t 
   shown[length] = '\0';
 }
 
+void http_target_answer(long status, char answer[static ANSWER_SIZE]) {
+  static const char *const NAMES[] = {" OK", " Created", " Accepted", " Non-Authoritative Information", " No Content"};
+  size_t index = (size_t)(status - 200);
+  bool has_name = status >= 200 && index < sizeof NAMES / sizeof NAMES[0];
+  snprintf(answer, ANSWER_SIZE, "%ld%s", status, has_name ? NAMES[index] : "");
+}
+
 bool http_target_failed(const struct http_request *request, struct error *error) {
   char shown[SHOWN_ANSWER];
   long status = request->status;

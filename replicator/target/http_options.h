@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "delivery.h"
 #include "http.h"
 #include "settings.h"
 
@@ -31,6 +32,9 @@ bool http_target_flag(const struct http_target *target, const char *name);
  * for 410, FAILURE_RETRY and FAILURE_FATAL where the target is. Always false.
  */
 bool http_target_failed(const struct http_request *request, struct error *error);
+
+/* An answer's status, and its name where that is one of a success: "204 No Content". */
+void http_target_answer(long status, char answer[static ANSWER_SIZE]);
 
 /* The user's headers, and of `more` those that he has not set himself; NULL when there is no memory. Free with
  * curl_slist_free_all(). */

@@ -363,6 +363,9 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
   if (!latest_mark(changes, count, is_last, error))
     goto done;
   for (size_t i = 0; i < count; i++)
+    if (!is_last[i])
+      verdict_answer(&push->verdicts[indexes[i]], "a later change stands for it");
+  for (size_t i = 0; i < count; i++)
     if (is_last[i] && changes[i]->operation == OPERATION_DELETE)
       add_change(mirror, piece, push, indexes[i]);
   for (size_t i = 0; i < count; i++)

@@ -137,9 +137,26 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
   return false;
 }
 
+/* PostgreSQL says nothing of a single row; what was done with it is known all the same. */
+static const char *what_was_done(const struct postgres *postgres, const struct change *change) {
+  if (postgres->append != NULL)
+    return "appended";
+  switch (change->operation) {
+  case OPERATION_DELETE:
+    return "deleted";
+  case OPERATION_TRUNCATE:
+    return change->new_row == NULL ? "truncated" : "deleted";
+  default:
+    return "stored";
+  }
+}
+
 static bool postgres_push(void *handle, const struct push *push, struct error *error) {
   struct postgres *postgres = handle;
-  return postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+  bool ok = postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+  for (size_t i = 0; ok && i < push->count; i++)
+    verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
+  return ok;
 }
 
 const struct target_kind TARGET_POSTGRESQL = {.scheme = "postgresql",

@@ -401,6 +401,10 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     struct error why;
     /* 409: what is there is newer, or the same. 404: what is to go is not there. */
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
+      char answer[ANSWER_SIZE];
+      const char *result = json_string_value(json_object_get(outcome, "result"));
+      snprintf(answer, sizeof answer, "%d %s", (int)status, result != NULL ? result : status == 409 ? "newer" : "");
+      verdict_answer(verdict, answer);
       verdict->kind = VERDICT_DELIVERED;
       return true;
     }
@@ -484,8 +488,10 @@ static bool settle_older(struct bulk *bulk, struct error *error) {
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = latest_chain(push->changes, push->count, next, error);
   for (size_t i = push->count; ok && i-- > 0;)
-    if (next[i] != LATEST_NONE && push->verdicts[next[i]].kind == VERDICT_DELIVERED)
+    if (next[i] != LATEST_NONE && push->verdicts[next[i]].kind == VERDICT_DELIVERED) {
       push->verdicts[i].kind = VERDICT_DELIVERED;
+      verdict_answer(&push->verdicts[i], "a later change stands for it");
+    }
   free(next);
   return ok;
 }
@@ -565,8 +571,10 @@ static bool push_truncate(struct search *search, const struct change *change, st
 
 static bool search_push(void *handle, const struct push *push, struct error *error) {
   struct search *search = handle;
-  if (push->changes[0]->operation == OPERATION_TRUNCATE)
+  if (push->changes[0]->operation == OPERATION_TRUNCATE) {
+    verdict_answer(&push->verdicts[0], "emptied");
     return push_truncate(search, push->changes[0], error);
+  }
   return push_rows(search, push, error);
 }
 

@@ -359,9 +359,12 @@ static bool send_next(struct sending *sending, struct slot *slot, struct error *
 
 /* The changes of a request that was accepted. */
 static void accepted(struct sending *sending, const struct slot *slot) {
+  char answer[ANSWER_SIZE];
+  http_target_answer(slot->request.status, answer);
   for (size_t i = 0; i < slot->count; i++) {
     size_t index = slot->indexes[i];
     sending->push->verdicts[index].kind = VERDICT_DELIVERED;
+    verdict_answer(&sending->push->verdicts[index], answer);
     if (sending->next[index] != LATEST_NONE)
       make_ready(sending, sending->next[index]);
   }

@@ -52,6 +52,11 @@ begin
   ), gone as (
     delete from rowrelay.queue q using leaving l
      where l.is_copied and q.lane = l.lane and q.change_id = l.change_id
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, b.target, 'copied', 'it came with a copy of the table', 0, clock_timestamp(),
+           array_agg(l.change_id order by l.change_id), min(l.change_id), max(l.change_id)
+      from leaving l where l.is_copied having count(*) > 0
   ), queued as (
     update rowrelay.queue q set lane = q.lane - room from leaving l
      where not l.is_copied and q.lane = l.lane and q.change_id = l.change_id

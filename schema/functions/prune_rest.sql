@@ -22,8 +22,9 @@ begin
   end loop;
   oldest_id := coalesce(oldest_id, (select max(d.last_id) from rowrelay.day d where d.dropped_at is not null));
   delete from rowrelay.receipt r
-   where r.token = any (array(select o.token from rowrelay.receipt o
-                               where oldest_id > all (o.change_ids) and o.settled_at < now() - interval '1 day'
+   where r.ctid = any (array(select o.ctid from rowrelay.receipt o
+                              where int8range(o.first_id, o.last_id, '[]') << int8range(oldest_id, null)
+                                and o.settled_at < now() - interval '1 day'
                                order by o.token limit piece));
   delete from rowrelay.tick t
    where t.id in (select o.id from rowrelay.tick o

@@ -1,5 +1,5 @@
 -- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
---             (on_error=block) goes on. The log keeps them.
+--             (on_error=block) goes on. The log keeps them, and who gave them up.
 -- Parameters: target (null: all); change ids (null: all that were refused)
 -- Result:     how many changes were given up
 -- Errors:     no such target
@@ -22,7 +22,12 @@ begin
        and f.lane = any (lanes)
        and f.state = 'error'
        and (change_ids is null or f.change_id = any (change_ids))
-    returning f.target, f.capture, f.key
+    returning f.target, f.capture, f.key, f.change_id, f.message as error
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, g.target, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
+      from gone g group by g.target, g.error
   ), freed as (
     select b.change_id from rowrelay.refusal b
      where b.state = 'blocked'

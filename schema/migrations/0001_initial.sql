@@ -375,23 +375,45 @@ create sequence rowrelay.claim_token as bigint cache 1;
 comment on sequence rowrelay.claim_token is 'number of each claim: a later claim of a lane has a larger one';
 
 create table rowrelay.receipt (
-  token      bigint primary key,
+  token      bigint not null,
+  part       smallint not null,
   target     integer not null,
-  instance   uuid not null,
-  claimed_at timestamptz not null,
+  outcome    text not null
+             constraint outcome_is_known check (outcome in ('delivered', 'refused', 'superseded', 'skipped', 'copied')),
+  answer     text,
+  error      text,
+  attempts   integer not null,
+  actor      text,
+  instance   uuid,
+  host       text,
+  pid        integer,
+  claimed_at timestamptz,
   settled_at timestamptz not null,
   change_ids bigint[] not null,
-  refused    integer not null
+  first_id   bigint not null,
+  last_id    bigint not null,
+  primary key (token, part)
 );
 create index receipt_settled on rowrelay.receipt (target, settled_at);
-comment on table rowrelay.receipt is 'one row for each pushed batch';
+-- Batches overlap, and a retried change may be in one far from its neighbours: so not by the last id.
+create index receipt_changes on rowrelay.receipt using gist (int8range(first_id, last_id, '[]'));
+comment on table rowrelay.receipt is 'what became of changes, batch by batch; people query rowrelay.history';
 comment on column rowrelay.receipt.token is 'of the claim; the target''s fence knows it too';
+comment on column rowrelay.receipt.part is 'of a batch: changes of which the same is to be said';
 comment on column rowrelay.receipt.target is 'where to';
-comment on column rowrelay.receipt.instance is 'which process';
+comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refused changes: superseded by a newer change of the row, or skipped by a person; copied: the row came with a copy of the whole table';
+comment on column rowrelay.receipt.answer is 'what the target said of what it took';
+comment on column rowrelay.receipt.error is 'why what was superseded or skipped had been refused';
+comment on column rowrelay.receipt.attempts is 'how often it was tried by that process';
+comment on column rowrelay.receipt.actor is 'who skipped it';
+comment on column rowrelay.receipt.instance is 'which process; null: it was a person';
+comment on column rowrelay.receipt.host is 'where that ran';
+comment on column rowrelay.receipt.pid is 'its process id there';
 comment on column rowrelay.receipt.claimed_at is 'when the batch was taken';
 comment on column rowrelay.receipt.settled_at is 'when it was settled';
-comment on column rowrelay.receipt.change_ids is 'the changes that were delivered';
-comment on column rowrelay.receipt.refused is 'how many were refused';
+comment on column rowrelay.receipt.change_ids is 'which changes';
+comment on column rowrelay.receipt.first_id is 'the smallest of them';
+comment on column rowrelay.receipt.last_id is 'the largest of them';
 
 -- Finding changes -----------------------------------------------------------------------------------------------
 

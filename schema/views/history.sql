@@ -14,33 +14,21 @@ select h.id as change_id,
        h.db_user,
        h.application_name,
        h.client_addr,
-       (select jsonb_object_agg(t.name,
-                 case
-                   -- sent at most once, it counts as refused until there is an answer
-                   when refused.lane is not null and leased.lane is null then 'error'
-                   when leased.lane is not null then 'in-progress'
-                   when queued.lane is null then 'complete'
-                   when exists (select from pg_locks l
-                                 where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued.lane::oid
-                                   and l.database = (select d.oid from pg_database d where d.datname = current_database())
-                                   and l.granted) then 'in-progress'
-                   else 'new'
-                 end)
-          from rowrelay.route r
-          join rowrelay.target t on t.id = r.target
-          left join lateral (select q.lane from generate_series(-1, t.lanes - 1) as n
-                              cross join (select 0 union select rowrelay.waiting_room(r.capture, r.target)) as room(lane)
-                               join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n) + room.lane and q.change_id = h.id
-                              limit 1) as queued on true
-          left join rowrelay.refusal refused on refused.target = r.target and refused.change_id = h.id
-          left join rowrelay.lease leased on leased.lane = coalesce(queued.lane, refused.lane) and leased.lease_until > clock_timestamp()
-         where r.capture = h.capture and h.id > r.from_id and h.id <= coalesce(r.until_id, h.id)
-            -- a snapshot goes to one target, as does what is queued again
-            and r.target = coalesce((h.caveat ->> 'target')::integer, r.target)) as status,
-       null::jsonb as deliveries,
+       (select jsonb_object_agg(d.target, d.delivery -> 'status')
+          from jsonb_each(rowrelay.delivery_of(h.id, h.capture, h.caveat, null)) as d(target, delivery)) as status,
+       rowrelay.delivery_of(h.id, h.capture, h.caveat, (
+         select jsonb_object_agg(e.target, e.words)
+           from (select f.target, concat_ws(': ', f.message, f.detail)
+                   from rowrelay.refusal f
+                  where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
+                  union all
+                 select s.target, s.error
+                   from rowrelay.receipt s
+                  where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
+                ) as e(target, words))) as deliveries,
        h.caveat ->> 'problem' as problem,
        h.caveat,
        h.day
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture;
-comment on view rowrelay.history is 'every captured change: what, when, who, and its status for each target';
+comment on view rowrelay.history is 'every captured change: what, when, who, and its status for each target; deliveries: see rowrelay.delivery_of()';

@@ -14,7 +14,7 @@ select t.name as target,
          clock_timestamp() - (select h.captured_at from rowrelay.change h
                                where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
-                  where p.target = t.id and p.settled_at > now() - interval '1 min'), 0) as rate,
+                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at > now() - interval '1 min'), 0) as rate,
        refused.errors,
        refused.blocked,
        concat_ws('; ',

@@ -1,0 +1,81 @@
+-- Purpose:    what has become of a change at each target: for view rowrelay.history. A function, because its plan is kept.
+-- Parameters: change; its capture; its caveat; what targets said against it: {target's id: words}. It says nothing of these by
+--             itself, because it does not know who may read the table.
+-- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error", "actor"}},
+--             null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and given up by
+--             `actor`; superseded: refused, and made moot by a later change of the row; dropped: the target, or the way there,
+--             was dropped first. Process, host and pid: who has it, or had it last. Members that are not known are left out.
+create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
+returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+  goes_to record;
+  last    record;          -- its latest receipt
+  refused rowrelay.refusal;
+  leased  record;
+  queued  integer;         -- the lane
+  status  text;
+  result  jsonb;
+begin
+  for goes_to in
+    select t.id, t.name, t.lanes, t.dropped_at is null and r.until_id is null as is_open, r.is_document
+      from (select r.target, r.until_id, false as is_document
+              from rowrelay.route r
+             where r.capture = capture_id and change_id > r.from_id and change_id <= coalesce(r.until_id, change_id)
+               -- a snapshot goes to one target, as does what is queued again
+               and r.target = coalesce((caveat ->> 'target')::integer, r.target)
+             union all
+            -- documents that it may have made stale
+            select distinct s.document, null::bigint, true from rowrelay.document_source s where s.capture = capture_id) as r
+      join rowrelay.target t on t.id = r.target
+  loop
+    select s.*, sum(s.attempts) over () as all_attempts into last
+      from rowrelay.receipt s
+     where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
+       and delivery_of.change_id = any (s.change_ids)
+     order by s.settled_at desc, s.token desc, s.part limit 1;
+    refused := null;
+    queued := null;
+    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host, null::integer as pid into leased;
+    status := case when last.outcome in ('delivered', 'copied') then 'complete'
+                   when last.outcome in ('skipped', 'superseded') then last.outcome end;
+    if status is null then
+      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id and f.change_id = delivery_of.change_id;
+      if refused.target is null then
+        select q.lane into queued
+          from rowrelay.queue q
+         where q.change_id = delivery_of.change_id
+           and q.lane = any (array(select rowrelay.lane_number(goes_to.id, n) + room.lane
+                                     from (select 0 union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
+                                          generate_series(-1, goes_to.lanes - 1) as n));
+      end if;
+      continue when goes_to.is_document and coalesce(last.target, refused.lane, queued) is null;
+      select l.instance, l.claimed_at, i.host, i.pid into leased
+        from rowrelay.lease l left join rowrelay.instance i on i.id = l.instance
+       where l.lane = coalesce(queued, refused.lane) and l.lease_until > clock_timestamp();
+      status := case
+        when leased.instance is not null then 'in-progress'
+        -- sent at most once, it counts as refused until there is an answer
+        when refused.target is not null then 'error'
+        when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end
+        when exists (select from pg_locks l
+                      where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued::oid
+                        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+                        and l.granted) then 'in-progress'
+        else 'new' end;
+    end if;
+    result := coalesce(result, '{}') || jsonb_build_object(goes_to.name, jsonb_strip_nulls(jsonb_build_object(
+      'status', status,
+      'attempts', coalesce(last.all_attempts, refused.attempts),
+      'process', coalesce(leased.instance, last.instance),
+      'host', coalesce(leased.host, last.host),
+      'pid', coalesce(leased.pid, last.pid),
+      'claimed_at', coalesce(leased.claimed_at, last.claimed_at),
+      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at, refused.refused_at) end,
+      'answer', last.answer,
+      'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
+      'actor', last.actor)));
+  end loop;
+  return result;
+end
+$$;
