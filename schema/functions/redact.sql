@@ -76,6 +76,10 @@ begin
   if redaction.change_ids = '{}' then
     return 0; -- nothing to remove
   end if;
+  -- a target may have quoted them when it refused a change that was given up then
+  update rowrelay.receipt r set error = null
+   where r.error is not null and r.change_ids && redaction.change_ids
+     and int8range(r.first_id, r.last_id, '[]') && (select int8range(min(id), max(id), '[]') from unnest(redaction.change_ids) as id);
   insert into rowrelay.redaction (redacted_at, redacted_by, reason, relation, relation_name, keys, columns, change_ids,
                                   hashes_before, hashes_after)
   select redaction.redacted_at, redaction.redacted_by, redaction.reason, redaction.relation, redaction.relation_name,

@@ -10,7 +10,8 @@ with change as (
          count(*) filter (where op = 's') as copied
     from change
 ), delivered as (
-  select target, change_id, count(*) as times from rowrelay.receipt, unnest(change_ids) change_id group by 1, 2
+  select target, change_id, count(*) as times from rowrelay.receipt, unnest(change_ids) change_id
+   where outcome in ('delivered', 'copied') group by 1, 2
 ), mirrored as (
   select d.* from delivered d join change c on c.target = d.target and c.id = d.change_id
 ), settled as (
@@ -22,13 +23,13 @@ with change as (
     from delivered d join rowrelay.target t on t.id = d.target and t.name = 'order_search'
     join rowrelay.change c on c.id = d.change_id and c.op <> 'r'
 ), receipt as (
-  select r.* from rowrelay.receipt r join rowrelay.target t on t.id = r.target and t.name = 'warehouse'
+  select r.* from rowrelay.receipt r join rowrelay.target t on t.id = r.target and t.name = 'warehouse' where r.outcome = 'delivered'
 ), best as (
   select max(changes) as changes
     from (select sum(cardinality(change_ids)) as changes from receipt group by date_trunc('second', settled_at)) s
 ), run as (
-  select count(*) as batches, extract(epoch from max(settled_at) - min(claimed_at)) as seconds,
-         (select sum(refused) from rowrelay.receipt) as refused
+  select count(distinct token) as batches, extract(epoch from max(settled_at) - min(claimed_at)) as seconds,
+         (select coalesce(sum(cardinality(change_ids)), 0) from rowrelay.receipt where outcome = 'refused') as refused
     from receipt
 )
 select format('captured=%s transactions=%s copied=%s delivered=%s twice=%s unsettled=%s refreshing=%s best=%s average=%s '
