@@ -207,6 +207,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/row_as_of.sql
 \ir functions/row_as_of_snapshot.sql
 \ir functions/changes_to_undo.sql
+\ir functions/image_shape.sql
 \ir functions/row_texts.sql
 \ir functions/typed_literal.sql
 \ir functions/row_condition.sql

@@ -7,10 +7,10 @@ create or replace function rowrelay.row_before(change rowrelay.change, capture r
                                                latest rowrelay.change) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  kept     jsonb := rowrelay.row_texts(capture.relation, change.old_row, change.caveat -> 'text_columns');
+  kept     jsonb := rowrelay.row_texts(capture, change, change.old_row);
   previous rowrelay.change;
 begin
-  if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, change.old_row)) then
+  if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, kept)) then
     return kept;
   end if;
   previous := latest;
@@ -23,7 +23,7 @@ begin
   end if;
   if previous.capture = change.capture and previous.new_row is not null then
     perform rowrelay.check_not_redacted(previous, capture);
-    return rowrelay.row_texts(capture.relation, previous.new_row, previous.caveat -> 'text_columns') || coalesce(kept, '{}');
+    return rowrelay.row_texts(capture, previous, previous.new_row) || coalesce(kept, '{}');
   end if;
   raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',

@@ -1,13 +1,19 @@
 -- Purpose:    the values of a row image as text, each such that the column's type reads it back exactly, whatever the
 --             settings of the session that does
--- Parameters: relation; image, null for none; its caveat.text_columns: json columns that it gives as a string
--- Result:     {column: text, or null} of those columns of the image that can be written; null for null
--- Errors:     the image has a column that the table has not
-create or replace function rowrelay.row_texts(relation regclass, image json, text_columns json) returns jsonb
+-- Parameters: capture; change; which of its images, null for none
+-- Result:     {column: text, or null} of those columns of the image that can be written, by the names of now; null for null
+-- Errors:     values were left out or masked that are not now; the image has a column of which
+--             nobody knows what became of it
+create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
+  relation    regclass := capture.relation;
+  shape       rowrelay.shape;
+  becomes     text[];
+  renamed     record;
+  text_columns text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
   expressions text;
   names       text[];
   unknown     text;
@@ -15,6 +21,22 @@ declare
 begin
   if image is null then
     return null;
+  end if;
+  shape := rowrelay.image_shape(change, image);
+  if exists (select from rowrelay.current_shape(capture) as n
+              where not (shape.hidden <@ n.hidden)
+                 or exists (select from json_object_keys(shape.masks) as m(name)
+                             where n.masks -> (select a.attname from pg_attribute a
+                                                where a.attrelid = relation and a.attnum = shape.numbers[array_position(shape.names, m.name)]
+                                                  and not a.attisdropped)::text is null)) then
+    raise exception 'change % of table % was captured with other columns left out or masked than now', change.id, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the row right by hand.';
+  end if;
+  becomes := rowrelay.attribute_names(relation, shape.numbers);
+  if becomes <> shape.names then
+    select r.* into renamed from rowrelay.rename_image(image, text_columns, shape.names, becomes) as r;
+    image := renamed.renamed;
+    text_columns := renamed.renamed_texts;
   end if;
   select string_agg(format('"%s"', e.key), ', ') into unknown
     from json_object_keys(image) as e(key)
@@ -31,7 +53,7 @@ begin
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
                -- the very text of it, where a JSON null is one of the image
-               format(case when exists (select from json_array_elements_text(text_columns) as t(name) where t.name = a.attname)
+               format(case when a.attname = any (text_columns)
                            then '$1 ->> %1$L'
                            else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
              when a.base = 'money'::regtype then

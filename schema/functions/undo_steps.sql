@@ -40,7 +40,7 @@ begin
     step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
     if change.op <> 'd' then
       step.was_key := change.key;
-      step.was := rowrelay.row_texts(capture.relation, change.new_row, change.caveat -> 'text_columns');
+      step.was := rowrelay.row_texts(capture, change, change.new_row);
     end if;
     if change.op <> 'i' then
       step.be_key := change.key;
