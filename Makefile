@@ -41,7 +41,8 @@ SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Two of them are for psql as well.
 QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
-EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files
+PAGES = $(wildcard replicator/console/*)
+EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
 UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
 INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c tests/support/*.c))
@@ -79,6 +80,10 @@ $(BUILD)/queries.c $(BUILD)/queries.h &: $(QUERIES) replicator/sql replicator/em
 $(BUILD)/schema_files.c $(BUILD)/schema_files.h &: schema/install.sql $(SCHEMA) replicator/embed.sh
 	$(call say,EMBED)
 	$(Q)sh replicator/embed.sh schema $(BUILD)/schema_files schema/install.sql
+
+$(BUILD)/pages.c $(BUILD)/pages.h &: $(PAGES) replicator/console replicator/embed.sh
+	$(call say,EMBED)
+	$(Q)sh replicator/embed.sh pages $(BUILD)/pages $(PAGES)
 
 # Criterion cannot run under the thread sanitizer; threads run in the program, so that alone is built with it.
 TEST_SANITIZE = $(filter-out thread,$(SANITIZE))

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Turns SQL files into C, so that the program is one file.
+# Turns SQL files, and those of the console, into C, so that the program is one file.
 #
 #   embed.sh queries OUTPUT FILE.sql…     every file becomes `const struct query QUERY_name` (see pgconn.h)
 #   embed.sh schema OUTPUT install.sql    the files that install.sql names with \ir become SCHEMA_FILES, in that order
+#   embed.sh pages OUTPUT FILE…           every file becomes a string PAGE_name_ext
 #
 # OUTPUT is a path without its end: OUTPUT.c and OUTPUT.h are written. A text becomes one string literal for each of
 # its lines, which the compiler joins.
@@ -86,6 +87,27 @@ schema_source() {
   done
   echo '};'
   echo 'const size_t SCHEMA_FILE_COUNT = sizeof SCHEMA_FILES / sizeof SCHEMA_FILES[0];'
+}
+
+page_name() {
+  echo "PAGE_$(basename "$1" | tr '.-' '__')"
+}
+
+pages_header() {
+  echo '/* Made by embed.sh from replicator/console. */'
+  echo '#pragma once'
+  for file; do
+    echo "extern const char $(page_name "$file")[];"
+  done
+}
+
+pages_source() {
+  echo "#include \"$(basename "$output").h\""
+  for file; do
+    echo "const char $(page_name "$file")[] ="
+    literals "$file"
+    echo '    ;'
+  done
 }
 
 mkdir -p "$(dirname "$output")"

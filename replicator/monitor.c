@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "console.h"
 #include "log.h"
 #include "metrics.h"
 #include "queries.h"
@@ -32,12 +33,17 @@ struct monitor {
   atomic_bool connected;
   pthread_mutex_t lock;  /* of the connection */
   struct source *source; /* NULL: not connected */
+  struct samples samples;
+  pthread_t sampler;
+  pthread_cond_t leaves; /* with the lock of the connection */
+  bool leaving;
 };
 
 /* ---- the source ------------------------------------------------------------------------------------------------ */
 
 /* Asks over a connection that is made when it is needed and kept while it works. */
-static bool ask(struct monitor *monitor, const struct query *query, PGresult **reply, struct error *error) {
+bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
+                 struct error *error) {
   pthread_mutex_lock(&monitor->lock);
   bool ok = true;
   /* What was lost since is not found out before it is used: then once more. */
@@ -46,13 +52,15 @@ static bool ask(struct monitor *monitor, const struct query *query, PGresult **r
     ok = kept || source_open(&monitor->source, monitor->conninfo, error);
     if (ok) {
       pgconn_set_deadline(source_connection(monitor->source), SOURCE_TIMEOUT);
-      ok = source_run(monitor->source, query, NO_VALUES, reply, error);
+      ok = source_run(monitor->source, query, values, reply, error);
     }
-    if (!ok) {
+    bool lost = !ok && (monitor->source == NULL || !pgconn_alive(source_connection(monitor->source)) ||
+                        error->kind == FAILURE_RETRY);
+    if (lost) {
       source_close(monitor->source);
       monitor->source = NULL;
     }
-    if (ok || !kept)
+    if (!lost || !kept)
       break;
   }
   pthread_mutex_unlock(&monitor->lock);
@@ -78,7 +86,7 @@ static void answer_readiness(void *context, const struct serve_request *request,
   struct error error;
   PGresult *reply = NULL;
   (void)request;
-  if (!ask(monitor, &QUERY_monitor_source, &reply, &error)) {
+  if (!monitor_ask(monitor, &QUERY_monitor_source, NO_VALUES, &reply, &error)) {
     answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     buffer_add_format(&answer->body, "source: %s\n", error.message);
     return;
@@ -145,8 +153,8 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
   struct error error;
   PGresult *targets = NULL;
   PGresult *source = NULL;
-  bool up =
-      ask(monitor, &QUERY_monitor_source, &source, &error) && ask(monitor, &QUERY_monitor_targets, &targets, &error);
+  bool up = monitor_ask(monitor, &QUERY_monitor_source, NO_VALUES, &source, &error) &&
+            monitor_ask(monitor, &QUERY_monitor_targets, NO_VALUES, &targets, &error);
   metrics_describe(text, "rowrelay_source_up", "gauge", "Whether the source answered just now.");
   buffer_add_format(text, "rowrelay_source_up %d\n", up);
   if (up) {
@@ -175,14 +183,57 @@ static void answer_metrics(void *context, const struct serve_request *request, s
   write_source(monitor, &answer->body);
 }
 
+/* ---- samples for the console ----------------------------------------------------------------------------------- */
+
+struct samples *monitor_samples(struct monitor *monitor) {
+  return &monitor->samples;
+}
+
+static void *take_samples(void *argument) {
+  struct monitor *monitor = argument;
+  bool leaving = false;
+  while (!leaving) {
+    struct error error;
+    PGresult *targets = NULL;
+    if (monitor_ask(monitor, &QUERY_monitor_targets, NO_VALUES, &targets, &error))
+      samples_add(&monitor->samples, targets);
+    PQclear(targets);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SAMPLE_INTERVAL;
+    pthread_mutex_lock(&monitor->lock);
+    while (!monitor->leaving && pthread_cond_timedwait(&monitor->leaves, &monitor->lock, &until) == 0)
+      ;
+    leaving = monitor->leaving;
+    pthread_mutex_unlock(&monitor->lock);
+  }
+  return NULL;
+}
+
 /* ---- the server ------------------------------------------------------------------------------------------------ */
 
 static const struct serve_route ROUTES[] = {
     {.method = "GET", .path = "/healthz", .handle = answer_health},
     {.method = "GET", .path = "/readyz", .handle = answer_readiness},
     {.method = "GET", .path = "/metrics", .handle = answer_metrics},
+    {.method = "GET", .path = "/", .handle = console_page},
+    {.method = "GET", .path = "/console.js", .handle = console_script},
+    {.method = "GET", .path = "/console.css", .handle = console_style},
+    {.method = "GET", .path = "/api/overview", .handle = console_overview},
+    {.method = "GET", .path = "/api/samples", .handle = console_samples},
+    {.method = "GET", .path = "/api/errors", .handle = console_errors},
+    {.method = "GET", .path = "/api/history", .handle = console_history},
+    {.method = "POST", .path = "/api/actions", .handle = console_act},
     {.path = NULL},
 };
+
+static void release(struct monitor *monitor) {
+  source_close(monitor->source);
+  samples_release(&monitor->samples);
+  pthread_cond_destroy(&monitor->leaves);
+  pthread_mutex_destroy(&monitor->lock);
+  free(monitor);
+}
 
 bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error) {
   struct monitor *made = calloc(1, sizeof *made);
@@ -191,14 +242,20 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   made->conninfo = conninfo;
   made->started_at = time(NULL);
   pthread_mutex_init(&made->lock, NULL);
+  pthread_cond_init(&made->leaves, NULL);
+  samples_init(&made->samples);
   atomic_store(&made->beat_at, clock_now());
   metrics_measure_delays();
-  if (!serve_start(&made->server, address, ROUTES, made, error)) {
-    pthread_mutex_destroy(&made->lock);
-    free(made);
+  bool ok = serve_start(&made->server, address, ROUTES, made, error);
+  if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0) {
+    serve_stop(made->server);
+    ok = error_set(error, FAILURE_FATAL, "cannot start a thread");
+  }
+  if (!ok) {
+    release(made);
     return false;
   }
-  log_message(LOG_LEVEL_INFO, "listening on port %d: /metrics, /healthz, /readyz", serve_port(made->server));
+  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /metrics, /healthz, /readyz", serve_port(made->server));
   *monitor = made;
   return true;
 }
@@ -206,10 +263,13 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
 void monitor_stop(struct monitor *monitor) {
   if (monitor == NULL)
     return;
+  pthread_mutex_lock(&monitor->lock);
+  monitor->leaving = true;
+  pthread_cond_signal(&monitor->leaves);
+  pthread_mutex_unlock(&monitor->lock);
+  pthread_join(monitor->sampler, NULL);
   serve_stop(monitor->server);
-  source_close(monitor->source);
-  pthread_mutex_destroy(&monitor->lock);
-  free(monitor);
+  release(monitor);
 }
 
 void monitor_beat(struct monitor *monitor, bool connected) {

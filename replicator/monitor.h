@@ -6,7 +6,8 @@
 #ifndef ROWRELAY_MONITOR_H
 #define ROWRELAY_MONITOR_H
 
-#include "error.h"
+#include "samples.h"
+#include "source.h"
 
 struct monitor;
 
@@ -17,5 +18,10 @@ void monitor_stop(struct monitor *monitor);
 
 /* The supervisor has come round once more, and is connected to the source or not. */
 void monitor_beat(struct monitor *monitor, bool connected);
+
+/* Asks the source; for what is served beside. Any thread may. *reply is the caller's to PQclear. */
+MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
+                            struct error *error);
+struct samples *monitor_samples(struct monitor *monitor);
 
 #endif

@@ -50,7 +50,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
   /* Nothing but what comes from here, and no script or style inside a page. */
   MHD_add_response_header(
       response, "Content-Security-Policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   if (answer->allow != NULL)
     MHD_add_response_header(response, "Allow", answer->allow);

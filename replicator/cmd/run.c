@@ -53,7 +53,7 @@ static const struct option OPTIONS[] = {
      .help = "push N batches at a time for each target"},
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
     {.name = "until-empty", .help = "end when nothing is pending"},
-    {.name = "listen", .value = "ADDR:PORT", .help = "serve /metrics, /healthz and /readyz there, over HTTP"},
+    {.name = "listen", .value = "ADDR:PORT", .help = "serve the console, /metrics, /healthz and /readyz there, over HTTP"},
     {.name = "log-format",
      .value = "FORMAT",
      .initial = "auto",

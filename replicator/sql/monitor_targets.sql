@@ -1,4 +1,5 @@
 -- How each target is doing, for metrics: the backlog is counted up to a million.
-select s.target, s.state, s.backlog, coalesce(extract(epoch from s.oldest_pending), 0)::numeric(20, 6), s.errors, s.blocked
+select s.target, s.state, s.backlog, coalesce(extract(epoch from s.oldest_pending), 0)::numeric(20, 6), s.errors, s.blocked,
+       s.rate
   from rowrelay.status s
  order by s.target;

@@ -1,0 +1,8 @@
+-- The changes of one row, newest first, for the console.
+--   $1 table  $2 key  $3 only before this change, null: the newest
+select coalesce(json_agg(h order by h.id desc), '[]')
+  from (select x.change_id as id, x.change_id::text as change, x.relation::text as "table", x.op, x.key, x.old_row, x.new_row, x.changed,
+               x.captured_at, x.txid::text, x.actor, x.status, x.problem
+          from rowrelay.history_of($1::regclass, $2) as x
+         where $3::bigint is null or x.change_id < $3
+         order by x.change_id desc limit 50) as h;
