@@ -4,28 +4,38 @@
 --   rowrelay_admin   calls every function, and reads every table. It writes to none but those that a worker writes to: the
 --                    functions do that, with the rights of the schema's owner.
 --   rowrelay_worker  what `rowrelay run` does, by the lists below.
---   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what those call.
+--   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what reads those.
 --
--- A function or view that somebody adds belongs to the admin alone until it is named here. Only what differs is touched, so
--- that writers are not disturbed; rights that somebody gave to other roles stay.
+-- A function that is immutable or stable and runs with the rights of who calls it gives nobody anything, so all three may call it.
+-- Any other function, and any view, that somebody adds belongs to the admin alone until it is named here. Only what differs is
+-- touched, so that writers are not disturbed; rights that somebody gave to other roles stay.
 do $grants$
 declare
   wanted_functions constant jsonb := '{
-    "rowrelay_reader": ["day_bounds", "lane_number", "last_change_id", "logged_tables", "matching_tables", "may_read",
-                        "waiting_room"],
+    "rowrelay_reader": [
+      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "last_change_id", "logged_tables",
+      "search_range", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
-      "attribute_names", "backfill_holder", "backfill_step", "base_type", "captured_tables", "copy_abandon",
-      "copy_columns", "copy_finish", "copy_hold", "copy_join", "copy_statement", "copy_switch", "drop_empty_days",
-      "expand_documents", "full_name", "image_columns", "index_closed_days", "lane_number", "last_change_id", "maintain",
-      "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell",
-      "seal_is_due", "seal_next", "tick", "type_definitions", "writers"]}';
+      "backfill_holder", "backfill_step", "copy_abandon", "copy_finish", "copy_hold", "copy_join", "copy_switch",
+      "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
+      "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell", "seal_is_due",
+      "seal_next", "tick", "writers"]}';
   -- of a table, view or sequence: privileges, on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
       "migration": ["select"],
-      "capture": [{"select": ["id", "relation", "relation_name", "created_at", "released_at"]}],
+      "source": ["select"],
+      "capture": ["select"],
+      "shape": ["select"],
+      "tick": ["select"],
+      "history": ["select"],
+      "errors": ["select"],
+      "readable_change": ["select"],
+      "readable_key": ["select"],
+      "readable_truncation": ["select"],
+      "key_days": ["select"],
       "change_id": ["select"],
-      "errors": ["select"]},
+      "prunings": ["select"]},
     "rowrelay_worker": {
       "migration": ["select"],
       "source": ["select"],
@@ -68,13 +78,13 @@ begin
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), routine as (
       -- trigger functions, and those that the copying of a table makes, are nobody's to call
-      select p.oid, p.proname::text as name, p.proacl, p.proowner,
+      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v' and not p.prosecdef as is_harmless,
              p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
         from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
     ), wanted_routine as (
       select f.oid, r.grantee
         from routine f, role r
-       where f.is_callable and (r.name = 'rowrelay_admin' or wanted_functions -> r.name ? f.name)
+       where f.is_callable and (f.is_harmless or r.name = 'rowrelay_admin' or wanted_functions -> r.name ? f.name)
     ), present_routine as (
       select f.oid, a.grantee
         from routine f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a

@@ -16,7 +16,14 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/db_user.sql
 \ir functions/client_addr.sql
 \ir functions/changed.sql
+\ir functions/may_read_all.sql
 \ir functions/may_read.sql
+\ir functions/readable_captures.sql
+\ir functions/readable_relations.sql
+\ir views/readable_change.sql
+\ir functions/may_read_change.sql
+\ir views/readable_key.sql
+\ir views/readable_truncation.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
 \ir functions/day_bounds.sql
@@ -33,6 +40,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/changes_of_key.sql
 \ir functions/truncates_of.sql
 \ir functions/changes_of_transaction.sql
+\ir functions/changes_in_transaction.sql
 \ir functions/index_day.sql
 \ir functions/matching_tables.sql
 \ir functions/captured.sql
@@ -267,6 +275,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/instances.sql
 \ir views/errors.sql
 \ir functions/delivery_of.sql
+\ir views/every_change.sql
 \ir views/history.sql
 \ir functions/history_at.sql
 \ir functions/history_of.sql

@@ -23,14 +23,15 @@ begin
   hashes := array(select distinct rowrelay.key_hash(c, changes_of.key) from unnest(captures) as c);
   select array_agg(distinct k.change_id order by k.change_id), array_agg(distinct k.day)
     into ids, days
-    from (select min(k.day) as first, max(k.day) as last from rowrelay.change_key k) as span
-    cross join generate_series(span.first::timestamp, span.last, interval '1 day') as d
+    from rowrelay.key_days as span
+    cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
+                         offset 0) as d -- a view that hides rows lets no cast through to its index
     cross join unnest(hashes) as h
-    cross join lateral (select k.change_id, k.day from rowrelay.change_key k
-                         where k.day = d::date and k.key_hash = h and k.change_id <= rest offset 0) as k;
+    cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
+                         where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
   return query
     select c.id, c.day
-      from rowrelay.change c
+      from rowrelay.readable_change c
      where c.id > rest and c.day >= coalesce(known.open_from, '-infinity')
        and c.capture = any (captures)
        and case when changes_of.key is null then c.op = 't' else c.key = changes_of.key and c.op not in ('b', 'r') end
@@ -40,7 +41,7 @@ begin
     return query
       select c.id, c.day
         from unnest(ids) as f(id)
-        cross join lateral (select h.* from rowrelay.change h where h.id = f.id and h.day = any (days) offset 0) as c
+        cross join lateral (select h.* from rowrelay.readable_change h where h.id = f.id and h.day = any (days) offset 0) as c
        where c.capture = any (captures)
          and case when changes_of.key is null then c.op = 't' else c.key = changes_of.key and c.op not in ('b', 'r') end
        order by c.id desc;

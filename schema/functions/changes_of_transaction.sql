@@ -31,7 +31,7 @@ begin
     if after.id is not null then
       continue when after.first_day is null and before.id is not null;
       return query
-        select c.id, c.day from rowrelay.change c
+        select c.id, c.day from rowrelay.readable_change c
          where c.id > coalesce(before.low, 0) and c.id <= after.high
            -- earlier ticks may have been dropped with the days that they tell of
            and c.day between case when before.id is null then '-infinity' else after.first_day end
@@ -42,7 +42,7 @@ begin
       select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
       passed := coalesce(passed, 9223372036854775807);
       return query
-        select c.id, c.day from rowrelay.change c
+        select c.id, c.day from rowrelay.readable_change c
          where c.id > coalesce(before.low, 0) and c.id <= passed
            and c.day >= coalesce(before.open_from, '-infinity') and c.txid = wanted
          order by c.id;

@@ -24,7 +24,7 @@ begin
     select o.relation, o.key, o.last_id, h.id, h.op, coalesce(h.actor, h.db_user) as actor, h.captured_at into last
       from ours o
       join rowrelay.capture c on c.relation = o.relation
-      join rowrelay.change h on h.capture = c.id and h.key = o.key and h.id > o.last_id
+      join rowrelay.readable_change h on h.capture = c.id and h.key = o.key and h.id > o.last_id
      where h.id > (select min(f.last_id) from ours f) and h.op in ('i', 'u', 'd')
      order by h.id desc limit 1;
   else

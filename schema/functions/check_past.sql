@@ -40,7 +40,7 @@ begin
     end if;
     reaches := pg_visible_in_snapshot(begun.txid, seen)
       and (capture.log_since <= begun.noticed_at -- else something was removed, and only what is left can tell
-           or exists (select from rowrelay.change h
+           or exists (select from rowrelay.readable_change h
                        where h.capture = capture.id and h.captured_at >= capture.log_since and pg_visible_in_snapshot(h.txid, seen)));
   end if;
   if not reaches then

@@ -14,7 +14,7 @@ begin
   end if;
   -- one transaction writes one change after the other
   select f.change_id, f.day into last from rowrelay.changes_of_transaction(txid) as f order by f.change_id desc limit 1;
-  execute format('select h.captured_at > $1 from rowrelay.change h where h.id = %s and h.day = %L', last.change_id, last.day)
+  execute format('select h.captured_at > $1 from rowrelay.readable_change h where h.id = %s and h.day = %L', last.change_id, last.day)
      into answer using at;
   return answer;
 end

@@ -8,7 +8,7 @@ begin
   if key is null then
     raise exception 'it is not in the log which row of table % change % is about', relation, change_id
       using errcode = 'no_data_found',
-            detail = (select 'It could not be captured: ' || (h.caveat ->> 'problem') || '.' from rowrelay.change h where h.id = change_id),
+            detail = (select 'It could not be captured: ' || (h.caveat ->> 'problem') || '.' from rowrelay.readable_change h where h.id = change_id),
             hint = 'Ask for a later moment, or for one row.';
   end if;
   raise exception 'what row % of table % was before change % is not in the log', key, relation, change_id

@@ -26,7 +26,7 @@ begin
   past.capture := capture;
   past.begun := begun;
   past.shape := rowrelay.current_shape(capture);
-  past.log := format('rowrelay.change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
+  past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
   if key is not null then
     select array_agg(f.change_id), array_agg(distinct f.day) into ids, days from rowrelay.changes_of_key(relation, key) as f;
     past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', coalesce(ids, '{}'), coalesce(days, '{}'));
@@ -43,7 +43,7 @@ begin
     past.recent := past.log || ' and ' || since;
     if seen is null then
       execute format('select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where o.captured_at <= %L '
-                     'and o.txid in (select h.txid from rowrelay.change h where %s and h.captured_at > %L)',
+                     'and o.txid in (select h.txid from rowrelay.readable_change h where %s and h.captured_at > %L)',
                      past.recent, at, since, at)
          into unfinished;
     end if;
@@ -54,7 +54,7 @@ begin
     'select max(h.change_id) filter (where h.is_known and h.condition is null and h.captured_at >= $3 and %1$s), '
     '       max(h.change_id) filter (where not h.is_known and %1$s), '
     '       min(h.change_id) filter (where not %1$s) '
-    '  from rowrelay.truncation h where h.capture = $1 and h.change_id > $2', past.counts)
+    '  from rowrelay.readable_truncation h where h.capture = $1 and h.change_id > $2', past.counts)
     into emptied, unknown, past.cut_at
    using capture.id, begun.from_id, case when pruned then capture.log_since else '-infinity' end;
   past.complete := emptied is not null or (begun.was_empty and not pruned);

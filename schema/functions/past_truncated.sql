@@ -16,7 +16,7 @@ begin
                cross join lateral unnest(s.numbers, s.names) as u(number, name)
                 join pg_attribute a on a.attrelid = $3 and a.attnum = u.number and not a.attisdropped)),
            ' and ')
-      from rowrelay.truncation h
+      from rowrelay.readable_truncation h
      where h.capture = $1 and h.change_id > $2 and h.condition is not null and %s$sql$, past.counts)
     into condition
    using (past.capture).id, past.known, (past.capture).relation;

@@ -16,7 +16,7 @@ declare
   changes   rowrelay.change[];
 begin
   select h.* into change
-    from rowrelay.change h join rowrelay.capture c on c.id = h.capture
+    from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
    where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
@@ -28,7 +28,7 @@ begin
 
   if change.op in ('i', 'd') and change.key is not null then
     select h.* into neighbour
-      from rowrelay.change h
+      from rowrelay.readable_change h
      where case change.op when 'i' then h.id between change.id - 1000 and change.id - 1
                           else h.id between change.id + 1 and change.id + 1000 end
        and h.day between change.day - 1 and change.day + 1 and h.txid = change.txid and h.op in ('i', 'u', 'd', 't')

@@ -11,10 +11,14 @@ declare
 begin
   select array_agg(h order by h.id) into changes
     from rowrelay.changes_of_transaction(txid) as f
-    cross join lateral (select c.* from rowrelay.change c where c.id = f.change_id and c.day = f.day offset 0) as h;
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h;
   if changes is null then
     raise exception 'the log has no change of transaction %', txid
       using errcode = 'no_data_found', hint = 'Column txid of rowrelay.history has the numbers.';
+  end if;
+  if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
+    raise exception 'transaction % also changed tables that % may not read', txid, current_user
+      using errcode = 'insufficient_privilege', detail = 'It is undone as a whole or not at all.';
   end if;
   return query select rowrelay.undo_changes(changes, apply);
 end

@@ -1,34 +1,6 @@
--- Every change, and what has become of it at each target.
-create or replace view rowrelay.history as
-select h.id as change_id,
-       c.relation,
-       case h.op when 'i' then 'insert' when 'u' then 'update' when 'd' then 'delete' when 't' then 'truncate'
-                 when 'b' then 'barrier' when 'r' then 'refresh' else 'snapshot' end as op,
-       h.key,
-       h.old_row,
-       h.new_row,
-       rowrelay.changed(h.old_row, h.new_row) as changed,
-       h.captured_at,
-       h.txid,
-       coalesce(h.actor, h.db_user) as actor,
-       h.db_user,
-       h.application_name,
-       h.client_addr,
-       (select jsonb_object_agg(d.target, d.delivery -> 'status')
-          from jsonb_each(rowrelay.delivery_of(h.id, h.capture, h.caveat, null)) as d(target, delivery)) as status,
-       rowrelay.delivery_of(h.id, h.capture, h.caveat, (
-         select jsonb_object_agg(e.target, e.words)
-           from (select f.target, concat_ws(': ', f.message, f.detail)
-                   from rowrelay.refusal f
-                  where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
-                  union all
-                 select s.target, s.error
-                   from rowrelay.receipt s
-                  where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
-                ) as e(target, words))) as deliveries,
-       h.caveat ->> 'problem' as problem,
-       h.caveat,
-       h.day
-  from rowrelay.change h
-  join rowrelay.capture c on c.id = h.capture;
-comment on view rowrelay.history is 'every captured change: what, when, who, and its status for each target; deliveries: see rowrelay.delivery_of()';
+-- Every change of the tables that the caller may read, and what has become of it at each target.
+create or replace view rowrelay.history with (security_barrier) as
+select e.*
+  from rowrelay.every_change e
+ where e.relation = any ((select rowrelay.readable_relations())::regclass[]);
+comment on view rowrelay.history is 'every captured change of tables that one may read: what, when, who, and its status for each target; deliveries: see rowrelay.delivery_of()';
