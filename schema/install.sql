@@ -81,6 +81,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/archive_line.sql
 \ir functions/archived_change.sql
 \ir functions/archive_begin.sql
+\ir functions/archive_note.sql
 \ir functions/restore_begin.sql
 \ir functions/restore_end.sql
 \ir functions/maintain.sql

@@ -3,7 +3,7 @@
 -- Result:     header of the file; statement that copies its changes out, a line each; else note says why it cannot be
 -- Errors:     lock_not_available: somebody is changing or deleting its changes
 create or replace function rowrelay.archive_begin(day date, out header text, out statement text, out note text)
-language plpgsql set lock_timeout = '1s' as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
   partition constant text := 'rowrelay.change_' || to_char(day, 'YYYYMMDD');
   closed    rowrelay.day;
@@ -26,7 +26,7 @@ begin
               'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
               'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
   -- No JSON has such bytes in it, so each line is as it is.
-  statement := format('copy (select rowrelay.archive_line(c) from %s c order by c.id) to stdout (format csv, quote e''\x01'', delimiter e''\x02'')',
-                      partition);
+  statement := format('copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
+                      'to stdout (format csv, quote e''\x01'', delimiter e''\x02'')', day);
 end
 $$;

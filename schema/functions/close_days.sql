@@ -4,7 +4,7 @@
 -- Result:     how many days were closed
 -- Errors:     called in a transaction that is not read committed
 create or replace function rowrelay.close_days() returns integer
-language plpgsql as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- A writer has been told its day a moment before it holds the lock by which it is known.
   settled constant interval := '10 s';

@@ -4,7 +4,7 @@
 -- Parameters: the day; whether changes that were not delivered are given up
 -- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
 create or replace function rowrelay.prune_day(day rowrelay.day, force boolean, out outcome text, out note text)
-language plpgsql set lock_timeout = '100ms' as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
   partition constant regclass := to_regclass('rowrelay.change_' || to_char(day.day, 'YYYYMMDD'));
 begin

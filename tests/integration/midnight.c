@@ -202,7 +202,7 @@ Test(midnight, a_clock_that_goes_wrong_by_days_leaves_every_writer_a_partition) 
   begin(&f, "midnight_wrong", 0);
   PGconn *old = connect_to(f.source, NULL);
   sql(old, "begin; insert into item values (1, 0)");
-  static const int DAYS[] = {3, 60, 0, -30, 90, 2};
+  static const int DAYS[] = {3, 60, 0, 30, -30, 90, 2};
   for (int i = 0; i < (int)(sizeof DAYS / sizeof *DAYS); i++) {
     PGconn *in_between = connect_to(f.source, NULL);
     sql(in_between, "begin; select now()");
