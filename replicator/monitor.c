@@ -22,8 +22,17 @@
 #include "version.h"
 
 /* Milliseconds */
-#define SOURCE_TIMEOUT 3000 /* for an answer of the source */
-#define STUCK_AFTER 120000  /* the supervisor waits for the source at most 30 s at a time */
+#define PROBE_TIMEOUT 3000   /* for an answer of the source to what machines ask */
+#define PEOPLE_TIMEOUT 15000 /* and people, who may search in a large log */
+#define RECONNECT_WITHIN 1000
+#define STUCK_AFTER 120000 /* the supervisor waits for the source at most 30 s at a time */
+
+/* A connection to the source, made when it is needed and kept while it works. */
+struct line {
+  pthread_mutex_t lock;
+  struct source *source; /* NULL: not connected */
+  int64_t timeout;
+};
 
 struct monitor {
   struct server *server;
@@ -31,40 +40,53 @@ struct monitor {
   time_t started_at;
   _Atomic int64_t beat_at; /* clock_now() */
   atomic_bool connected;
-  pthread_mutex_t lock;  /* of the connection */
-  struct source *source; /* NULL: not connected */
+  struct line probes; /* what people ask keeps no probe waiting */
+  struct line people;
   struct samples samples;
   pthread_t sampler;
-  pthread_cond_t leaves; /* with the lock of the connection */
+  pthread_mutex_t lock;
+  pthread_cond_t leaves;
   bool leaving;
 };
 
 /* ---- the source ------------------------------------------------------------------------------------------------ */
 
-/* Asks over a connection that is made when it is needed and kept while it works. */
-bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
-                 struct error *error) {
-  pthread_mutex_lock(&monitor->lock);
+static bool ask(const struct monitor *monitor, struct line *line, const struct query *query, struct values values,
+                PGresult **reply, struct error *error) {
+  pthread_mutex_lock(&line->lock);
+  int64_t began = clock_now();
   bool ok = true;
   /* What was lost since is not found out before it is used: then once more. */
   for (int attempt = 0; attempt < 2; attempt++) {
-    bool kept = monitor->source != NULL;
-    ok = kept || source_open(&monitor->source, monitor->conninfo, error);
+    bool kept = line->source != NULL;
+    ok = kept || source_open(&line->source, monitor->conninfo, error);
     if (ok) {
-      pgconn_set_deadline(source_connection(monitor->source), SOURCE_TIMEOUT);
-      ok = source_run(monitor->source, query, values, reply, error);
+      pgconn_set_deadline(source_connection(line->source), line->timeout);
+      ok = source_run(line->source, query, values, reply, error);
     }
-    bool lost = !ok && (monitor->source == NULL || !pgconn_alive(source_connection(monitor->source)) ||
-                        error->kind == FAILURE_RETRY);
+    bool lost =
+        !ok && (line->source == NULL || !pgconn_alive(source_connection(line->source)) || error->kind == FAILURE_RETRY);
     if (lost) {
-      source_close(monitor->source);
-      monitor->source = NULL;
+      if (line->source != NULL)
+        pgconn_cancel(source_connection(line->source));
+      source_close(line->source);
+      line->source = NULL;
     }
-    if (!lost || !kept)
+    /* Whoever has waited for an answer that did not come does not wait again. */
+    if (!lost || !kept || clock_now() - began > RECONNECT_WITHIN)
       break;
   }
-  pthread_mutex_unlock(&monitor->lock);
+  pthread_mutex_unlock(&line->lock);
   return ok;
+}
+
+static bool probe(struct monitor *monitor, const struct query *query, PGresult **reply, struct error *error) {
+  return ask(monitor, &monitor->probes, query, NO_VALUES, reply, error);
+}
+
+bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
+                 struct error *error) {
+  return ask(monitor, &monitor->people, query, values, reply, error);
 }
 
 /* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
@@ -86,7 +108,7 @@ static void answer_readiness(void *context, const struct serve_request *request,
   struct error error;
   PGresult *reply = NULL;
   (void)request;
-  if (!monitor_ask(monitor, &QUERY_monitor_source, NO_VALUES, &reply, &error)) {
+  if (!probe(monitor, &QUERY_monitor_source, &reply, &error)) {
     answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     buffer_add_format(&answer->body, "source: %s\n", error.message);
     return;
@@ -153,8 +175,8 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
   struct error error;
   PGresult *targets = NULL;
   PGresult *source = NULL;
-  bool up = monitor_ask(monitor, &QUERY_monitor_source, NO_VALUES, &source, &error) &&
-            monitor_ask(monitor, &QUERY_monitor_targets, NO_VALUES, &targets, &error);
+  bool up = probe(monitor, &QUERY_monitor_source, &source, &error) &&
+            probe(monitor, &QUERY_monitor_targets, &targets, &error);
   metrics_describe(text, "rowrelay_source_up", "gauge", "Whether the source answered just now.");
   buffer_add_format(text, "rowrelay_source_up %d\n", up);
   if (up) {
@@ -195,7 +217,7 @@ static void *take_samples(void *argument) {
   while (!leaving) {
     struct error error;
     PGresult *targets = NULL;
-    if (monitor_ask(monitor, &QUERY_monitor_targets, NO_VALUES, &targets, &error))
+    if (probe(monitor, &QUERY_monitor_targets, &targets, &error))
       samples_add(&monitor->samples, targets);
     PQclear(targets);
     struct timespec until;
@@ -227,8 +249,19 @@ static const struct serve_route ROUTES[] = {
     {.path = NULL},
 };
 
+static void line_init(struct line *line, int64_t timeout) {
+  pthread_mutex_init(&line->lock, NULL);
+  line->timeout = timeout;
+}
+
+static void line_release(struct line *line) {
+  source_close(line->source);
+  pthread_mutex_destroy(&line->lock);
+}
+
 static void release(struct monitor *monitor) {
-  source_close(monitor->source);
+  line_release(&monitor->probes);
+  line_release(&monitor->people);
   samples_release(&monitor->samples);
   pthread_cond_destroy(&monitor->leaves);
   pthread_mutex_destroy(&monitor->lock);
@@ -243,6 +276,8 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   made->started_at = time(NULL);
   pthread_mutex_init(&made->lock, NULL);
   pthread_cond_init(&made->leaves, NULL);
+  line_init(&made->probes, PROBE_TIMEOUT);
+  line_init(&made->people, PEOPLE_TIMEOUT);
   samples_init(&made->samples);
   atomic_store(&made->beat_at, clock_now());
   metrics_measure_delays();
