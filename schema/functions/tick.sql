@@ -10,7 +10,7 @@
 --             who holds the lock and has no transaction id yet cannot be listed, so low is left where it was before him.
 --             A change that is visible in the snapshot has an id up to high, because its transaction had ended by then.
 -- Parameters: max_rows: how many changes to look at; at_once: do not wait until it is worth a tick
--- Result:     number of changes it looked at; as many as max_rows: there is more to be done
+-- Result:     number of changes it looked at; less than max_rows: this tick is done
 -- Errors:     called in a transaction that has written something, or that is not read committed
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -40,8 +40,12 @@ begin
     select min(p.day) into tick.open_from
       from rowrelay.partition_days() p
      where not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
-    tick.low := rowrelay.last_change_id();
-    select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
+    for attempt in 1..20 loop
+      tick.low := rowrelay.last_change_id();
+      select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
+      exit when not nameless;
+      perform pg_sleep(0.001); -- mostly it is just beginning
+    end loop;
     tick.snapshot := pg_current_snapshot();
     tick.high := rowrelay.last_change_id();
     tick.era := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(tick.snapshot))::integer, 0);

@@ -2,14 +2,15 @@
 #
 # bench.sh: how fast rowrelay is, beside its peers, on this machine, in this run. What `make bench` runs.
 #
-#   bench.sh [PART…]    capture drain latency writers idle backlog backfill documents verify http; all of them by default
+#   bench.sh [PART…]    capture drain latency writers idle backlog backfill documents verify http history; all of them by default
 #
 # Two private servers with fsync on. What is compared takes turns, round by round, because no machine is equally fast for
 # two minutes: read the ratios, and the spread beside each median. Peers that are not installed are left out (Debian:
 # postgresql-15-pgq3, postgresql-15-slony1-2 and slony1-2-bin); native logical replication is always there.
 # Markdown comes out, one table for each part, and all of them once more at the end.
 #
-# CHANGES=N drains N changes instead of 500,000, and has documents of twice as many orders. KEEP=1 keeps the servers' directory. ROWRELAY names another binary.
+# CHANGES=N drains N changes instead of 500,000, and has documents of twice as many orders, and a
+# history of N rather than 20,000,000 changes. KEEP=1 keeps the servers' directory. ROWRELAY names another binary.
 set -euo pipefail
 rowrelay=$(realpath -m "${ROWRELAY:-$(dirname "$0")/../../build/rowrelay}")
 cd "$(dirname "$0")"
@@ -17,7 +18,7 @@ cd "$(dirname "$0")"
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
-all_parts=(capture drain latency writers idle backlog backfill documents verify http)
+all_parts=(capture drain latency writers idle backlog backfill documents verify http history)
 # shellcheck disable=SC2034 # the parts use it
 changes=${CHANGES:-500000}
 parts=("$@")
