@@ -50,16 +50,21 @@ static void begin_truth(struct fixture *fixture, const char *name, const char *s
   sql(fixture->at_source, "%s", script);
 }
 
+/* The function that takes a moment that is known by its snapshot ("seen") or by its time ("at"). */
+static const char *as_of(const char *by) {
+  return strcmp(by, "seen") == 0 ? "as_of_snapshot" : "as_of";
+}
+
 /* Fails the test unless as_of gives moment `n` of `table` back; by is "seen" or "at". */
 static void same_as_truth(PGconn *connection, const char *table, const char *by, int n) {
   char statement[1024];
   snprintf(statement, sizeof statement,
-           "with past as (select past_row::text as r from truth t, rowrelay.as_of(null::%s, t.%s) as past_row "
+           "with past as (select past_row::text as r from truth t, rowrelay.%s(null::%s, t.%s) as past_row "
            "               where t.relation = '%s' and t.n = %d), "
            "real as (select unnest(t.rows) as r from truth t where t.relation = '%s' and t.n = %d) "
            "select concat((select string_agg('-' || r, ' ') from (table real except all table past) x), "
            "              (select string_agg('+' || r, ' ') from (table past except all table real) x))",
-           table, by, table, n, table, n);
+           as_of(by), table, by, table, n, table, n);
   const char *different = patiently(connection, statement);
   cr_assert(different[0] == '\0', "%s as of moment %d, by %s: %s", table, n, by, different);
 }
@@ -71,11 +76,11 @@ static void rows_same_as_truth(PGconn *connection, const char *table, const char
       "select string_agg(format('%%s: %%s, not %%s', k, a.r, m.r), '; ') "
       "  from (select * from truth t where t.relation = '%s' and t.n = %d) as t cross join generate_series(0, 101) as "
       "k "
-      "  left join lateral (select past_row::text as r from rowrelay.row_as_of(null::%s, k::text, t.%s) as past_row) "
+      "  left join lateral (select past_row::text as r from rowrelay.row_%s(null::%s, k::text, t.%s) as past_row) "
       "as a on true "
       "  left join lateral (select r from unnest(t.rows) as r where r like format('(%%s,%%%%', k)) as m on true "
       " where a.r is distinct from m.r",
-      table, n, table, by);
+      table, n, as_of(by), table, by);
   cr_assert(different[0] == '\0', "%s as of moment %d, by %s: %s", table, n, by, different);
 }
 
@@ -218,13 +223,13 @@ Test(as_of, a_time_between_transactions_comes_back_as_it_was) {
 static const char *table_at(PGconn *connection, const char *table, const char *by, int n) {
   return ask(connection,
              "select string_agg(past_row::text, ' ' order by past_row::text) "
-             "from truth t, rowrelay.as_of(null::%s, t.%s) as past_row where t.relation = '%s' and t.n = %d",
-             table, by, table, n);
+             "from truth t, rowrelay.%s(null::%s, t.%s) as past_row where t.relation = '%s' and t.n = %d",
+             as_of(by), table, by, table, n);
 }
 
 static const char *row_at(PGconn *connection, const char *table, const char *key, int n) {
   return ask(connection,
-             "select past_row::text from truth t, rowrelay.row_as_of(null::%s, '%s', t.seen) as past_row "
+             "select past_row::text from truth t, rowrelay.row_as_of_snapshot(null::%s, '%s', t.seen) as past_row "
              "where t.relation = '%s' and t.n = %d",
              table, key, table, n);
 }
@@ -232,9 +237,9 @@ static const char *row_at(PGconn *connection, const char *table, const char *key
 /* Fails the test unless reading the table as of moment `n` fails with a message that contains `words`. */
 static void fails_at(PGconn *connection, const char *table, const char *by, int n, const char *words) {
   const char *state = sql_fails(connection,
-                                "select count(*) from truth t, rowrelay.as_of(null::%s, t.%s) as past_row "
+                                "select count(*) from truth t, rowrelay.%s(null::%s, t.%s) as past_row "
                                 "where t.relation = '%s' and t.n = %d",
-                                table, by, table, n);
+                                as_of(by), table, by, table, n);
   cr_assert(strstr(PQerrorMessage(connection), words) != NULL, "%s: %s", state, PQerrorMessage(connection));
 }
 
@@ -340,7 +345,8 @@ Test(as_of, what_was_truncated_is_there_when_the_log_began_with_an_empty_table) 
   same_as_truth(source, "old", "seen", 1);
   same_as_truth(source, "old", "at", 2);
   cr_assert_str_eq(row_at(source, "old", "1", 0), "(1,c)");
-  sql_fails(source, "select rowrelay.row_as_of(null::old, '2', seen) from truth where relation = 'old' and n = 0");
+  sql_fails(source,
+            "select rowrelay.row_as_of_snapshot(null::old, '2', seen) from truth where relation = 'old' and n = 0");
   cr_assert(strstr(PQerrorMessage(source), "what row 2 of table public.old was") != NULL, "%s", PQerrorMessage(source));
 
   /* a truncate is what a snapshot does not hide: better an error than rows that are not right */
@@ -421,7 +427,7 @@ Test(as_of, values_come_back_as_they_were_whatever_the_session_reads_them_by) {
   for (int n = 0; n < 2; n++) {
     /* read by these settings, compared without them */
     sql(source,
-        "create temp table was as select * from rowrelay.as_of(null::public.t, "
+        "create temp table was as select * from rowrelay.as_of_snapshot(null::public.t, "
         "(select seen from truth where relation = 't' and n = %d))",
         n);
     sql(source,
@@ -437,7 +443,7 @@ Test(as_of, values_come_back_as_they_were_whatever_the_session_reads_them_by) {
     same_as_truth(source, "t", "at", n);
   }
   cr_assert_str_eq(ask(source,
-                       "select f::text from truth, rowrelay.row_as_of(null::public.t, "
+                       "select f::text from truth, rowrelay.row_as_of_snapshot(null::public.t, "
                        "'[\"2024-02-29T06:45:00.000001+00:00\",  1.500]', seen) where relation = 't' and n = 0"),
                    "0.30000000000000004");
   fixture_end(&fixture);
@@ -475,8 +481,10 @@ Test(as_of, questions_that_have_no_answer_are_refused) {
       {"select * from rowrelay.as_of(null::free, now())", "is not captured"},
       {"select * from rowrelay.as_of(null::t1, now())", "It is captured together with public.t: ask for that."},
       {"select * from rowrelay.as_of(null::int, now())", "not that of a table's rows"},
-      {"select * from rowrelay.as_of(null::t, null::timestamptz)", "the moment is null"},
-      {"select * from rowrelay.as_of(null::t, '99999999:99999999:'::pg_snapshot)", "is not in the past"},
+      {"select * from rowrelay.as_of(null::t, null)", "the moment is null"},
+      {"select * from rowrelay.as_of(null::t, '2000-01-01 12:00')", "begins at"},
+      {"select * from rowrelay.row_as_of(null::t, '1', '2000-01-01 12:00')", "begins at"},
+      {"select * from rowrelay.as_of_snapshot(null::t, '99999999:99999999:')", "is not in the past"},
       {"select * from rowrelay.row_as_of(null::t, 'x', now())", "invalid input syntax for type integer"},
       {"select * from rowrelay.row_as_of(null::keyless, '1', now())", "has no key"},
   };
