@@ -1,8 +1,11 @@
 -- What people want to know of these changes, the newest first.
 --   $1 ids  $2 their days  $3 whether also what has become of them  $4 where all are of one key: the same ids, and of each the
 --   one before, which says what the row was where that was not kept; null: not
+-- What has become of a change takes longer to find out than all else, and is asked for only where it is wanted: the view
+-- gives each of its columns that is named, whatever is then done with it.
 with entry as (
-  select h.*,
+  select h.change_id, h.day, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.db_user,
+         h.application_name, h.client_addr, h.problem,
          case when $4::bigint[] is not null
               then lag(case when h.op <> 'truncate' then h.new_row end) over (order by h.change_id) end as was
     from rowrelay.history h
@@ -24,20 +27,18 @@ select e.change_id,
             then e.was else e.old_row
        end,
        e.new_row,
-       case when $3::boolean then
-         (select string_agg(translate(concat_ws(E'\t', t.key, t.value ->> 'status',
+       (select string_agg(translate(concat_ws(E'\t', t.key, t.value ->> 'status',
                                                 nullif(concat_ws(' ', w.tried, w.who, w.at, w.said), '')),
                                       E'\n\r', '  '), E'\n' order by t.key)
-            from jsonb_each(coalesce(e.deliveries,
-                                     (select jsonb_object_agg(s.key, jsonb_build_object('status', s.value))
-                                        from jsonb_each(e.status) s))) t
+            from rowrelay.history h
+            cross join lateral jsonb_each(h.deliveries) t
             cross join lateral (
               select case when (t.value ->> 'attempts')::integer > 1 then 'after ' || (t.value ->> 'attempts') || ' attempts' end,
                      'by ' || (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), ''),
                      date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
                      '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
-            ) as w (tried, who, at, said))
-       end,
+            ) as w (tried, who, at, said)
+           where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[])),
        e.problem
   from entry e
  where e.change_id = any ($1::bigint[])

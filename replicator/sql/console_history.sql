@@ -1,10 +1,16 @@
 -- Changes, newest first, for the console.
 --   $1 table, null: all  $2 words that an image contains, null: any  $3 only before this change, null: the newest
+-- They are chosen first, because what has become of a change takes longer to find out than all else.
+with chosen as materialized (
+  select x.change_id, x.day
+    from rowrelay.history x
+   where ($1::text is null or x.relation = to_regclass($1))
+     and ($2::text is null or strpos(lower(x.new_row::text), lower($2)) > 0 or strpos(lower(x.old_row::text), lower($2)) > 0)
+     and ($3::bigint is null or x.change_id < $3)
+   order by x.change_id desc limit 50
+)
 select coalesce(json_agg(h order by h.id desc), '[]')
   from (select x.change_id as id, x.change_id::text as change, x.relation::text as "table", x.op, x.key, x.old_row, x.new_row, x.changed,
                x.captured_at, x.txid::text, x.actor, x.status, x.problem
-          from rowrelay.history x
-         where ($1::text is null or x.relation = to_regclass($1))
-           and ($2::text is null or strpos(lower(x.new_row::text), lower($2)) > 0 or strpos(lower(x.old_row::text), lower($2)) > 0)
-           and ($3::bigint is null or x.change_id < $3)
-         order by x.change_id desc limit 50) as h;
+          from rowrelay.history_at(array(select c.change_id from chosen c order by c.change_id),
+                                   array(select c.day from chosen c order by c.change_id)) as x) as h;
