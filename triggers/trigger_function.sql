@@ -13,7 +13,8 @@
 --             A changed key is two changes: the old key deleted, the new one inserted. A row that moves to another lane
 --             while its key stays is a barrier, because lanes have no order among each other.
 --             Where the table has triggers of its own, one of them may have changed the row again before we are told:
---             then what we are told is left out, because what came of it is in the log already. (Without a key it is
+--             then what we are told is left out, because what came of it is in the log already; so is that a row was
+--             deleted which is there again. (Without a key it is
 --             kept: there all that counts is how many rows there are of each.)
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
@@ -40,6 +41,7 @@ declare
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text;
+  is_back      text;
   new_is_null  text;
   old_is_null  text;
   size         text;
@@ -56,6 +58,14 @@ begin
               else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
     into rekeyed
     from unnest(rowrelay.attribute_names(relation, key_columns)) as name;
+  -- Somebody else's trigger, fired by an earlier row of the same statement, may have inserted a deleted row again.
+  select format('exists (select from %s as t where %s)', rowrelay.full_name(relation),
+                string_agg(format('t.%I operator(pg_catalog.=) old.%I', name, name), ' and '))
+    into is_back
+    from unnest(rowrelay.attribute_names(relation, key_columns)) as name
+   where capture.key_is_exact and rowrelay.has_row_triggers(capture)
+     and not (select c.relrowsecurity from pg_class c where c.oid = relation)
+  having count(*) > 0;
   -- Somebody said that these are the key; a row without one cannot be told from others.
   select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
          format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
@@ -93,6 +103,8 @@ begin
            '  rekeyed  pg_catalog.bool;' end,
     case when can_move then
            '  moves    pg_catalog.bool;' end,
+    case when is_back is not null then
+           '  is_back  pg_catalog.bool := false;' end,
            '  new_row  pg_catalog.json;',
            '  old_row  pg_catalog.json;',
     case when queue_rows is not null or documents.queueing is not null then
@@ -140,6 +152,8 @@ begin
     format('      hash := %s;', old_hash),
     case when not keeps_before then
       format('      old_row := %s;', key_row) end,
+    case when is_back is not null then
+      format('      is_back := %s;', is_back) end,
            '    end if;',
     images.statements,
     documents.guarded,
@@ -174,11 +188,11 @@ begin
              '  end if;') end,
     case when has_key and rowrelay.has_row_triggers(capture) then concat_ws(E'\n',
              -- a row version that nobody has changed, nor locked, has no xmax
-             '  if op operator(pg_catalog.<>) ''d'' and new.xmax operator(pg_catalog.<>) 0'
-             ' and rowrelay.is_superseded(tg_relid, new.ctid) then',
+    format('  if (case when op operator(pg_catalog.<>) ''d'' then new.xmax operator(pg_catalog.<>) 0'
+             ' and rowrelay.is_superseded(tg_relid, new.ctid) else %s end) then', case when is_back is not null then 'is_back' else 'false' end),
       case when documents.queueing is not null then concat_ws(E'\n',
              -- but documents that the row has left are in no later change
-             '    if op operator(pg_catalog.=) ''u'' then',
+             '    if op operator(pg_catalog.<>) ''i'' then',
              pins.pin,
         format('      perform rowrelay.add_change(%s, ''r'', key, hash, %s, null);', capture.id,
                case when keeps_before then 'old_row' else key_row end),

@@ -282,13 +282,18 @@ Test(capture, a_trigger_that_changes_other_rows_of_its_statement_is_captured_las
       "create table bag (id int, n int);"
       "create function bag() returns trigger language plpgsql as $$ begin"
       "  update bag set n = n + 100 where id <> new.id and n < 100; return null; end $$;"
-      "create trigger bag after update on bag for each row execute function bag()");
+      "create trigger bag after update on bag for each row execute function bag();"
+      "create table phoenix (id int primary key, name text);"
+      "create function rise() returns trigger language plpgsql as $$ begin"
+      "  insert into phoenix values (old.id + 1, old.name || '+') on conflict do nothing; return null; end $$;"
+      "create trigger rise after delete on phoenix for each row execute function rise()");
   mirrored_capture(&f, "address");
   mirrored_capture(&f, "doomed");
   mirrored_capture(&f, "bag");
+  mirrored_capture(&f, "phoenix");
   sql(f.at_source, "insert into address select n, 1, true from generate_series(1, 5) as n");
   sql(f.at_source, "insert into doomed select n, 'x' from generate_series(1, 6) as n; insert into bag select n, n from "
-                   "generate_series(1, 4) as n");
+                   "generate_series(1, 4) as n; insert into phoenix select n, 'x' from generate_series(1, 4) as n");
   mirrored_deliver(&f);
   sql(f.at_source, "update address set is_default = true");
   /* a row that is only locked is as it was told */
@@ -298,9 +303,12 @@ Test(capture, a_trigger_that_changes_other_rows_of_its_statement_is_captured_las
                    "update address set customer = 4 where id in (4, 5); commit");
   sql(f.at_source, "update doomed set name = 'y'");
   sql(f.at_source, "update bag set n = n + 1");
+  sql(f.at_source, "delete from phoenix");
   mirrored_same(&f, "address");
   same_rows(&f, "doomed", "doomed", "id");
   same_rows(&f, "bag", "bag", "id");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(id || name, ' ' order by id) from phoenix"), "2x+ 3x+ 4x+ 5x+");
+  same_rows(&f, "phoenix", "phoenix", "id");
   fixture_end(&f);
 }
 
