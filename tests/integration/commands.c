@@ -90,7 +90,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "target \"v\" does not exist", "skip", "1", "--target", "v");
   FAILS(2, "target \"v\" does not exist", "run", "--target", "w", "--target", "v");
   FAILS(2, "no table that is or was captured matches \"other\"", "log", "other");
-  FAILS(2, "table item is not routed to target \"w\"", "route", "item", "w", "--remove");
+  FAILS(2, "table public.item is not routed to target \"w\"", "route", "item", "w", "--remove");
   FAILS(2, "yesterdayish", "log", "item", "--since", "yesterdayish");
   FAILS(2, "invalid input syntax for type bigint: \"one\"", "retry", "one");
   /* Nothing has changed by any of it. */
