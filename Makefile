@@ -4,12 +4,15 @@
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
-# make install     to PREFIX (/usr/local), below DESTDIR
+# make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
 # make deps        installs what building and testing need, on Debian
 # make tidy        clang-tidy; make format: clang-format
 # V=1 shows the commands.
 
 PREFIX = /usr/local
+SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
+UNITDIR = $(PREFIX)/lib/systemd/system
+ZSHDIR = $(PREFIX)/share/zsh/site-functions
 CC = gcc
 WERROR = -Werror
 CFLAGS = -O2 -g
@@ -115,9 +118,43 @@ sanitize:
 deps:
 	@tests/deps.sh
 
-install: all
+# Manual pages and completions are made by the program, of the tables that its help is made of.
+manual: $(BUILD)/manual/rowrelay.1
+$(BUILD)/manual/rowrelay.1: $(BUILD)/rowrelay
+	$(call say,MANUAL)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$< help --manual $(@D)
+
+COMPLETIONS = $(addprefix $(BUILD)/completion/,bash zsh fish)
+$(COMPLETIONS): $(BUILD)/rowrelay
+	@mkdir -p $(@D)
+	$(call say,COMPLETION)
+	$(Q)$< help --completion $(@F) >$@
+
+# What was configured stays; an environment that is there already may hold passwords and is not touched.
+install: all manual $(COMPLETIONS)
 	install -D -m 755 $(BUILD)/rowrelay $(DESTDIR)$(PREFIX)/bin/rowrelay
 	for file in $(SCHEMA); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/rowrelay/$$file || exit 1; done
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(BUILD)/manual/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -D -m 644 $(BUILD)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay
+	install -D -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSHDIR)/_rowrelay
+	install -D -m 644 $(BUILD)/completion/fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
+	install -d $(DESTDIR)$(UNITDIR)
+	for unit in rowrelay.service rowrelay@.service; do \
+	  sed 's,/usr/bin/rowrelay,$(PREFIX)/bin/rowrelay,; s,/etc/rowrelay,$(SYSCONFDIR)/rowrelay,' deploy/systemd/$$unit \
+	    >$(DESTDIR)$(UNITDIR)/$$unit && chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; done
+	[ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay/rowrelay.env ] || \
+	  install -D -m 600 deploy/systemd/rowrelay.env $(DESTDIR)$(SYSCONFDIR)/rowrelay/rowrelay.env
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/rowrelay
+	rm -rf $(DESTDIR)$(PREFIX)/share/rowrelay
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay.1 $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay-*.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay $(DESTDIR)$(ZSHDIR)/_rowrelay
+	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish
+	rm -f $(DESTDIR)$(UNITDIR)/rowrelay.service $(DESTDIR)$(UNITDIR)/rowrelay@.service
+	@! [ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay ] || echo 'left: $(DESTDIR)$(SYSCONFDIR)/rowrelay, which may hold passwords'
 
 tidy: $(EMBEDDED:=.h)
 	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
@@ -128,7 +165,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check check-matrix tests demo bench sanitize deps install tidy format clean
+.PHONY: all check check-matrix tests demo bench sanitize deps manual install uninstall tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

@@ -54,6 +54,11 @@ const struct option SHARED_OPTIONS[] = {
     OPTION_END,
 };
 
+const char PROGRAM_PURPOSE[] = "Copies every change of chosen PostgreSQL tables to other systems.";
+const char PROGRAM_NOTES[] =
+    "PG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" or \"verify-log\" found something.\n";
+
 /* How many words of a name stand at the beginning of `words`: all of them, or 0. */
 static size_t words_matched(const char *name, size_t count, const char *const *words) {
   size_t matched = 0;
@@ -177,15 +182,14 @@ void command_print_summary(FILE *stream) {
     size_t width = strlen(COMMANDS[i]->name);
     widest = width > widest ? width : widest;
   }
-  fputs("usage: rowrelay [-d CONNINFO] COMMAND ...\n\n"
-        "Copies every change of chosen PostgreSQL tables to other systems.\n\n"
-        "Commands:\n",
-        stream);
+  fprintf(stream,
+          "usage: rowrelay [-d CONNINFO] COMMAND ...\n\n"
+          "%s\n\n"
+          "Commands:\n",
+          PROGRAM_PURPOSE);
   for (size_t i = 0; i < COMMAND_COUNT; i++)
     fprintf(stream, "  %-*s  %s\n", (int)widest, COMMANDS[i]->name, COMMANDS[i]->summary);
   fputs("\nOptions of every command:\n", stream);
   option_print_help(stream, SHARED_OPTIONS);
-  fputs("\nPG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
-        "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" or \"verify-log\" found something.\n",
-        stream);
+  fprintf(stream, "\n%s", PROGRAM_NOTES);
 }

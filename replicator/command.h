@@ -31,6 +31,10 @@ extern const size_t COMMAND_COUNT;
 /* Options that every command has. */
 extern const struct option SHARED_OPTIONS[];
 
+/* What the help says of the program as a whole: one sentence; and lines about every command. */
+extern const char PROGRAM_PURPOSE[];
+extern const char PROGRAM_NOTES[];
+
 /*
  * Finds the command that the first words name. *used is how many words that took. An error where there is none suggests
  * the nearest.

@@ -1,9 +1,15 @@
-/* rowrelay help: the same as --help. */
+/* rowrelay help: the same as --help, and what else is made of the same tables. */
 #include "../command.h"
+#include "../completion.h"
+#include "../manual.h"
 
 static bool run(const struct options *given, struct error *error) {
   const struct command *command;
   size_t used;
+  if (option_given(given, "manual"))
+    return manual_write(option_text(given, "manual"), error);
+  if (option_given(given, "completion"))
+    return completion_print(stdout, option_text(given, "completion"), error);
   if (given->argument_count == 0) {
     command_print_summary(stdout);
     return true;
@@ -14,7 +20,11 @@ static bool run(const struct options *given, struct error *error) {
   return true;
 }
 
-static const struct option OPTIONS[] = {OPTION_END};
+static const struct option OPTIONS[] = {
+    {.name = "manual", .value = "DIR", .help = "write the manual pages into this directory"},
+    {.name = "completion", .value = "SHELL", .help = "print what completes commands and options in bash, zsh or fish"},
+    OPTION_END,
+};
 
 const struct command COMMAND_help = {
     .name = "help",
@@ -22,5 +32,8 @@ const struct command COMMAND_help = {
     .arguments = "[COMMAND]",
     .most = 2,
     .options = OPTIONS,
+    .notes =
+        "In bash, for this shell: eval \"$(rowrelay help --completion bash)\". \"make install\" and the package put\n"
+        "manual pages and completions where they belong.\n",
     .run = run,
 };
