@@ -171,6 +171,13 @@ static void write_states(struct buffer *text, const PGresult *reply) {
   }
 }
 
+/* A metric without labels, of a column of monitor_source.sql. */
+static void write_one(struct buffer *text, const PGresult *reply, int column, const char *name, const char *type,
+                      const char *help) {
+  metrics_describe(text, name, type, help);
+  buffer_add_format(text, "%s %s\n", name, PQgetvalue(reply, 0, column));
+}
+
 static void write_source(struct monitor *monitor, struct buffer *text) {
   struct error error;
   PGresult *targets = NULL;
@@ -180,9 +187,12 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
   metrics_describe(text, "rowrelay_source_up", "gauge", "Whether the source answered just now.");
   buffer_add_format(text, "rowrelay_source_up %d\n", up);
   if (up) {
-    metrics_describe(text, "rowrelay_changes_captured_total", "counter",
-                     "Changes that were captured at the source, with those of transactions that were rolled back.");
-    buffer_add_format(text, "rowrelay_changes_captured_total %s\n", PQgetvalue(source, 0, 0));
+    write_one(text, source, 0, "rowrelay_changes_captured_total", "counter",
+              "Changes that were captured at the source, with those of transactions that were rolled back.");
+    write_one(text, source, 2, "rowrelay_log_open_until_timestamp_seconds", "gauge",
+              "Up to when the log has a partition for each day, in seconds since 1970.");
+    write_one(text, source, 3, "rowrelay_log_overdue_partitions", "gauge",
+              "Partitions of the log, of a day each, that are old enough to be dropped and cannot be.");
     write_states(text, targets);
     write_column(text, targets, 2, "rowrelay_backlog_changes",
                  "Changes that wait for a target, counted up to a million.");

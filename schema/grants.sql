@@ -53,6 +53,9 @@ declare
       "floor": ["select", "insert", "update"],
       "trouble": ["select", "insert", "update", "delete"],
       "instance": ["select", "insert", "update", "delete"],
+      "day": ["select"],
+      "status": ["select"],
+      "instances": ["select"],
       "change_id": ["select"],
       "claim_token": ["usage"],
       "doorbell": ["select", "update"]}}';

@@ -70,6 +70,20 @@ Test(monitor, metrics_count_what_is_captured_waits_and_is_delivered) {
   fixture_end(&f);
 }
 
+Test(monitor, metrics_tell_how_far_the_log_is_ready_and_which_days_of_it_cannot_go) {
+  begin("monitor_log");
+  int port;
+  pid_t process = run_and_listen(&port);
+  visit_until(port, "/readyz", 200, 10);
+  double tomorrow = strtod(ask(f.at_source, "select extract(epoch from (now() at time zone 'UTC')::date + 1)"), NULL);
+  cr_assert_eq(metric(port, "rowrelay_log_open_until_timestamp_seconds"), tomorrow + 14 * 86400);
+  cr_assert_eq(metric(port, "rowrelay_log_overdue_partitions"), 0);
+  sql(f.at_source, "insert into rowrelay.day (day, note) values ('2001-01-01', 'target w still needs it')");
+  cr_assert_eq(metric(port, "rowrelay_log_overdue_partitions"), 1);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 Test(monitor, a_lost_source_is_told_within_seconds_and_so_is_its_return) {
   own_server("source", NULL);
   begin("monitor_source");

@@ -7,6 +7,7 @@
 
 #include "fixture.h"
 #include "receiver.h"
+#include "visitor.h"
 
 TestSuite(roles, .timeout = 60);
 
@@ -243,12 +244,15 @@ Test(roles, a_worker_delivers_to_every_kind_of_target) {
   /* as a whole what it may read; the rest in pieces, by a function of the owner's */
   sql(s.as_boss, "select rowrelay.backfill('shop.item', 'w'), rowrelay.backfill('shop.secret', 'w'), "
                  "rowrelay.rebuild('card')");
-  pid_t process = fixture_run(&s.hand, "--workers", "2", NULL);
+  pid_t process = fixture_run(&s.hand, "--workers", "2", "--listen", "127.0.0.1:0", NULL);
   PGconn *source = s.fixture.at_source;
   wait_until(source, "done,done", 20, "select string_agg(state, ',') from rowrelay.backfills");
   sql(s.as_app, "insert into shop.item values (50, 'tea', 2); update shop.item set price = 3 where id = 50");
   sql(s.as_app, "insert into shop.secret values (50, 'abc'); delete from shop.item where id = 3; truncate shop.secret");
   wait_until_empty(&s.fixture, 20);
+  int port = visitor_port(process);
+  cr_expect_not_null(strstr(visit(port, "GET", "/metrics", NULL, NULL).body, "\nrowrelay_log_overdue_partitions 0\n"));
+  cr_expect(visit(port, "GET", "/api/overview", NULL, NULL).status == 200);
   char *log = strdup(process_log(process));
   cr_expect(strstr(log, "denied") == NULL && strstr(log, "warning") == NULL, "%s", log);
   free(log);
@@ -497,10 +501,8 @@ Test(roles, a_reader_sees_the_past_only_of_tables_that_he_may_read) {
     sql(super, "select rowrelay.tick(at_once => true)");
   }
   cr_expect(ask_number(s.as_boss, "select count(*) from rowrelay.change_key") == 6);
-  cr_expect_str_eq(ask(s.as_anna, "select name from rowrelay.as_of(null::shop.item, '%s')", moment),
-                   "pot");
-  cr_expect_str_eq(
-      ask(s.as_anna, "select name from rowrelay.row_as_of(null::shop.item, '1', '%s')", moment), "pot");
+  cr_expect_str_eq(ask(s.as_anna, "select name from rowrelay.as_of(null::shop.item, '%s')", moment), "pot");
+  cr_expect_str_eq(ask(s.as_anna, "select name from rowrelay.row_as_of(null::shop.item, '1', '%s')", moment), "pot");
   char statement[256];
   snprintf(statement, sizeof statement, "select * from rowrelay.as_of(null::shop.secret, '%s')", moment);
   forbidden(s.as_anna, statement);
