@@ -5,6 +5,7 @@
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
+# make deb         builds a Debian package; make check-package tries it in a bare Debian (as root, with debootstrap)
 # make deps        installs what building and testing need, on Debian
 # make tidy        clang-tidy; make format: clang-format
 # V=1 shows the commands.
@@ -156,6 +157,12 @@ uninstall:
 	rm -f $(DESTDIR)$(UNITDIR)/rowrelay.service $(DESTDIR)$(UNITDIR)/rowrelay@.service
 	@! [ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay ] || echo 'left: $(DESTDIR)$(SYSCONFDIR)/rowrelay, which may hold passwords'
 
+deb:
+	@deploy/deb.sh $(BUILD)
+
+check-package:
+	@tests/package.sh $(BUILD)
+
 tidy: $(EMBEDDED:=.h)
 	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
 
@@ -165,7 +172,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check check-matrix tests demo bench sanitize deps manual install uninstall tidy format clean
+.PHONY: all check check-matrix tests demo bench sanitize deps manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Tries the Debian package: lintian must accept it, and in a bare Debian it must install, upgrade, keep what was
+# configured, be removed, and leave nothing when it is purged. Exit status 1 when it does not. Wants root.
+#
+#   tests/package.sh BUILD    ROOT=DIR is a bare Debian that is copied in the place of one that debootstrap makes
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+fail() { echo "package: $*" >&2; exit 1; }
+[[ $(id -u) == 0 ]] || fail "root is needed to change into another Debian"
+[[ -n ${ROOT:-} ]] || command -v debootstrap >/dev/null || fail "debootstrap is needed: apt-get install debootstrap"
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/rowrelay-package-XXXXXX")
+trap 'rm -rf --one-file-system "$dir"' EXIT
+root=$dir/root
+deb=$(deploy/deb.sh "$1")
+echo "built $deb"
+
+if command -v lintian >/dev/null; then
+  lintian --allow-root --fail-on error,warning --display-info "$deb" || fail "lintian does not accept it"
+  echo "lintian accepts it"
+else
+  echo "skipped: there is no lintian here"
+fi
+
+# The same package as of an older version, to be upgraded from.
+dpkg-deb --raw-extract "$deb" "$dir/older"
+sed -i 's/^Version: .*/Version: 0.0.1/' "$dir/older/DEBIAN/control"
+mkdir "$dir/debs"
+dpkg-deb --root-owner-group --build "$dir/older" "$dir/debs/older.deb" >/dev/null
+cp "$deb" "$dir/debs/newer.deb"
+
+echo "makes a bare Debian"
+if [[ -n ${ROOT:-} ]]; then
+  mkdir "$root"
+  tar -C "$ROOT" --one-file-system --exclude=./proc --exclude=./sys --exclude=./dev -c . | tar -C "$root" -x
+  mkdir -p "$root"/{proc,sys,dev}
+  mknod -m 666 "$root/dev/null" c 1 3
+else
+  debootstrap --variant=minbase "${SUITE:-bookworm}" "$root" >"$dir/debootstrap.log" || {
+    tail "$dir/debootstrap.log" >&2
+    fail "debootstrap failed"
+  }
+fi
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+cp "$dir"/debs/*.deb "$root/tmp/"
+
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
+quietly() { "$@" >"$dir/log" 2>&1 || { cat "$dir/log" >&2; fail "failed: $*"; }; }
+apt() { quietly inside apt-get -q -y --no-install-recommends "$@"; }
+# All files but those in which packages keep books.
+files() {
+  inside find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
+    -o -path /var/cache -o -path /var/log -o -path /run \) -prune -o -printf '%p %y %m %l\n' | sort
+}
+
+# What it needs stays, and is no leftover.
+apt update
+depends=$(dpkg-deb --field "$deb" Depends | sed 's/([^)]*)//g; s/,/ /g')
+# shellcheck disable=SC2086
+apt install $depends
+files >"$dir/before"
+
+apt install /tmp/older.deb
+inside rowrelay --version >/dev/null || fail "the program does not start"
+status=0
+inside rowrelay -d 'host=/nowhere' status 2>/dev/null || status=$?
+[[ $status == 1 ]] || fail "status of a source that is not there ended with $status"
+for file in usr/share/man/man1/rowrelay-run.1.gz lib/systemd/system/rowrelay@.service usr/share/rowrelay/schema/install.sql; do
+  [[ -e $root/$file ]] || fail "/$file was not installed"
+done
+env=$root/etc/rowrelay/rowrelay.env
+[[ $(stat -c %a:%U "$env") == 600:root ]] || fail "others can read $env"
+[[ -z $(find "$root/etc/systemd/system" -name 'rowrelay*') ]] || fail "a unit is enabled that nobody has configured"
+echo "installs"
+
+echo 'PGPASSWORD=mine' >>"$env"
+touch "$root/etc/rowrelay/shop.env"
+apt install /tmp/newer.deb
+# shellcheck disable=SC2016 # dpkg-query reads that
+[[ $(inside dpkg-query -W -f '${Version}' rowrelay) != 0.0.1 ]] || fail "it was not upgraded"
+grep -q mine "$env" || fail "the upgrade has overwritten what was configured"
+[[ $(stat -c %a "$env") == 600 ]] || fail "others can read $env after the upgrade"
+echo "upgrades, and keeps what was configured"
+
+apt remove rowrelay
+[[ ! -e $root/usr/bin/rowrelay && ! -e $root/usr/share/rowrelay ]] || fail "removing it leaves the program"
+grep -q mine "$env" || fail "removing it takes away what was configured"
+rm "$root/etc/rowrelay/shop.env"
+apt purge rowrelay
+files >"$dir/after"
+diff "$dir/before" "$dir/after" >&2 || fail "purging it leaves something"
+echo "is removed, and purged without trace"
