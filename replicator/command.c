@@ -26,6 +26,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_document_rebuild,
     &COMMAND_backfill,
     &COMMAND_run,
+    &COMMAND_health,
     &COMMAND_status,
     &COMMAND_errors,
     &COMMAND_retry,

@@ -70,6 +70,7 @@ extern const struct command COMMAND_document_drop;
 extern const struct command COMMAND_document_rebuild;
 extern const struct command COMMAND_backfill;
 extern const struct command COMMAND_run;
+extern const struct command COMMAND_health;
 extern const struct command COMMAND_status;
 extern const struct command COMMAND_errors;
 extern const struct command COMMAND_retry;

@@ -124,6 +124,36 @@ Test(monitor, a_process_listens_before_it_has_reached_its_source) {
   fixture_end(&f);
 }
 
+Test(monitor, a_command_asks_a_process_how_it_is) {
+  own_server("source", NULL);
+  begin("monitor_health");
+  int port;
+  char address[32];
+  char short_address[32];
+  const char *errors;
+  pid_t process = run_and_listen(&port);
+  snprintf(address, sizeof address, "127.0.0.1:%d", port);
+  snprintf(short_address, sizeof short_address, ":%d", port);
+  visit_until(port, "/readyz", 200, 10);
+  setenv("http_proxy", "http://127.0.0.1:1", 1); /* is not asked */
+  cr_assert_str_eq(rowrelay_ok(&f, "health", address, NULL), "ok\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "health", "--ready", short_address, NULL), "ok\n");
+  unsetenv("http_proxy");
+  PQfinish(f.at_source);
+  stop_server("source", "fast");
+  visit_until(port, "/readyz", 503, 10);
+  cr_assert_str_eq(rowrelay_ok(&f, "health", address, NULL), "ok\n");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "health", "--ready", address, NULL), 1);
+  cr_assert(strstr(errors, ": source: ") != NULL, "%s", errors);
+  stop_process(process, SIGTERM);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "health", address, NULL), 1);
+  cr_assert(strstr(errors, "does not answer\ndetail: ") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "health", "localhost", NULL), 2);
+  start_server("source");
+  f.at_source = connect_to(f.source, NULL);
+  fixture_end(&f);
+}
+
 Test(monitor, what_is_not_there_is_not_found_and_an_address_that_cannot_be_is_wrong_use) {
   begin("monitor_address");
   int port;

@@ -1,0 +1,70 @@
+/* rowrelay health: asks a running process how it is, for health checks where there is nothing else to ask with. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../clock.h"
+#include "../command.h"
+#include "../http.h"
+
+#define TIMEOUT 5000 /* milliseconds */
+#define ANSWER_LIMIT 500
+
+/* Where a process that listens at `address` is reached from the same machine. */
+static bool make_url(char *url, size_t size, const char *address, const char *path, struct error *error) {
+  bool everywhere = address[0] == ':';
+  int length = snprintf(url, size, "http://%s%s%s", everywhere ? "127.0.0.1" : "", address, path);
+  if (strrchr(address, ':') != NULL && strchr(address, '/') == NULL && (size_t)length < size)
+    return true;
+  error_set(error, FAILURE_USAGE, "\"%s\" is no address", address);
+  return error_hint(error, "give ADDRESS:PORT, [ADDRESS]:PORT or :PORT, as for rowrelay run --listen");
+}
+
+/* What it said, without the end of the line. */
+static bool judge(const struct http_request *request, const char *address, struct error *error) {
+  if (request->status == 0) {
+    error_set(error, FAILURE_FATAL, "%s does not answer", address);
+    return request->failure[0] != '\0' && error_detail(error, "%s", request->failure);
+  }
+  int length = (int)strcspn(request->answer.data, "\n");
+  if (request->status != 200)
+    return error_set(error, FAILURE_FATAL, "%s: %.*s", address, length, request->answer.data);
+  printf("%.*s\n", length, request->answer.data);
+  return true;
+}
+
+static bool run(const struct options *given, struct error *error) {
+  const char *address = given->arguments[0];
+  struct http *http;
+  char url[512];
+  if (!make_url(url, sizeof url, address, option_given(given, "ready") ? "/readyz" : "/healthz", error) ||
+      !http_new(&http, &(struct http_options){.timeout = TIMEOUT, .proxy = "", .connections = 1}, error))
+    return false;
+  struct http_request request = {.method = "GET", .url = url, .answer_limit = ANSWER_LIMIT};
+  bool ok = http_start(http, &request, error);
+  if (ok) {
+    struct http_request *done = http_wait(http, clock_now() + TIMEOUT);
+    if (done == NULL)
+      http_cancel(http, &request);
+    ok = judge(&request, address, error);
+  }
+  http_free(http);
+  http_request_release(&request);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "ready", .help = "ask whether it reaches its source, too"},
+    OPTION_END,
+};
+
+const struct command COMMAND_health = {
+    .name = "health",
+    .summary = "ask a running process how it is",
+    .arguments = "ADDR:PORT",
+    .least = 1,
+    .most = 1,
+    .options = OPTIONS,
+    .notes = "ADDR:PORT is what the process was given by rowrelay run --listen; it is asked for /healthz, or /readyz.\n"
+             "For health checks of containers, where there is no other program to ask with.\n",
+    .run = run,
+};
