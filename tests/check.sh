@@ -92,7 +92,7 @@ if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
 if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
-  run "$build/test-integration" 780 300
+  run "$build/test-integration" 3000 300
 fi
 
 for report in "$dir"/reports/*; do

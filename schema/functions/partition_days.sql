@@ -2,7 +2,8 @@
 -- Result:     one row for each: its day, and the table
 create or replace function rowrelay.partition_days() returns table (day date, partition regclass)
 language sql stable as $$
-  select to_date(substr(c.relname, 8), 'YYYYMMDD'), c.oid::regclass
+  -- a plan may look at the name of any table before it knows that it is a partition
+  select case when c.relname ~ '^change_[0-9]{8}$' then to_date(substr(c.relname, 8), 'YYYYMMDD') end, c.oid::regclass
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'rowrelay.change'::regclass
