@@ -4,8 +4,9 @@ language sql volatile as $$
   select c.oid::regclass
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
-    cross join to_date(substr(c.relname, 12), 'YYYYMM') as month
+    -- a plan may look at the name of any table before it knows that it is a partition
+    cross join lateral (select case when c.relname ~ '^change_key_[0-9]{6}$' then to_date(substr(c.relname, 12), 'YYYYMM') end) as m(month)
    where i.inhparent = 'rowrelay.change_key'::regclass
-     and not exists (select from rowrelay.partition_days() p where date_trunc('month', p.day) = month)
-   order by month
+     and not exists (select from rowrelay.partition_days() p where date_trunc('month', p.day) = m.month)
+   order by m.month
 $$;

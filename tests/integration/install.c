@@ -19,6 +19,7 @@ static void read_output(const char *command, char *text) {
 
 /* Leaves out the words that pg_dump makes up anew each time. */
 static void dump_schema(const struct fixture *f, char *text) {
+  needs_pg_dump(f->at_source);
   char command[1024];
   snprintf(command, sizeof command,
            "$(tests/support/pg.sh bin)/pg_dump --schema-only '%s' | grep -v '^.[a-z]*restrict '", f->source);

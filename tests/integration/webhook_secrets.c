@@ -18,6 +18,7 @@ static const char TOKEN[] = "t0ken-that-nobody-may-see/+1";
 static const char PASSWORD[] = "p@ss w0rd-that-nobody-may-see";
 
 static bool database_holds(const char *secret) {
+  needs_pg_dump(f.at_source);
   char command[1024];
   snprintf(command, sizeof command, "pg_dump --inserts '%s' | grep -qF -- '%s'", f.source, secret);
   return system(command) == 0;

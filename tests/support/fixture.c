@@ -53,6 +53,15 @@ static char *write_text(const char *format, va_list arguments) {
   return text;
 }
 
+void needs_pg_dump(PGconn *server) {
+  char version[64] = "";
+  FILE *pipe = popen("$(tests/support/pg.sh bin)/pg_dump --version | grep -o '[0-9]*' | head -n 1", "r");
+  cr_assert(pipe != NULL && fgets(version, sizeof version, pipe) != NULL, "there is no pg_dump");
+  pclose(pipe);
+  if (atoi(version) < PQserverVersion(server) / 10000)
+    cr_skip_test("pg_dump is older than the server");
+}
+
 PGconn *connect_to(const char *conninfo, const char *options) {
   char words[1024];
   snprintf(words, sizeof words, "%s %s", conninfo, options != NULL ? options : "");

@@ -38,6 +38,9 @@ void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */
 void fixture_end(struct fixture *fixture);
 
+/* Skips the test where pg_dump is older than this server, and would refuse it. */
+void needs_pg_dump(PGconn *server);
+
 /* A further connection; close it with PQfinish. `options` are more conninfo words, such as "user=app"; NULL for none.
  */
 PGconn *connect_to(const char *conninfo, const char *options);
