@@ -196,8 +196,7 @@ static void describe(struct pgconn *connection) {
            database != NULL ? database : "");
 }
 
-bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, const char *settings,
-                 struct error *error) {
+bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, struct error *error) {
   const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
   const char *const values[] = {conninfo, application_name, "UTF8", NULL};
   struct pgconn *opened = calloc(1, sizeof *opened);
@@ -217,12 +216,6 @@ bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *a
   if (PQsetnonblocking(opened->pg, 1) != 0) {
     connect_failed(opened, error);
     goto failed;
-  }
-  if (settings != NULL) {
-    pgconn_set_deadline(opened, CONNECT_TIMEOUT);
-    if (!pgconn_script(opened, settings, error))
-      goto failed;
-    pgconn_set_deadline(opened, 0);
   }
   *connection = opened;
   return true;
@@ -273,6 +266,10 @@ bool pgconn_alive(struct pgconn *connection) {
 
 const char *pgconn_describe(const struct pgconn *connection) {
   return connection->description;
+}
+
+int pgconn_told_pid(const struct pgconn *connection) {
+  return PQbackendPID(connection->pg);
 }
 
 int pgconn_server_version(const struct pgconn *connection) {

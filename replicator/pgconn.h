@@ -33,11 +33,11 @@ struct values {
 
 /*
  * Connects as psql would: `conninfo` is a URI, key=value pairs or a database's name; PG* variables, service files and
- * ~/.pgpass fill in the rest. `settings` are statements run once after connecting, NULL for none. `application_name` is
- * what pg_stat_activity shows. On success the caller owns *connection.
+ * ~/.pgpass fill in the rest. `application_name` is what pg_stat_activity shows. On success the caller owns
+ * *connection. What is behind a pooler may change with each transaction: see pooler.h.
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name,
-                            const char *settings, struct error *error);
+                            struct error *error);
 /*
  * From now on whoever reads is told what the server says beside its answers; else nobody is. `reader` must outlive the
  * connection.
@@ -107,6 +107,9 @@ bool pgconn_wait_notify(struct pgconn *connection, int64_t milliseconds, int wak
 
 /* "host port database" for messages; no password is in it. Valid as long as the connection. */
 const char *pgconn_describe(const struct pgconn *connection);
+
+/* The number of the server's process, as it was told when connecting. */
+int pgconn_told_pid(const struct pgconn *connection);
 
 /* Server version as libpq gives it, such as 150004. */
 int pgconn_server_version(const struct pgconn *connection);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pooler.h"
 #include "queries.h"
 #include "reply.h"
 #include "schema_files.h"
@@ -58,7 +59,7 @@ static bool open_with(struct source **source, const char *conninfo, const char *
   struct source *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  if (!pgconn_open(&opened->connection, conninfo, "rowrelay", settings, error)) {
+  if (!pooler_open(&opened->connection, conninfo, "rowrelay", settings, error)) {
     free(opened);
     return false;
   }

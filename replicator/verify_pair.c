@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "buffer.h"
+#include "pooler.h"
 #include "url.h"
 
 /* Longest URL with its secrets filled in, in bytes. */
@@ -45,7 +46,7 @@ static bool open_target(struct pair *pair, const struct settings *settings, stru
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
   bool ok = url_fill_in(settings->url, "URL", &url, error) &&
-            pgconn_open(&pair->connections[SIDE_TARGET], url.data, "rowrelay", VERIFY_SETTINGS, error);
+            pooler_open(&pair->connections[SIDE_TARGET], url.data, "rowrelay", VERIFY_SETTINGS, error);
   buffer_release(&url);
   if (!ok)
     url_hide(settings->url, error);

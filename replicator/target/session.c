@@ -2,6 +2,7 @@
 
 #include "fence.h"
 #include "number.h"
+#include "pooler.h"
 #include "queries.h"
 
 /* What values' texts mean must not depend on the target's defaults. */
@@ -21,7 +22,7 @@ bool session_set_origin(struct pgconn *connection, const struct settings *settin
 
 bool session_open(struct pgconn **connection, const struct settings *settings, const char *url, struct error *error) {
   struct pgconn *opened;
-  if (!pgconn_open(&opened, url, "rowrelay", TARGET_SETTINGS, error))
+  if (!pooler_open(&opened, url, "rowrelay", TARGET_SETTINGS, error))
     return false;
   pgconn_set_deadline(opened, settings->push_timeout);
   if (pgconn_run(opened, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&

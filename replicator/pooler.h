@@ -1,0 +1,18 @@
+/*
+ * pooler: opens connections of which each is one session of the server, as long as it lasts. Most of what rowrelay does
+ * needs that: settings, prepared statements, LISTEN, locks of a session. A pooler that gives every transaction another
+ * session would not only lose them, it would leave them to whoever gets that session next.
+ */
+#ifndef ROWRELAY_POOLER_H
+#define ROWRELAY_POOLER_H
+
+#include "pgconn.h"
+
+/*
+ * Connects (see pgconn_open), and then runs `settings`, statements, unless NULL. FAILURE_USAGE behind a pooler that
+ * does not keep sessions apart; nothing was changed in any of them then.
+ */
+MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, const char *application_name,
+                            const char *settings, struct error *error);
+
+#endif
