@@ -230,6 +230,25 @@ void own_server(const char *which, const char *settings) {
   setenv(is_source ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR", dir, 1);
 }
 
+static char standby_dir[128];
+static char standby_conninfo[512];
+
+const char *own_standby(void) {
+  const char *primary = environment("ROWRELAY_TEST_SOURCE_DIR");
+  snprintf(standby_dir, sizeof standby_dir, "%.120s-b", primary);
+  guard_directory(standby_dir, "tests/support/pg.sh");
+  control_server("standby", standby_dir, primary, standby_conninfo, sizeof standby_conninfo);
+  return standby_conninfo;
+}
+
+void fail_over(void) {
+  char unused[512];
+  control_server("kill", environment("ROWRELAY_TEST_SOURCE_DIR"), NULL, unused, sizeof unused);
+  control_server("promote", standby_dir, NULL, unused, sizeof unused);
+  setenv("ROWRELAY_TEST_SOURCE", standby_conninfo, 1);
+  setenv("ROWRELAY_TEST_SOURCE_DIR", standby_dir, 1);
+}
+
 void fixture_begin(struct fixture *fixture, const char *name) {
   *fixture = (struct fixture){.at_source = NULL};
   snprintf(fixture->name, sizeof fixture->name, "test_%s", name);

@@ -30,6 +30,14 @@ struct fixture {
  */
 void own_server(const char *which, const char *settings);
 
+/*
+ * A streaming standby of the source, which must be this test's own. Gives its conninfo; it ends with the test. Before
+ * fixture_begin().
+ */
+const char *own_standby(void);
+/* Kills the source, and makes the standby the source: a primary, on which fixture_end() will drop the database. */
+void fail_over(void);
+
 /* When this test has ended, however that was, `SCRIPT remove DIR` is run: a server of its own ends with it. */
 void guard_directory(const char *dir, const char *script);
 

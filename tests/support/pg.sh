@@ -6,6 +6,8 @@
 #   pg.sh stop DIR [fast|immediate]    end it; "immediate" is what a crash leaves behind
 #   pg.sh restart DIR [MODE]           both; settings given earlier stay
 #   pg.sh kill DIR                     SIGKILL to the server and all its processes, as the kernel would do
+#   pg.sh standby DIR PRIMARY          make a streaming standby of the server in PRIMARY, which is restarted for that
+#   pg.sh promote DIR                  make it a primary
 #   pg.sh remove DIR                   end it at once and remove DIR
 #   pg.sh bin                          where psql, pgbench and the others of the same version are
 #
@@ -96,6 +98,21 @@ stop() {
   if running_pid >/dev/null; then control -m "${1:-fast}" stop; fi
 }
 
+# A copy of a server that is down needs no tool of its version.
+standby() {
+  local primary
+  primary=$(realpath "$1")
+  mkdir -p "$dir"
+  if [[ -n $owner ]]; then chown "$owner" "$dir"; fi
+  bin=$(readlink "$primary/bin")
+  "$self" stop "$primary"
+  as_owner cp -R "$primary/data" "$data"
+  as_owner ln -s "$bin" "$dir/bin"
+  as_owner touch "$data/standby.signal"
+  "$self" start "$primary" >/dev/null
+  start "unix_socket_directories=$dir" "primary_conninfo=host=$primary port=5432 user=postgres"
+}
+
 # Stopped first, so that no new process is born between the list and the kill. All must be gone before the server can be
 # started again; and where nobody reaps them (a container without an init), the lock files keep on naming a live pid.
 kill_all() {
@@ -119,8 +136,9 @@ remove() {
 }
 
 if [[ ${1:-} == bin ]]; then find_bin; exit; fi
-[[ $# -ge 2 ]] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $# -ge 2 ]] || { sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
+self=$(realpath "$0")
 command=$1
 dir=$(realpath -m "$2")
 data=$dir/data
@@ -139,6 +157,8 @@ case $command in
   stop) stop "$@" ;;
   restart) stop "$@"; launch ;;
   kill) kill_all ;;
+  standby) standby "$@" ;;
+  promote) control promote ;;
   remove) remove ;;
   *) die "unknown command \"$command\"" ;;
 esac

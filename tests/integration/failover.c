@@ -1,0 +1,125 @@
+/* The source fails over to a standby: processes find it by themselves, and what was committed there arrives. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arrival.h"
+#include "fixture.h"
+#include "writers.h"
+
+#define KEYS 200
+#define HOT 10
+
+static const char *standby_conninfo;
+
+/* A source with a standby, and a conninfo that names both. */
+static void begin(struct fixture *f, const char *name) {
+  own_server("source", "max_connections=100");
+  standby_conninfo = own_standby();
+  PGconn *standby = connect_to(standby_conninfo, NULL);
+  fixture_begin(f, name);
+  char primary[256];
+  snprintf(primary, sizeof primary, "%s", PQhost(f->at_source));
+  snprintf(f->source, sizeof f->source,
+           "host=%s,%s port=5432,5432 user=postgres dbname=%s target_session_attrs=read-write", PQhost(standby),
+           primary, f->name);
+  PQfinish(standby);
+  writers_make_tables(f->at_source);
+  rowrelay_ok(f, "target", "add", "a", f->target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(f, "target", "add", "m", f->target_url, NULL);
+  rowrelay_ok(f, "capture", "stock", "ledger", "--to", "a", NULL);
+  rowrelay_ok(f, "route", "stock", "m", "--create", NULL);
+  rowrelay_ok(f, "route", "ledger", "m", "--create", NULL);
+  writers_fill_tables(f->at_source, KEYS);
+}
+
+/* The fixture's own connection too is to the primary of now. */
+static void connect_again(struct fixture *f) {
+  PQfinish(f->at_source);
+  f->at_source = connect_to(f->source, NULL);
+}
+
+static void check_mirror(struct fixture *f) {
+  same_rows(f, "stock", "stock", "id");
+  same_rows(f, "ledger", "ledger", "what, n");
+  cr_expect(ask_number(f->at_source, "select count(*) from rowrelay.errors") == 0);
+}
+
+Test(failover, what_the_standby_has_arrives_once_and_in_order_and_processes_find_it_by_themselves) {
+  struct fixture f;
+  struct writers writers;
+  begin(&f, "failover");
+  /* Nobody sees a commit, and nobody is told of it, before the standby has it. */
+  sql(f.at_source, "alter system set synchronous_standby_names = '*'");
+  sql(f.at_source, "select pg_reload_conf()");
+  wait_until(f.at_source, "sync", 10, "select sync_state from pg_stat_replication");
+  pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
+  writers_start(&writers, f.source, 4, 3000, HOT, KEYS);
+  wait_until(f.at_source, "t", 30, "select count(*) > 600 from rowrelay.change");
+  fail_over();
+  connect_again(&f);
+  int64_t then = ask_number(f.at_source, "select count(*) from rowrelay.change");
+  writers_finish(&writers, 90);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.change") > then, "nobody has written since");
+  for (int i = 0; i < 2; i++)
+    wait_until_says(processes[i], "source: connected again", 20);
+  wait_until_empty(&f, 60);
+  arrival_is_in_order(&f, "stock_changes");
+  arrival_is_complete(&f, "stock", "stock_changes");
+  arrival_is_complete(&f, "ledger", "ledger_changes");
+  check_mirror(&f);
+  for (int i = 0; i < 2; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+static void write_notes(struct fixture *f, const char *note, int count) {
+  for (int i = 1; i <= count; i++)
+    sql(f->at_source, "update stock set note = '%s %d' where id = %d; insert into ledger values ('%s', %d)", note, i,
+        i % KEYS + 1, note, i);
+}
+
+static int64_t last_change(struct fixture *f) {
+  return ask_number(f->at_source, "select last_value from rowrelay.change_id");
+}
+
+/*
+ * What the old primary had alone is gone from the source, and targets have it: under numbers that the standby gives out
+ * again, unless it is told not to before anybody writes.
+ */
+Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_after_it) {
+  struct fixture f;
+  begin(&f, "failover_late");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 20);
+  wait_until(f.at_source, "t", 10, "select replay_lsn >= pg_current_wal_lsn() from pg_stat_replication");
+  PGconn *standby = connect_to(standby_conninfo, NULL);
+  sql(standby, "alter system set primary_conninfo = ''");
+  sql(standby, "select pg_reload_conf()");
+  PQfinish(standby);
+  wait_until(f.at_source, "0", 10, "select count(*) from pg_stat_replication");
+  write_notes(&f, "lost", 190);
+  wait_until_empty(&f, 20);
+  int64_t lost = last_change(&f);
+  fail_over();
+  connect_again(&f);
+  cr_expect(last_change(&f) < lost);
+  sql(f.at_source, "select setval('rowrelay.change_id', last_value + 1000000) from rowrelay.change_id");
+  write_notes(&f, "kept", 150);
+  wait_until_empty(&f, 30);
+  static const char KEPT[] = "select count(*) from %s where new_row ->> '%s' like 'kept%%'";
+  cr_expect(ask_number(f.at_target, KEPT, "stock_changes", "note") == 150);
+  cr_expect(ask_number(f.at_target, KEPT, "ledger_changes", "what") == 150);
+  arrival_is_in_order(&f, "stock_changes");
+  /* A row that the old primary alone had changed is found, and is put right. */
+  cr_expect(ask_number(f.at_target, "select count(*) from ledger where what = 'lost'") == 190);
+  cr_expect(ask_number(f.at_source, "select count(*) from ledger where what = 'lost'") == 0);
+  cr_expect(rowrelay(&f, NULL, NULL, "verify", "m", "stock", "--repair", NULL) == 3);
+  wait_until_empty(&f, 20);
+  same_rows(&f, "stock", "stock", "id");
+  cr_expect(strstr(rowrelay_ok(&f, "log", "stock", "2", NULL), "kept 1") != NULL);
+  wait_until(f.at_source, "t", 20, "select rowrelay.tick(100000, true) < 100000");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
