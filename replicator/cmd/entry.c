@@ -40,11 +40,7 @@ static int add_escaped(struct buffer *buffer, const char *text, size_t bytes) {
   return (int)(buffer->length - before);
 }
 
-/*
- * Appends at most `room` columns of a text, and an ellipsis in the last of them where it is longer. Gives how many it
- * took. libpq knows the width of every character, and depends on no locale.
- */
-static int add_within(struct buffer *buffer, const char *text, size_t length, int room) {
+int entry_add_within(struct buffer *buffer, const char *text, size_t length, int room) {
   int utf8 = pg_char_to_encoding("UTF8");
   int used = 0;
   while (length > 0) {
@@ -71,7 +67,7 @@ static int add_within(struct buffer *buffer, const char *text, size_t length, in
 #define ANY_WIDTH 0x3fffffff
 
 static void add(struct buffer *buffer, const char *text, size_t length) {
-  (void)add_within(buffer, text, length, ANY_WIDTH);
+  (void)entry_add_within(buffer, text, length, ANY_WIDTH);
 }
 
 static void add_text(struct buffer *buffer, const char *text) {
@@ -211,7 +207,7 @@ static void add_delivery(struct buffer *buffer, const struct entry_style *style,
   size_t status_length = strcspn(status, "\t\n");
   const char *rest = status + status_length;
   buffer_add_string(buffer, "To ");
-  int used = add_within(buffer, line, name_length, ANY_WIDTH);
+  int used = entry_add_within(buffer, line, name_length, ANY_WIDTH);
   buffer_add_format(buffer, ":%*s", used < 9 ? 9 - used : 1, "");
   bool bad = strncmp(status, "error", status_length) == 0;
   if (bad)
@@ -258,7 +254,7 @@ static void put(struct line *line, enum colour colour, const char *text, size_t 
     return;
   if (colour != PLAIN)
     paint(line->buffer, line->style, colour);
-  line->room -= add_within(line->buffer, text, length, room < line->room ? room : line->room);
+  line->room -= entry_add_within(line->buffer, text, length, room < line->room ? room : line->room);
   if (colour != PLAIN)
     paint(line->buffer, line->style, PLAIN);
 }

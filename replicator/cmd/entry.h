@@ -35,6 +35,12 @@ enum {
 void entry_add_paragraph(struct buffer *buffer, const struct entry_style *style, const PGresult *rows, int row);
 void entry_add_line(struct buffer *buffer, const struct entry_style *style, const PGresult *rows, int row);
 
+/*
+ * Appends at most `room` columns of a text, and an ellipsis in the last of them where it is longer. Gives how many it
+ * took. Control characters are escaped; libpq knows the width of every character, and depends on no locale.
+ */
+int entry_add_within(struct buffer *buffer, const char *text, size_t length, int room);
+
 /* Appends the members of a row, one a line. */
 void entry_add_row(struct buffer *buffer, const char *object);
 

@@ -1,14 +1,20 @@
 /* rowrelay status: how every target is doing, once or again and again. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../command.h"
+#include "../interrupt.h"
+#include "../table.h"
 #include "call.h"
+#include "live.h"
 #include "queries.h"
+#include "screen.h"
 
 #define SECONDS_OF_A_DAY 86400
-#define CLEAR_SCREEN "\033[H\033[2J"
+#define LARGEST_PAGE ((size_t)1024 * 1024)
 
 static bool print(struct source *source, const struct options *given, struct error *error) {
   bool tables = option_given(given, "tables");
@@ -17,19 +23,142 @@ static bool print(struct source *source, const struct options *given, struct err
   return call_print_table(source, tables ? &QUERY_cmd_captures : &QUERY_cmd_status, NO_VALUES, error);
 }
 
+/* ---- again and again, into a pipe ------------------------------------------------------------------------------ */
+
 /* Until it fails or is interrupted. */
-static bool watch(struct source *source, const struct options *given, int64_t seconds, struct error *error) {
+static bool repeat(struct source *source, const struct options *given, int64_t seconds, struct error *error) {
   const struct timespec pause = {.tv_sec = (time_t)seconds};
-  bool terminal = isatty(STDOUT_FILENO) == 1 && !option_given(given, "json");
   for (;;) {
-    if (terminal)
-      fputs(CLEAR_SCREEN, stdout);
     if (!print(source, given, error))
       return false;
+    if (!option_given(given, "json"))
+      putchar('\n');
     if (fflush(stdout) != 0)
       return error_set(error, FAILURE_FATAL, "could not write the output");
     nanosleep(&pause, NULL);
   }
+}
+
+/* ---- on a terminal --------------------------------------------------------------------------------------------- */
+
+/* What is shown there. */
+struct watch {
+  const struct options *given;
+  int64_t seconds;
+  struct source *source; /* NULL: it is lost */
+  char name[256];        /* of the source */
+  PGresult *rows;        /* the newest there are; NULL: none yet */
+  struct error problem;  /* why there are no newer ones; kind FAILURE_NONE: they are new */
+};
+
+/* "shop at db1:5432": the database first, because what does not fit is cut. */
+static void name_source(struct watch *watch) {
+  const char *description = pgconn_describe(source_connection(watch->source));
+  const char *database = strrchr(description, '/');
+  if (database == NULL)
+    snprintf(watch->name, sizeof watch->name, "%s", description);
+  else
+    snprintf(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description), description);
+}
+
+/* Asks the source, and connects to it again where it was lost. An error only where trying again would not help. */
+static bool ask(struct watch *watch, struct error *error) {
+  bool tables = option_given(watch->given, "tables");
+  PGresult *rows;
+  error_clear(&watch->problem);
+  if ((watch->source != NULL || source_open(&watch->source, option_text(watch->given, "dbname"), &watch->problem)) &&
+      call_run(watch->source, tables ? &QUERY_cmd_captures : &QUERY_cmd_watch, NO_VALUES, &rows, &watch->problem)) {
+    PQclear(watch->rows);
+    watch->rows = rows;
+    name_source(watch);
+    return true;
+  }
+  if (watch->problem.kind != FAILURE_RETRY && watch->problem.kind != FAILURE_STOP) {
+    *error = watch->problem;
+    return false;
+  }
+  source_close(watch->source);
+  watch->source = NULL;
+  return true;
+}
+
+static bool add_table(struct buffer *page, const struct live_view *view, const PGresult *rows, struct error *error) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *stream = open_memstream(&text, &length);
+  if (stream == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = table_print(stream, rows, error);
+  fclose(stream);
+  if (ok)
+    live_add_table(page, view, text);
+  free(text);
+  return ok;
+}
+
+static bool draw(const struct watch *watch, struct error *error) {
+  const char *no_colour = getenv("NO_COLOR");
+  char problem[sizeof watch->problem.message + 64];
+  char clock[16];
+  time_t now = time(NULL);
+  struct tm local;
+  strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &local));
+  snprintf(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
+  for (char *c = problem; (c = strpbrk(c, "\n\t")) != NULL;)
+    *c = ' ';
+  struct live_view view = {.colours = no_colour == NULL || no_colour[0] == '\0',
+                           .source = watch->name,
+                           .clock = clock,
+                           .seconds = watch->seconds,
+                           .problem = watch->problem.kind != FAILURE_NONE ? problem : NULL};
+  screen_size(&view.rows, &view.columns);
+  struct buffer page;
+  buffer_init(&page, LARGEST_PAGE);
+  bool ok = true;
+  if (option_given(watch->given, "tables"))
+    ok = add_table(&page, &view, watch->rows, error);
+  else
+    live_add(&page, &view, watch->rows);
+  ok = ok && buffer_ok(&page, "a page", error) && screen_draw(&page, error);
+  buffer_release(&page);
+  return ok;
+}
+
+/* Until it fails, or a person has seen enough. */
+static bool watch(struct watch *watch, struct error *error) {
+  if (!ask(watch, error))
+    return false;
+  if (watch->rows == NULL) {
+    *error = watch->problem;
+    return false;
+  }
+  if (!screen_begin(error))
+    return false;
+  enum screen_event event = SCREEN_RESIZED;
+  bool ok = true;
+  while (ok && event != SCREEN_LEAVE) {
+    ok = (event == SCREEN_RESIZED || ask(watch, error)) && (interrupted() || draw(watch, error));
+    if (ok)
+      event = screen_wait(watch->seconds * 1000);
+  }
+  screen_end();
+  return ok;
+}
+
+/* Whether it is a terminal that can be drawn on. */
+static bool has_screen(void) {
+  const char *kind = getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && (kind == NULL || strcmp(kind, "dumb") != 0);
+}
+
+static bool watch_or_repeat(struct source **source, const struct options *given, int64_t seconds, struct error *error) {
+  if (!has_screen() || option_given(given, "json"))
+    return repeat(*source, given, seconds, error);
+  struct watch watched = {.given = given, .seconds = seconds, .source = *source};
+  bool ok = watch(&watched, error);
+  PQclear(watched.rows);
+  *source = watched.source; /* it may be another by now */
+  return ok;
 }
 
 static bool run(const struct options *given, struct error *error) {
@@ -39,7 +168,7 @@ static bool run(const struct options *given, struct error *error) {
   if ((again && !option_integer(given, "watch", 1, SECONDS_OF_A_DAY, &seconds, error)) ||
       !call_open(&source, given, error))
     return false;
-  bool ok = again ? watch(source, given, seconds, error) : print(source, given, error);
+  bool ok = again ? watch_or_repeat(&source, given, seconds, error) : print(source, given, error);
   source_close(source);
   return ok;
 }
@@ -56,5 +185,8 @@ const struct command COMMAND_status = {
     .summary = "show how every target is doing",
     .arguments = "",
     .options = OPTIONS,
+    .notes =
+        "With --watch a terminal is redrawn in place, with the targets in trouble first: q or Ctrl-C ends it, the\n"
+        "space bar asks at once. In a pipe one table follows the other.\n",
     .run = run,
 };

@@ -11,4 +11,22 @@
  */
 const char *on_terminal(const struct fixture *fixture, int *status, const char *word, ...) __attribute__((sentinel));
 
+/*
+ * The same for a command that goes on, with the terminal of this size: what it shows is read when it is asked for. One
+ * at a time; it dies with the test.
+ */
+void terminal_start(const struct fixture *fixture, int rows, int columns, const char *word, ...)
+    __attribute__((sentinel));
+/*
+ * Waits until the page has these words, and gives it, a line for each row; valid until the next call. The test fails
+ * after `seconds`, when anything is written beyond the terminal's size, and by a sequence that is not known here.
+ */
+const char *terminal_wait(const char *words, double seconds);
+/* The same for words that the page no longer has. */
+const char *terminal_wait_without(const char *words, double seconds);
+void terminal_resize(int rows, int columns);
+void terminal_type(const char *keys);
+/* Waits for its end; gives the exit status. Fails the test unless the page from before is shown again, and a cursor. */
+int terminal_end(double seconds);
+
 #endif
