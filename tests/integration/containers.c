@@ -1,0 +1,97 @@
+/* containers: what deploy/ has for containers: the image's recipe, the compose file, Kubernetes manifests. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+TestSuite(containers, .timeout = 240);
+
+#define COMPOSE "deploy/compose"
+#define KUBERNETES "deploy/kubernetes"
+#define PACKAGES "build/python"
+
+static bool has(const char *program) {
+  char line[128];
+  snprintf(line, sizeof line, "command -v %s >/dev/null", program);
+  return system(line) == 0;
+}
+
+/* Only what the recipe copies is in the directory, and make finds all that it would need. */
+Test(containers, the_image_is_built_of_what_is_copied_into_it) {
+  cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && "
+                      "cp -r $(sed -n 's/^COPY \\([^-].*\\) [^ ]*$/\\1/p' deploy/container/Containerfile) $dir && "
+                      "make -n -s -C $dir build/rowrelay >/dev/null"),
+               0);
+}
+
+Test(containers, manifests_are_what_kubernetes_publishes_schemas_of) {
+  if (!has("python3") || system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
+                                "[ -e " PACKAGES "/kubernetes_validate ] || timeout 120 python3 -m pip install --quiet "
+                                "--target " PACKAGES " kubernetes-validate' > " PACKAGES ".log 2>&1") != 0)
+    cr_skip_test("pip, or the package kubernetes-validate, cannot be had: see " PACKAGES ".log");
+  for (int minor = 28; minor <= 34; minor += 3) {
+    char line[512];
+    snprintf(line, sizeof line,
+             "cd " KUBERNETES " && PYTHONPATH=../../" PACKAGES " python3 -m kubernetes_validate --strict --quiet "
+             "-k 1.%d.0 deployment.yaml service.yaml disruption.yaml autoscaler.yaml network.yaml secret.example.yaml",
+             minor);
+    cr_expect_eq(system(line), 0, "Kubernetes 1.%d", minor);
+  }
+}
+
+Test(containers, manifests_are_put_together) {
+  if (!has("kubectl"))
+    cr_skip("there is no kubectl here");
+  cr_assert_eq(system("test $(kubectl kustomize " KUBERNETES " | grep -c '^kind: ') = 5"), 0);
+}
+
+Test(containers, compose_takes_its_file) {
+  if (system("docker compose version >/dev/null 2>&1") == 0)
+    cr_assert_eq(system("docker compose -f " COMPOSE "/compose.yaml config --quiet"), 0);
+  else if (has("docker-compose")) /* Debian's, which has the same schema but for the name */
+    cr_assert_eq(system("sed '/^name:/d' " COMPOSE "/compose.yaml | "
+                        "docker-compose --project-directory " COMPOSE " -f - config --quiet"),
+                 0);
+  else
+    cr_skip("there is no docker compose here");
+}
+
+Test(containers, prometheus_takes_the_configuration_of_compose) {
+  if (!has("promtool"))
+    cr_skip("there is no promtool here");
+  cr_assert_eq(system("promtool check config --syntax-only " COMPOSE "/prometheus.yml"), 0);
+}
+
+/* psql or pgbench as compose runs it, at the test's source; setup.sql sends to the test's target. */
+static void run_as_compose(const struct fixture *f, const char *program, const char *options, const char *file) {
+  char line[2048];
+  char url[512]; /* as sed takes it */
+  size_t length = 0;
+  for (const char *c = f->target_url; *c != '\0' && length < sizeof url - 2; c++) {
+    if (*c == '&' || *c == ',')
+      url[length++] = '\\';
+    url[length++] = *c;
+  }
+  url[length] = '\0';
+  snprintf(line, sizeof line,
+           "sed 's,postgresql://[^'\\'']*,%s,' " COMPOSE "/%s | $(tests/support/pg.sh bin)/%s '%s' %s >/dev/null", url,
+           file, program, f->source, options);
+  cr_assert_eq(system(line), 0, "%s", line);
+}
+
+Test(containers, what_compose_tries_arrives) {
+  struct fixture f;
+  fixture_begin(&f, "containers_compose");
+  run_as_compose(&f, "psql", "--quiet --set=ON_ERROR_STOP=1 --file=-", "shop.sql");
+  for (int again = 0; again < 2; again++)
+    run_as_compose(&f, "psql", "--quiet --set=ON_ERROR_STOP=1 --file=-", "setup.sql");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  run_as_compose(&f, "pgbench", "--no-vacuum --transactions=50 --file=/dev/stdin", "writer.sql");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(ask_number(f.at_target, "select count(*) from shop.orders"), 1050);
+  same_rows(&f, "shop.orders", "shop.orders", "id");
+  same_rows(&f, "shop.customers", "shop.customers", "id");
+  fixture_end(&f);
+}
