@@ -30,6 +30,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_status,
     &COMMAND_errors,
     &COMMAND_retry,
+    &COMMAND_replay,
     &COMMAND_skip,
     &COMMAND_log,
     &COMMAND_undo,

@@ -74,6 +74,7 @@ extern const struct command COMMAND_health;
 extern const struct command COMMAND_status;
 extern const struct command COMMAND_errors;
 extern const struct command COMMAND_retry;
+extern const struct command COMMAND_replay;
 extern const struct command COMMAND_skip;
 extern const struct command COMMAND_log;
 extern const struct command COMMAND_undo;

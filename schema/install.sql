@@ -187,6 +187,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/requeue_present.sql
 \ir functions/requeue_absent.sql
 \ir functions/requeue.sql
+\ir functions/replay.sql
 \ir functions/snapshot_includes.sql
 \ir functions/counts_at.sql
 \ir functions/missing_image.sql

@@ -1,0 +1,46 @@
+/* rowrelay replay: delivers changes of the log once more. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../command.h"
+#include "call.h"
+#include "queries.h"
+
+static bool run(const struct options *given, struct error *error) {
+  struct source *source = NULL;
+  PGresult *result = NULL;
+  const char *table = given->argument_count > 1 ? given->arguments[1] : NULL;
+  if (!option_given(given, "since")) {
+    error_set(error, FAILURE_USAGE, "since when are changes to be delivered again?");
+    return error_hint(error,
+                      "give --since, in any form that PostgreSQL reads, such as 2026-03-01 or '2026-03-01 12:00'");
+  }
+  bool ok = call_open(&source, given, error) &&
+            call_run(source, &QUERY_cmd_replay,
+                     VALUES(given->arguments[0], option_text(given, "since"), option_text(given, "until"), table),
+                     &result, error);
+  if (ok)
+    printf("%s queued again\n", PQgetvalue(result, 0, 0));
+  PQclear(result);
+  source_close(source);
+  return ok;
+}
+
+static const struct option OPTIONS[] = {
+    {.name = "since", .value = "TIME", .help = "changes that were captured then or later"},
+    {.name = "until", .value = "TIME", .help = "and before this"},
+    OPTION_END,
+};
+
+const struct command COMMAND_replay = {
+    .name = "replay",
+    .summary = "deliver changes of the log once more",
+    .arguments = "TARGET [TABLE]",
+    .least = 1,
+    .most = 2,
+    .options = OPTIONS,
+    .notes =
+        "For a target that takes changes as such: events, lines, append. They come in their order, with the ids that\n"
+        "they had; what is younger waits behind them. Delivery to the target rests until all are queued.\n",
+    .run = run,
+};

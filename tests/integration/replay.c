@@ -1,0 +1,96 @@
+/* replay: changes of the log, delivered once more. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static struct fixture f;
+static char file[64];
+
+static void begin(const char *name) {
+  char url[96];
+  fixture_begin(&f, name);
+  snprintf(file, sizeof file, "/tmp/rowrelay-%d.replay", (int)getpid());
+  snprintf(url, sizeof url, "file:%s", file);
+  unlink(file);
+  sql(f.at_source, "create table item (id int primary key, name text); create table other (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "lines", url, NULL);
+  rowrelay_ok(&f, "target", "add", "rest", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "capture", "item", "other", "--to", "lines", NULL);
+  rowrelay_ok(&f, "route", "item", "rest", NULL);
+}
+
+static void end(void) {
+  unlink(file);
+  fixture_end(&f);
+}
+
+/* What has arrived for a row of item, as operations in their order. */
+static const char *arrived(int id) {
+  cr_assert_eq(chmod(file, 0644), 0); /* the server reads it */
+  sql(f.at_source,
+      "drop table if exists line; create temp table line (n serial, j json); "
+      "copy line (j) from '%s' with (format csv, quote e'\\x01', delimiter e'\\x02')",
+      file);
+  return ask(f.at_source,
+             "select string_agg((j ->> 'change_id') || (j ->> 'op'), ' ' order by n) from line "
+             "where j ->> 'key' = '%d' and j ->> 'relation' like '%%item'",
+             id);
+}
+
+Test(replay, changes_come_again_in_their_order_and_what_is_younger_after_them) {
+  begin("replay_order");
+  sql(f.at_source, "insert into item values (1, 'a'), (2, 'b')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  const char *since = ask(f.at_source, "select clock_timestamp()");
+  sql(f.at_source,
+      "update item set name = 'c' where id = 1; delete from item where id = 1; insert into other values (1)");
+  const char *until = ask(f.at_source, "select clock_timestamp()");
+  sql(f.at_source, "insert into item values (1, 'd')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(arrived(1), "1insert 3update 4delete 6insert");
+  cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "item", "--since", since, "--until", until, NULL),
+                   "2 queued again\n");
+  sql(f.at_source, "update item set name = 'e' where id = 1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(arrived(1), "1insert 3update 4delete 6insert 3update 4delete 7update");
+  cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "--since", "yesterday", NULL), "7 queued again\n");
+  /* What is queued is not queued twice. */
+  cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "--since", "yesterday", NULL), "0 queued again\n");
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.queue"), 7);
+  end();
+}
+
+Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
+  const char *errors;
+  begin("replay_wait");
+  sql(f.at_source, "insert into item values (1, 'a')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  /* In the place of a process that has a batch of one of the lanes. */
+  PGconn *holder = connect_to(f.source, NULL);
+  PGconn *replayer = connect_to(f.source, NULL);
+  sql(holder, "begin; select pg_advisory_xact_lock(1919907698, rowrelay.lane_number(id, 7)) from rowrelay.target where "
+              "name = 'lines'");
+  start(replayer, "select rowrelay.replay('lines', now() - interval '1 hour')");
+  wait_until_blocked(f.at_source, replayer, 10);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.queue"), 0);
+  sql(holder, "commit");
+  finish(replayer);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.queue"), 1);
+  PQfinish(holder);
+  PQfinish(replayer);
+  rowrelay_ok(&f, "target", "add", "mirror", f.target_url, NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "mirror", "--since", "yesterday", NULL), 2);
+  cr_assert(strstr(errors, "holds the last state") != NULL && strstr(errors, "verify --repair") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "rest", "other", "--since", "yesterday", NULL), 2);
+  cr_assert(strstr(errors, "table public.other does not go to target \"rest\"") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "nowhere", "--since", "yesterday", NULL), 2);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "lines", NULL), 2);
+  cr_assert(strstr(errors, "--since") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "lines", "--since", "yesterdayish", NULL), 2);
+  end();
+}
