@@ -34,6 +34,24 @@ static void begin(struct fixture *f, const char *name) {
   writers_fill_tables(f->at_source, KEYS);
 }
 
+Test(failover, a_standby_without_its_primary_is_told_of_and_how_to_find_both) {
+  struct fixture f;
+  own_server("source", "max_connections=100");
+  const char *standby = own_standby();
+  fixture_begin(&f, "failover_standby");
+  snprintf(f.source, sizeof f.source, "%.400s dbname=%s", standby, f.name);
+  PGconn *there = connect_to(standby, "dbname=postgres");
+  wait_until(there, "1", 10, "select count(*) from pg_database where datname = '%s'", f.name);
+  PQfinish(there);
+  PGconn *reading = connect_to(f.source, NULL);
+  wait_until(reading, "t", 10, "select to_regnamespace('rowrelay') is not null");
+  PQfinish(reading);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_says(process, "target_session_attrs=read-write", 10);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
 /* The fixture's own connection too is to the primary of now. */
 static void connect_again(struct fixture *f) {
   PQfinish(f->at_source);

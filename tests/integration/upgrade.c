@@ -128,10 +128,17 @@ Test(upgrade, a_program_that_is_older_than_the_schema_says_so_and_ends) {
   struct fixture f;
   const char *errors;
   fixture_begin(&f, "upgrade_older");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.instance");
   sql(f.at_source, "insert into rowrelay.migration (version) values (%d)", SCHEMA_NEWEST + 1);
   cr_expect(rowrelay(&f, NULL, &errors, "run", NULL) == 2);
   cr_expect(strstr(errors, "use a newer rowrelay") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "init", NULL) == 2);
+  /* One that works already finds out when it connects the next time. */
+  cr_expect(wait_process(process, 1) == -1);
+  sql(f.at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
+                   "where datname = current_database() and pid <> pg_backend_pid()");
+  cr_expect(wait_process(process, 10) == 2);
   sql(f.at_source, "delete from rowrelay.migration");
   cr_expect(rowrelay(&f, NULL, &errors, "run", NULL) == 2);
   cr_expect(strstr(errors, "rowrelay init") != NULL, "%s", errors);
