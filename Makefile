@@ -14,6 +14,7 @@ PREFIX = /usr/local
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 UNITDIR = $(PREFIX)/lib/systemd/system
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
+DOCDIR = $(PREFIX)/share/doc/rowrelay
 CC = gcc
 WERROR = -Werror
 CFLAGS = -O2 -g
@@ -45,6 +46,9 @@ SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Two of them are for psql as well.
 QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
+# Below one another as they are here, so that their links lead somewhere.
+DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/README.md) \
+  $(wildcard deploy/prometheus/alerts.yml deploy/grafana/*.json)
 PAGES = $(wildcard replicator/console/*)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
@@ -136,6 +140,7 @@ $(COMPLETIONS): $(BUILD)/rowrelay
 install: all manual $(COMPLETIONS)
 	install -D -m 755 $(BUILD)/rowrelay $(DESTDIR)$(PREFIX)/bin/rowrelay
 	for file in $(SCHEMA); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/rowrelay/$$file || exit 1; done
+	for file in $(DOCUMENTS); do install -D -m 644 $$file $(DESTDIR)$(DOCDIR)/$$file || exit 1; done
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 $(BUILD)/manual/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	install -D -m 644 $(BUILD)/completion/bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay
@@ -150,7 +155,7 @@ install: all manual $(COMPLETIONS)
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/rowrelay
-	rm -rf $(DESTDIR)$(PREFIX)/share/rowrelay
+	rm -rf $(DESTDIR)$(PREFIX)/share/rowrelay $(DESTDIR)$(DOCDIR)
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay.1 $(DESTDIR)$(PREFIX)/share/man/man1/rowrelay-*.1
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rowrelay $(DESTDIR)$(ZSHDIR)/_rowrelay
 	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/rowrelay.fish

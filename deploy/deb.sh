@@ -19,12 +19,14 @@ rm -rf "$build/deb"
 mkdir -p "$stage"
 cp -a Makefile LICENSE README.md deploy replicator schema triggers "$stage"
 cp -a deploy/debian "$stage/debian"
+# The same sources make the same package.
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 cat >"$stage/debian/changelog" <<END
 rowrelay ($version) unstable; urgency=medium
 
   * Version $version; the history is in the sources.
 
- -- $(sed -n 's/^Maintainer: //p' deploy/debian/control)  $(date -R -u ${SOURCE_DATE_EPOCH:+-d "@$SOURCE_DATE_EPOCH"})
+ -- $(sed -n 's/^Maintainer: //p' deploy/debian/control)  $(date -R -u -d "@$epoch")
 END
 
 # It is quiet unless something is wrong.

@@ -45,6 +45,8 @@ Test(package, all_that_is_installed_is_below_destdir_and_uninstall_takes_it_away
       "644 opt/rowrelay/share/rowrelay/schema/install.sql\n",
       "644 opt/rowrelay/share/rowrelay/schema/migrations/0001_initial.sql\n",
       "644 opt/rowrelay/share/rowrelay/triggers/capture_table.sql\n",
+      "644 opt/rowrelay/share/doc/rowrelay/README.md\n",
+      "644 opt/rowrelay/share/doc/rowrelay/schema/README.md\n",
       "644 opt/rowrelay/share/man/man1/rowrelay.1\n",
       "644 opt/rowrelay/share/bash-completion/completions/rowrelay\n",
       "644 opt/rowrelay/share/zsh/site-functions/_rowrelay\n",
