@@ -36,7 +36,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/index_changes.sql
 \ir functions/tick_is_due.sql
 \ir functions/tick.sql
-\ir functions/changes_of.sql
+\ir functions/candidates_since.sql
+\ir functions/candidates.sql
 \ir functions/changes_of_key.sql
 \ir functions/truncates_of.sql
 \ir functions/changes_of_transaction.sql
@@ -198,6 +199,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/check_past.sql
 \ir functions/past_tick.sql
 \ir functions/is_unfinished.sql
+\ir functions/past_of_key.sql
 \ir functions/past_of.sql
 \ir functions/past_shapes.sql
 \ir functions/past_columns.sql

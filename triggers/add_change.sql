@@ -15,8 +15,8 @@ begin
           case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
   returning c.* into added;
   if add_change.op = 't' then
-    insert into rowrelay.truncation (capture, change_id, txid, captured_at, condition, is_known)
-    values (capture_id, added.id, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+    insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
+    values (capture_id, added.id, added.day, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
   end if;
   perform rowrelay.enqueue(added, lane_hash);
   return added.id;

@@ -6,17 +6,19 @@
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  ids   bigint[];
-  days  date[];
-  line  record;
-  entry rowrelay.history;
+  captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = history_of.relation);
+  ids      bigint[];
+  days     date[];
+  line     record;
+  entry    rowrelay.history;
 begin
-  if not exists (select from rowrelay.capture c where c.relation = history_of.relation) then
+  if captures = '{}' then
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
   end if;
+  -- what is not this row's is told by the rows themselves, which are read anyway
   with own as materialized (
-    select f.change_id, f.day from rowrelay.changes_of_key(history_of.relation, history_of.key) as f
+    select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
   ), found as (
     select o.change_id, o.day from own o
     union all
@@ -29,10 +31,14 @@ begin
     select h as entry,
            -- a truncate of one partition may have been another's
            lag(case when h.op <> 'truncate' then h.new_row end)
-             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was
+             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was,
+           bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
       from rowrelay.history_at(ids, days) as h
+     where h.relation = history_of.relation
+       and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
+    exit when not line.was_there; -- what remains are truncates before it
     entry := line.entry;
     if entry.op = 'update' and (entry.old_row is null or exists (
          select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then

@@ -7,8 +7,13 @@ declare
   answer boolean;
 begin
   -- it was over at a tick that was taken by then
-  if (select t.taken_at from rowrelay.tick t
-       where pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+  if (select t.taken_at
+        from generate_series(0, (select t.era from rowrelay.tick t order by t.id desc limit 1)) as this(era)
+        cross join lateral (
+          select t.* from rowrelay.tick t
+           where t.era = this.era
+             and pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+           order by pg_snapshot_xmax(t.snapshot), t.id limit 1) as t
        order by pg_snapshot_xmax(t.snapshot), t.id limit 1) <= at then
     return false;
   end if;

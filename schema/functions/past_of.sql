@@ -13,9 +13,7 @@ declare
   unfinished xid8[] := '{}';
   emptied    bigint;
   unknown    bigint;
-  ids        bigint[];
-  days       date[];
-  txid       xid8;
+  told       record;
   since      text;
 begin
   select c.* into capture from rowrelay.capture c where c.relation = past_of.relation order by c.id desc limit 1;
@@ -28,16 +26,11 @@ begin
   past.shape := rowrelay.current_shape(capture);
   past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
   if key is not null then
-    select array_agg(f.change_id), array_agg(distinct f.day) into ids, days from rowrelay.changes_of_key(relation, key) as f;
-    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', coalesce(ids, '{}'), coalesce(days, '{}'));
+    select * into told from rowrelay.past_of_key(past.capture, begun.from_id, case when pruned then capture.log_since else '-infinity' end,
+                                                 at, seen, key);
+    unfinished := told.unfinished;
+    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', told.ids, told.days);
     past.recent := past.log;
-    if seen is null then
-      for txid in execute format('select h.txid from %s and h.captured_at <= %L order by h.id desc', past.log, at) loop
-        continue when txid = any (unfinished);
-        exit when not rowrelay.is_unfinished(txid, at); -- those before were over when it wrote
-        unfinished := unfinished || txid;
-      end loop;
-    end if;
   else
     select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
     past.recent := past.log || ' and ' || since;

@@ -8,6 +8,7 @@ language sql stable as $$
                     order by u.position)
     from unnest(capture.key_columns) with ordinality as u(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+    cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class
     left join lateral (
       select format('%I.%s', n.nspname, o.oprname) as operator
         from pg_opclass c
@@ -16,5 +17,5 @@ language sql stable as $$
                       and p.amopstrategy = 3
         join pg_operator o on o.oid = p.amopopr
         join pg_namespace n on n.oid = o.oprnamespace
-       where c.opcdefault and c.opcintype = rowrelay.base_type(a.atttypid)) as e on true
+       where c.opcdefault and c.opcintype = b.type) as e on true
 $$;

@@ -108,6 +108,7 @@ comment on column rowrelay.shape.altered_by is 'the last transaction that altere
 create table rowrelay.truncation (
   capture     integer not null,
   change_id   bigint not null,
+  day         date not null,
   txid        xid8 not null,
   captured_at timestamptz not null,
   condition   text,
@@ -117,6 +118,7 @@ create table rowrelay.truncation (
 comment on table rowrelay.truncation is 'the truncates in the log once more, because the past of every row of a table depends on them';
 comment on column rowrelay.truncation.capture is 'of which table';
 comment on column rowrelay.truncation.change_id is 'as in rowrelay.change';
+comment on column rowrelay.truncation.day is 'as in rowrelay.change';
 comment on column rowrelay.truncation.txid is 'as in rowrelay.change';
 comment on column rowrelay.truncation.captured_at is 'as in rowrelay.change';
 comment on column rowrelay.truncation.condition is 'which rows, where only a partition was truncated; null: all';

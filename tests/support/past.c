@@ -18,8 +18,9 @@ const char *past_move(PGconn *source, int days_ago) {
         partition, partition, day, day);
   sql(source,
       "update rowrelay.change set day = '%s', captured_at = captured_at - interval '%d days' where day = '%s';"
+      "update rowrelay.truncation set day = '%s', captured_at = captured_at - interval '%d days' where day = '%s';"
       "update rowrelay.queue set day = '%s' where day = '%s'; update rowrelay.refusal set day = '%s' where day = '%s'",
-      day, days_ago, today, day, today, day, today);
+      day, days_ago, today, day, days_ago, today, day, today, day, today);
   sql(source,
       "select rowrelay.key_partitions(); update rowrelay.change_key set day = '%s' where day = '%s';"
       "update rowrelay.tick set first_day = '%s', last_day = '%s' where first_day = '%s';"

@@ -18,14 +18,17 @@ part_history() {
     history_log_day
     sql -d "$conninfo" -c "insert into rowrelay.day (day, closed_at, ends_at, first_id, last_id)
       select d, now(), d + 2, min(c.id), max(c.id) from (select current_date - $days + $day - 1 as d) as d
-        join rowrelay.change c on c.day = d group by d"
+        join rowrelay.change c on c.day = d group by d
+      on conflict (day) do update set closed_at = excluded.closed_at, waits_for = null, ends_at = excluded.ends_at,
+        first_id = excluded.first_id, last_id = excluded.last_id" # the process may have looked while it was empty
   done
   since=$EPOCHREALTIME
   wait_until "$conninfo" "(select t.high = rowrelay.last_change_id() and t.indexed_to is null from rowrelay.tick t order by t.id desc limit 1)"
   say "the index was $(seconds_since "$since") s behind"
   history_cpu "$pid" >"$dir/history.cpu"
   end_replicator
-  sql -d "$conninfo" -c "update rowrelay.capture set log_since = current_date - $days" -c "vacuum analyze" -c checkpoint
+  sql -d "$conninfo" -c "update rowrelay.tick set taken_at = current_date - $days + high * ($days * interval '1 day' / $total)" \
+    -c "update rowrelay.capture set log_since = current_date - $days" -c "vacuum analyze" -c checkpoint
 
   history_bytes change >"$dir/history.bytes"
 

@@ -1,0 +1,15 @@
+-- Purpose:    changes of a key that no tick knows yet
+-- Parameters: capture ids; key; after_id: only what has a larger id; from_day: only what is in this partition or a later one,
+--             null: in any
+-- Result:     changes and their partitions, in no order
+create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
+returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+begin
+  return query
+    select c.id, c.day
+      from rowrelay.readable_change c
+     where c.id > after_id and c.day >= coalesce(from_day, '-infinity')
+       and c.capture = any (captures) and c.key = candidates_since.key;
+end
+$$;
