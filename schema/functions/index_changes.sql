@@ -2,9 +2,10 @@
 --             by the tick before
 -- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
 -- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
---             first_day, last_day of those that were indexed
+--             first_day, last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
 create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
-                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date)
+                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date,
+                                                  out block_ids int8range[], out block_txids int8range[])
 language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   -- Transaction ids of another era mean nothing: better twice than not at all.
@@ -19,7 +20,7 @@ begin
      where c.id > after_id and c.id <= tick.high and c.day >= coalesce(previous.open_from, '-infinity')
      order by c.id limit max_rows
   ), fresh as (
-    select l.*
+    select l.*, l.txid::text::bigint as number
       from looked l
      where (elsewhere or pg_visible_in_snapshot(l.txid, tick.snapshot))
        and (l.id > low or l.txid = any (writers))
@@ -30,10 +31,15 @@ begin
       from fresh f
      where case when f.key is null then f.op = 't' else f.op not in ('b', 'r') end
      order by 2, 3, 1
+  ), block as (
+    select int8range(min(f.id), max(f.id), '[]') as ids, int8range(min(f.number), max(f.number), '[]') as txids
+      from fresh f group by f.id / 512
   )
-  select l.looked_at, l.last_id, f.first_day, f.last_day
-    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day
+  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day, index_changes.block_ids,
+         index_changes.block_txids
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
-         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f;
+         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
+         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
 end
 $$;

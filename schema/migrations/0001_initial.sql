@@ -432,6 +432,8 @@ create table rowrelay.tick (
   open_from    date,
   first_day    date,
   last_day     date,
+  block_ids    int8range[],
+  block_txids  int8range[],
   constraint ids_are_in_order check (low <= high)
 );
 create index tick_xmax on rowrelay.tick (era, pg_snapshot_xmax(snapshot), id);
@@ -449,6 +451,8 @@ comment on column rowrelay.tick.open_from is 'changes of transactions that had n
 comment on column rowrelay.tick.indexed_to is 'up to which id rowrelay.change_key has the changes that had been committed by then; null: it has all of them';
 comment on column rowrelay.tick.first_day is 'of the changes that were committed since the tick before, the first partition; null: there are none';
 comment on column rowrelay.tick.last_day is 'and the last one';
+comment on column rowrelay.tick.block_ids is 'their ids, in blocks of up to 512';
+comment on column rowrelay.tick.block_txids is 'between which transactions the changes of each block are';
 
 -- The day comes first, so that what is written in the background are always the same few pages of the index.
 create table rowrelay.change_key (

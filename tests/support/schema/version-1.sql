@@ -134,6 +134,7 @@ comment on column rowrelay.shape.altered_by is 'the last transaction that altere
 create table rowrelay.truncation (
   capture     integer not null,
   change_id   bigint not null,
+  day         date not null,
   txid        xid8 not null,
   captured_at timestamptz not null,
   condition   text,
@@ -143,6 +144,7 @@ create table rowrelay.truncation (
 comment on table rowrelay.truncation is 'the truncates in the log once more, because the past of every row of a table depends on them';
 comment on column rowrelay.truncation.capture is 'of which table';
 comment on column rowrelay.truncation.change_id is 'as in rowrelay.change';
+comment on column rowrelay.truncation.day is 'as in rowrelay.change';
 comment on column rowrelay.truncation.txid is 'as in rowrelay.change';
 comment on column rowrelay.truncation.captured_at is 'as in rowrelay.change';
 comment on column rowrelay.truncation.condition is 'which rows, where only a partition was truncated; null: all';
@@ -456,6 +458,8 @@ create table rowrelay.tick (
   open_from    date,
   first_day    date,
   last_day     date,
+  block_ids    int8range[],
+  block_txids  int8range[],
   constraint ids_are_in_order check (low <= high)
 );
 create index tick_xmax on rowrelay.tick (era, pg_snapshot_xmax(snapshot), id);
@@ -473,6 +477,8 @@ comment on column rowrelay.tick.open_from is 'changes of transactions that had n
 comment on column rowrelay.tick.indexed_to is 'up to which id rowrelay.change_key has the changes that had been committed by then; null: it has all of them';
 comment on column rowrelay.tick.first_day is 'of the changes that were committed since the tick before, the first partition; null: there are none';
 comment on column rowrelay.tick.last_day is 'and the last one';
+comment on column rowrelay.tick.block_ids is 'their ids, in blocks of up to 512';
+comment on column rowrelay.tick.block_txids is 'between which transactions the changes of each block are';
 
 -- The day comes first, so that what is written in the background are always the same few pages of the index.
 create table rowrelay.change_key (
@@ -1002,9 +1008,10 @@ $$;
 --             by the tick before
 -- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
 -- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
---             first_day, last_day of those that were indexed
+--             first_day, last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
 create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
-                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date)
+                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date,
+                                                  out block_ids int8range[], out block_txids int8range[])
 language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   -- Transaction ids of another era mean nothing: better twice than not at all.
@@ -1019,7 +1026,7 @@ begin
      where c.id > after_id and c.id <= tick.high and c.day >= coalesce(previous.open_from, '-infinity')
      order by c.id limit max_rows
   ), fresh as (
-    select l.*
+    select l.*, l.txid::text::bigint as number
       from looked l
      where (elsewhere or pg_visible_in_snapshot(l.txid, tick.snapshot))
        and (l.id > low or l.txid = any (writers))
@@ -1030,11 +1037,16 @@ begin
       from fresh f
      where case when f.key is null then f.op = 't' else f.op not in ('b', 'r') end
      order by 2, 3, 1
+  ), block as (
+    select int8range(min(f.id), max(f.id), '[]') as ids, int8range(min(f.number), max(f.number), '[]') as txids
+      from fresh f group by f.id / 512
   )
-  select l.looked_at, l.last_id, f.first_day, f.last_day
-    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day
+  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day, index_changes.block_ids,
+         index_changes.block_txids
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
-         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f;
+         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
+         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
 end
 $$;
 -- Purpose:    whether it is worth to take a tick: without the ones that are not, a tick is much more than the few changes
@@ -1127,64 +1139,69 @@ begin
   tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
   tick.first_day := least(tick.first_day, piece.first_day);
   tick.last_day := greatest(tick.last_day, piece.last_day);
+  tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
+  tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day)
+    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day,
+                               block_ids, block_txids)
     values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
-            tick.indexed_to, tick.first_day, tick.last_day);
+            tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
   else
-    update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day
+    update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
+                               block_ids = tick.block_ids, block_txids = tick.block_txids
      where t.id = tick.id;
   end if;
   return piece.looked_at;
 end
 $$;
--- Purpose:    finds the changes of a key, or the truncates of a table: in rowrelay.change_key as far as the ticks go, and
---             in the log itself from there on. What is found is what the calling statement's snapshot shows of the log,
---             whatever is written or indexed meanwhile: an older snapshot sees an older tick, and so a longer rest.
--- Parameters: capture ids; key, null for truncates
--- Result:     the changes and their partitions, the newest first
-create or replace function rowrelay.changes_of(captures integer[], key text) returns table (change_id bigint, day date)
+-- Purpose:    changes of a key that no tick knows yet
+-- Parameters: capture ids; key; after_id: only what has a larger id; from_day: only what is in this partition or a later one,
+--             null: in any
+-- Result:     changes and their partitions, in no order
+create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
+returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+begin
+  return query
+    select c.id, c.day
+      from rowrelay.readable_change c
+     where c.id > after_id and c.day >= coalesce(from_day, '-infinity')
+       and c.capture = any (captures) and c.key = candidates_since.key;
+end
+$$;
+-- Purpose:    where changes of a key may be: what rowrelay.change_key has, as far as the ticks go, and what the log itself
+--             has from there on. It is what the calling statement's snapshot shows of them, whatever is written or indexed
+--             meanwhile: an older snapshot sees an older tick, and so a longer rest. Plans are kept, because making them
+--             takes longer than what they do.
+-- Parameters: capture ids; key
+-- Result:     changes and their partitions, each once, in no order; other keys with the same hash may be among them
+create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
   known  rowrelay.tick;
   rest   bigint; -- the index need not have what has a larger id
   hashes integer[];
-  ids    bigint[];
-  days   date[];
 begin
   select t.* into known from rowrelay.tick t where t.indexed_to is null order by t.id desc limit 1;
   -- Of those who were writing at the tick, some may have ended since.
-  select coalesce(least(known.low, min(w.from_id)), 0) into rest
-    from unnest(known.writers, known.writers_from) as w(xid, from_id)
-   where pg_visible_in_snapshot(w.xid, pg_current_snapshot())
-      -- restored from a dump: ids of transactions mean nothing
-      or pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot());
+  rest := coalesce(least(known.low, (
+    select min(w.from_id)
+      from unnest(known.writers, known.writers_from) as w(xid, from_id)
+     where pg_visible_in_snapshot(w.xid, pg_current_snapshot())
+        -- restored from a dump: ids of transactions mean nothing
+        or pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))), 0);
 
-  hashes := array(select distinct rowrelay.key_hash(c, changes_of.key) from unnest(captures) as c);
-  select array_agg(distinct k.change_id order by k.change_id), array_agg(distinct k.day)
-    into ids, days
-    from rowrelay.key_days as span
-    cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
-                         offset 0) as d -- a view that hides rows lets no cast through to its index
-    cross join unnest(hashes) as h
-    cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
-                         where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
+  hashes := array(select distinct rowrelay.key_hash(c, candidates.key) from unnest(captures) as c);
   return query
-    select c.id, c.day
-      from rowrelay.readable_change c
-     where c.id > rest and c.day >= coalesce(known.open_from, '-infinity')
-       and c.capture = any (captures)
-       and case when changes_of.key is null then c.op = 't' else c.key = changes_of.key and c.op not in ('b', 'r') end
-     order by c.id desc;
-  -- Other keys may have the same hash.
-  if ids is not null then
-    return query
-      select c.id, c.day
-        from unnest(ids) as f(id)
-        cross join lateral (select h.* from rowrelay.readable_change h where h.id = f.id and h.day = any (days) offset 0) as c
-       where c.capture = any (captures)
-         and case when changes_of.key is null then c.op = 't' else c.key = changes_of.key and c.op not in ('b', 'r') end
-       order by c.id desc;
+    select distinct k.change_id, k.day
+      from rowrelay.key_days as span
+      cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
+                           offset 0) as d -- a view that hides rows lets no cast through to its index
+      cross join unnest(hashes) as h
+      cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
+                           where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
+  if rowrelay.last_change_id() > rest then
+    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, known.open_from) as r;
   end if;
 end
 $$;
@@ -1192,18 +1209,38 @@ $$;
 -- Parameters: relation; key as the log has it: its text, a JSON array of several columns
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
 create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
-language sql stable as $$
-  select f.change_id, f.day
-    from rowrelay.changes_of(array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation), changes_of_key.key) as f
-   where changes_of_key.key is not null
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation);
+  ids      bigint[];
+  days     date[];
+  all_days date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
+begin
+  if changes_of_key.key is null then
+    return;
+  end if;
+  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
+    from rowrelay.candidates(captures, changes_of_key.key) as f;
+  if ids is not null then
+    return query
+      select c.id, c.day
+        from unnest(ids, days) as f(id, day)
+        cross join lateral (select h.* from rowrelay.readable_change h
+                             where h.id = f.id and h.day = f.day and h.day = any (all_days) offset 0) as c
+       where c.capture = any (captures) and c.key = changes_of_key.key and c.op not in ('b', 'r')
+       order by c.id desc;
+  end if;
+end
 $$;
 -- Purpose:    which changes are a table's truncates
 -- Parameters: relation
--- Result:     the changes and their partitions, the newest first
+-- Result:     the changes and their partitions, the newest first; also those that have been dropped with their day
 create or replace function rowrelay.truncates_of(relation regclass) returns table (change_id bigint, day date)
 language sql stable as $$
-  select f.change_id, f.day
-    from rowrelay.changes_of(array(select c.id from rowrelay.capture c where c.relation = truncates_of.relation), null) as f
+  select t.change_id, t.day
+    from rowrelay.readable_truncation t
+   where t.capture = any (array(select c.id from rowrelay.capture c where c.relation = truncates_of.relation))
+   order by t.change_id desc
 $$;
 -- Purpose:    which changes a transaction made. Ticks tell between which ids and in which partitions they are; in a log that
 --             was restored from a dump into another server, two transactions can have the same id.
@@ -1237,6 +1274,22 @@ begin
      order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
     if after.id is not null then
       continue when after.first_day is null and before.id is not null;
+      -- It was not over at the tick before that one, so it is in its blocks.
+      if eras = 0 and after.block_ids is not null and exists (select from rowrelay.tick t where t.id < after.id) then
+        return query
+          select c.id, c.day
+            from (select lower(b.ids) as first_id, upper(b.ids) as end_id
+                    from unnest(after.block_ids, after.block_txids) as b(ids, txids)
+                   where b.txids @> wanted::text::bigint
+                  offset 0) as b -- a view that hides rows lets no function through to its index
+            cross join lateral (
+              select h.id, h.day from rowrelay.readable_change h
+               where h.id >= b.first_id and h.id < b.end_id and h.day between after.first_day and after.last_day
+                 and h.txid = wanted
+              offset 0) as c
+           order by c.id;
+        continue;
+      end if;
       return query
         select c.id, c.day from rowrelay.readable_change c
          where c.id > coalesce(before.low, 0) and c.id <= after.high
@@ -3151,8 +3204,8 @@ begin
           case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
   returning c.* into added;
   if add_change.op = 't' then
-    insert into rowrelay.truncation (capture, change_id, txid, captured_at, condition, is_known)
-    values (capture_id, added.id, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+    insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
+    values (capture_id, added.id, added.day, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
   end if;
   perform rowrelay.enqueue(added, lane_hash);
   return added.id;
@@ -6016,6 +6069,7 @@ language sql stable as $$
                     order by u.position)
     from unnest(capture.key_columns) with ordinality as u(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+    cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class
     left join lateral (
       select format('%I.%s', n.nspname, o.oprname) as operator
         from pg_opclass c
@@ -6024,7 +6078,7 @@ language sql stable as $$
                       and p.amopstrategy = 3
         join pg_operator o on o.oid = p.amopopr
         join pg_namespace n on n.oid = o.oprnamespace
-       where c.opcdefault and c.opcintype = rowrelay.base_type(a.atttypid)) as e on true
+       where c.opcdefault and c.opcintype = b.type) as e on true
 $$;
 -- Purpose:    queues those of some rows that are there, as snapshots, for one target. A row that somebody is writing at
 --             this moment is not waited for.
@@ -6212,6 +6266,86 @@ begin
   return queued;
 end
 $$;
+-- Purpose:    queues changes of the log again for a target that takes changes as such (events, lines, append): after the
+--             receiver lost them, or because it came later than they did. They are delivered in their order, before
+--             whatever is queued and younger. A target that holds a state has no use for it: what it lacks is brought by
+--             rowrelay.requeue() or rowrelay.backfill().
+--             One transaction, or a younger change of a key could come before an older one.
+-- Parameters: target; since, until: when they were captured; relation: only of this table
+-- Result:     how many changes were queued; what is queued already, or was refused and not settled, is left where it is
+-- Errors:     no such target; it holds a state; nothing goes there, or not this table
+create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(), relation regclass default null)
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  goes_to  rowrelay.target;
+  capture  rowrelay.capture;
+  change   rowrelay.change;
+  hashes   record;
+  lane     integer;
+  hash     integer;
+  first_id bigint;
+  queued   bigint := 0;
+begin
+  if since is null or until is null then
+    raise exception 'since when, and until when, are changes to be delivered again?' using errcode = 'null_value_not_allowed';
+  end if;
+  select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
+  if exists (select from rowrelay.document d where d.target = goes_to.id)
+     or goes_to.url ~ '^(elasticsearch|opensearch)\+'
+     or goes_to.url ~ '^postgres(ql)?:' and goes_to.options ->> 'mode' is distinct from 'append' then
+    raise exception 'target "%" holds the last state, so old changes are of no use there', target
+      using errcode = 'invalid_parameter_value',
+            hint = 'Bring rows that are missing or different with: rowrelay verify --repair, or rowrelay backfill.';
+  end if;
+  if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+                  where r.target = goes_to.id and r.until_id is null and c.released_at is null
+                    and (replay.relation is null or c.relation = replay.relation)) then
+    raise exception '% to target "%"', coalesce(format('table %s does not go', relation), 'no table goes'), target
+      using errcode = 'undefined_object', hint = format('Route it first: select rowrelay.route(table, %L);', target);
+  end if;
+
+  -- Nobody has a batch in hand, or takes one, while older changes are put before it.
+  for lane in -1 .. goes_to.lanes - 1 loop
+    perform pg_advisory_xact_lock(1919907698, rowrelay.lane_number(goes_to.id, lane));
+  end loop;
+
+  for capture in
+    select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+     where r.target = goes_to.id and r.until_id is null and c.released_at is null
+       and (replay.relation is null or c.relation = replay.relation)
+  loop
+    for change in
+      select h.* from rowrelay.change h
+       where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
+         and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
+         and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
+    loop
+      hash := null;
+      if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
+        select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
+        -- Of a deleted row there may be no more than its key; then it is a barrier, like whatever has no lane.
+        if change.op <> 'd' then
+          hash := hashes.new_hash;
+        elsif capture.before = 'full' or capture.lane_columns is null or capture.lane_columns <@ capture.key_columns then
+          hash := hashes.old_hash;
+        end if;
+      end if;
+      lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      values (change.id, lane, change.day, coalesce(pg_column_size(change.old_row), 0) + coalesce(pg_column_size(change.new_row), 0))
+      on conflict do nothing;
+      if found then
+        queued := queued + 1;
+        first_id := least(first_id, change.id);
+      end if;
+    end loop;
+  end loop;
+  if queued > 0 then
+    perform rowrelay.rewind(goes_to.id, first_id);
+  end if;
+  return queued;
+end
+$$;
 -- Purpose:    whether everything that one snapshot sees is seen by another one too
 -- Parameters: the later; the earlier
 create or replace function rowrelay.snapshot_includes(later pg_snapshot, earlier pg_snapshot) returns boolean
@@ -6394,8 +6528,13 @@ declare
   answer boolean;
 begin
   -- it was over at a tick that was taken by then
-  if (select t.taken_at from rowrelay.tick t
-       where pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+  if (select t.taken_at
+        from generate_series(0, (select t.era from rowrelay.tick t order by t.id desc limit 1)) as this(era)
+        cross join lateral (
+          select t.* from rowrelay.tick t
+           where t.era = this.era
+             and pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+           order by pg_snapshot_xmax(t.snapshot), t.id limit 1) as t
        order by pg_snapshot_xmax(t.snapshot), t.id limit 1) <= at then
     return false;
   end if;
@@ -6404,6 +6543,61 @@ begin
   execute format('select h.captured_at > $1 from rowrelay.readable_change h where h.id = %s and h.day = %L', last.change_id, last.day)
      into answer using at;
   return answer;
+end
+$$;
+-- Purpose:    of the changes of one row, the few on which it depends what the row was at a moment: the last that had
+--             happened, and the first that had not. Everything else is then asked of these, and not of all partitions
+--             in which the row was ever changed.
+-- Parameters: capture; after_id: changes up to this id do not count; log_since: what had happened is told only by changes
+--             that were captured since; at: a time, or null; seen: a snapshot, or null; key
+-- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
+create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz, at timestamptz,
+                                                seen pg_snapshot, key text,
+                                                out ids bigint[], out days date[], out unfinished xid8[])
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  found      bigint[];
+  found_days date[];
+  all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
+  change     record;
+  is_settled boolean := seen is not null; -- whether the unfinished are all known
+  chosen     bigint[] := '{null,null,null,null}'; -- first and last; and again of those that say what the row is
+  on_days    date[] := '{null,null,null,null}';
+begin
+  unfinished := '{}';
+  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found, found_days, all_days
+    from rowrelay.candidates(array[(past_of_key.capture).id], past_of_key.key) as f;
+  for change in
+    select h.id, h.day, h.txid, h.captured_at, h.says
+      from unnest(found, found_days) as f(id, day)
+      cross join lateral (
+        select c.*,
+               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd' and c.caveat -> 'target' is null as says
+          from rowrelay.readable_change c
+         where c.id = f.id and c.day = f.day and c.day = any (all_days) offset 0) as h
+     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key and h.op in ('i', 'u', 'd', 's')
+     order by h.id desc
+  loop
+    if not is_settled and change.captured_at <= at and change.txid <> all (unfinished) then
+      if rowrelay.is_unfinished(change.txid, at) then
+        unfinished := unfinished || change.txid;
+      else
+        is_settled := true; -- those before were over when it wrote
+      end if;
+    end if;
+    for n in 1..case when change.says then 2 else 1 end loop
+      if not (case when seen is not null then pg_visible_in_snapshot(change.txid, seen)
+                   else change.captured_at <= at and change.txid <> all (unfinished) end) then
+        chosen[n * 2 - 1] := change.id;
+        on_days[n * 2 - 1] := change.day;
+      elsif chosen[n * 2] is null and change.captured_at >= log_since then
+        chosen[n * 2] := change.id;
+        on_days[n * 2] := change.day;
+      end if;
+    end loop;
+  end loop;
+  ids := array(select distinct c from unnest(chosen) as c where c is not null);
+  days := array(select distinct d from unnest(on_days) as d where d is not null);
 end
 $$;
 -- Purpose:    what is known of a moment in the past of a table: where in the log to look, what counts as having happened,
@@ -6421,9 +6615,7 @@ declare
   unfinished xid8[] := '{}';
   emptied    bigint;
   unknown    bigint;
-  ids        bigint[];
-  days       date[];
-  txid       xid8;
+  told       record;
   since      text;
 begin
   select c.* into capture from rowrelay.capture c where c.relation = past_of.relation order by c.id desc limit 1;
@@ -6436,16 +6628,11 @@ begin
   past.shape := rowrelay.current_shape(capture);
   past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
   if key is not null then
-    select array_agg(f.change_id), array_agg(distinct f.day) into ids, days from rowrelay.changes_of_key(relation, key) as f;
-    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', coalesce(ids, '{}'), coalesce(days, '{}'));
+    select * into told from rowrelay.past_of_key(past.capture, begun.from_id, case when pruned then capture.log_since else '-infinity' end,
+                                                 at, seen, key);
+    unfinished := told.unfinished;
+    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', told.ids, told.days);
     past.recent := past.log;
-    if seen is null then
-      for txid in execute format('select h.txid from %s and h.captured_at <= %L order by h.id desc', past.log, at) loop
-        continue when txid = any (unfinished);
-        exit when not rowrelay.is_unfinished(txid, at); -- those before were over when it wrote
-        unfinished := unfinished || txid;
-      end loop;
-    end if;
   else
     select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
     past.recent := past.log || ' and ' || since;
@@ -8662,30 +8849,33 @@ select h.id as change_id,
        h.key,
        h.old_row,
        h.new_row,
-       rowrelay.changed(h.old_row, h.new_row) as changed,
+       case when h.old_row is not null and h.new_row is not null then rowrelay.changed(h.old_row, h.new_row) end as changed,
        h.captured_at,
        h.txid,
        coalesce(h.actor, h.db_user) as actor,
        h.db_user,
        h.application_name,
        h.client_addr,
-       (select jsonb_object_agg(d.target, d.delivery -> 'status')
-          from jsonb_each(rowrelay.delivery_of(h.id, h.capture, h.caveat, null)) as d(target, delivery)) as status,
-       rowrelay.delivery_of(h.id, h.capture, h.caveat, (
-         select jsonb_object_agg(e.target, e.words)
-           from (select f.target, concat_ws(': ', f.message, f.detail)
-                   from rowrelay.refusal f
-                  where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
-                  union all
-                 select s.target, s.error
-                   from rowrelay.receipt s
-                  where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
-                ) as e(target, words))) as deliveries,
+       (select jsonb_object_agg(t.target, t.delivery -> 'status') from jsonb_each(d.said) as t(target, delivery)) as status,
+       case when d.said @? '$.*.status ? (@ == "error" || @ == "skipped" || @ == "superseded")'
+            then rowrelay.delivery_of(h.id, h.capture, h.caveat, (
+              select jsonb_object_agg(e.target, e.words)
+                from (select f.target, concat_ws(': ', f.message, f.detail)
+                        from rowrelay.refusal f
+                       where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
+                       union all
+                      select s.target, s.error
+                        from rowrelay.receipt s
+                       where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
+                     ) as e(target, words)))
+            else d.said end as deliveries,
        h.caveat ->> 'problem' as problem,
        h.caveat,
        h.day
   from rowrelay.change h
-  join rowrelay.capture c on c.id = h.capture;
+  join rowrelay.capture c on c.id = h.capture
+  -- once, for both columns; not at all for who asks for neither
+  cross join lateral (select rowrelay.delivery_of(h.id, h.capture, h.caveat, null) as said offset 0) as d;
 comment on view rowrelay.every_change is 'every captured change, whoever may read its table; people query rowrelay.history';
 -- Every change of the tables that the caller may read, and what has become of it at each target.
 create or replace view rowrelay.history with (security_barrier) as
@@ -8717,17 +8907,19 @@ $$;
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  ids   bigint[];
-  days  date[];
-  line  record;
-  entry rowrelay.history;
+  captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = history_of.relation);
+  ids      bigint[];
+  days     date[];
+  line     record;
+  entry    rowrelay.history;
 begin
-  if not exists (select from rowrelay.capture c where c.relation = history_of.relation) then
+  if captures = '{}' then
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
   end if;
+  -- what is not this row's is told by the rows themselves, which are read anyway
   with own as materialized (
-    select f.change_id, f.day from rowrelay.changes_of_key(history_of.relation, history_of.key) as f
+    select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
   ), found as (
     select o.change_id, o.day from own o
     union all
@@ -8740,10 +8932,14 @@ begin
     select h as entry,
            -- a truncate of one partition may have been another's
            lag(case when h.op <> 'truncate' then h.new_row end)
-             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was
+             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was,
+           bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
       from rowrelay.history_at(ids, days) as h
+     where h.relation = history_of.relation
+       and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
+    exit when not line.was_there; -- what remains are truncates before it
     entry := line.entry;
     if entry.op = 'update' and (entry.old_row is null or exists (
          select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then
@@ -8900,7 +9096,7 @@ declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "last_change_id", "logged_tables",
-      "search_range", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
+      "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "copy_abandon", "copy_finish", "copy_hold", "copy_join", "copy_switch",
       "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
