@@ -125,15 +125,19 @@ static void answer_readiness(void *context, const struct serve_request *request,
 
 /* ---- metrics --------------------------------------------------------------------------------------------------- */
 
+/* Of the process, in memory: the second number of that file. */
+static long long resident_bytes(void) {
+  char line[256] = "";
+  FILE *statm = fopen("/proc/self/statm", "re");
+  if (statm == NULL)
+    return 0;
+  const char *second = fgets(line, sizeof line, statm) != NULL ? strchr(line, ' ') : NULL;
+  fclose(statm);
+  return second != NULL ? strtoll(second, NULL, 10) * sysconf(_SC_PAGESIZE) : 0;
+}
+
 static void write_process(const struct monitor *monitor, struct buffer *text) {
   struct rusage usage;
-  long pages = 0;
-  FILE *statm = fopen("/proc/self/statm", "re");
-  if (statm != NULL) {
-    if (fscanf(statm, "%*s %ld", &pages) != 1)
-      pages = 0;
-    fclose(statm);
-  }
   getrusage(RUSAGE_SELF, &usage);
   int64_t microseconds = (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
                          usage.ru_stime.tv_usec;
@@ -145,7 +149,7 @@ static void write_process(const struct monitor *monitor, struct buffer *text) {
   buffer_add_format(text, "process_cpu_seconds_total %" PRId64 ".%06" PRId64 "\n", microseconds / 1000000,
                     microseconds % 1000000);
   metrics_describe(text, "process_resident_memory_bytes", "gauge", "Memory of the process.");
-  buffer_add_format(text, "process_resident_memory_bytes %lld\n", (long long)pages * sysconf(_SC_PAGESIZE));
+  buffer_add_format(text, "process_resident_memory_bytes %lld\n", resident_bytes());
 }
 
 /* One line for each target, of a column of monitor_targets.sql. */

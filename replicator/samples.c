@@ -38,12 +38,13 @@ static struct trace *trace_of(struct samples *samples, const char *target) {
     trace = trace->next;
   if (trace != NULL)
     return trace;
-  trace = malloc(sizeof *trace + strlen(target) + 1);
+  size_t size = strlen(target) + 1;
+  trace = malloc(sizeof *trace + size);
   if (trace == NULL)
     return NULL;
   for (size_t i = 0; i < SAMPLE_COUNT; i++)
     trace->samples[i] = NOTHING;
-  strcpy(trace->target, target);
+  memcpy(trace->target, target, size);
   trace->next = samples->first;
   samples->first = trace;
   return trace;
