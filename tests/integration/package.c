@@ -26,11 +26,14 @@ static bool has(const char *program) {
   return system(script) == 0;
 }
 
-/* Every script begins in a directory of its own, $dir, and what make takes from the make that runs this is forgotten.
+/*
+ * Every script begins in a directory of its own, $dir. What make takes from the make that runs this is forgotten, and
+ * the program is the one that is tested, even if its sources have changed since.
  */
 #define BEGIN "set -e; dir=$(mktemp -d); trap 'rm -rf $dir' EXIT; exec 2>&1; "
 #define MAKE                                                                                                           \
-  "env -u MAKEFLAGS -u MAKELEVEL make -s BUILD=$(realpath --relative-to=. $(dirname $ROWRELAY_BIN)) DESTDIR=$dir/to "
+  "build=$(realpath --relative-to=. $(dirname $ROWRELAY_BIN)); "                                                       \
+  "env -u MAKEFLAGS -u MAKELEVEL make -s -o $build/rowrelay BUILD=$build DESTDIR=$dir/to "
 
 Test(package, all_that_is_installed_is_below_destdir_and_uninstall_takes_it_away_but_for_what_was_configured) {
   const char *installed =
