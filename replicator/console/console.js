@@ -242,7 +242,9 @@ async function showErrors() {
     setText(byId('error-count'), answer.count ? `(${number(answer.count)})` : '(none)');
     if (before !== JSON.stringify(errors)) byId('error-list').replaceChildren(...errors.map(errorItem));
     showErrorActions();
-  } catch (error) { /* the overview says it */ }
+  } catch (error) { // a process may be allowed to deliver, and not to read what was refused
+    setText(byId('error-count'), `(${error.message})`);
+  }
 }
 
 byId('select-all').addEventListener('change', () => {
