@@ -2,13 +2,16 @@
 -- Parameters: capture
 -- Result:     tables, parents first, so that locks are taken in the order in which writers take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
-language sql stable as $$
-  with recursive member(relation, depth) as (
-    select c.oid, 0 from pg_class c where c.oid = capture.relation
-    union all
-    select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
-  )
-  select array(select m.relation::regclass
-                 from member m join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p')
-                group by m.relation order by min(m.depth), m.relation)
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    with recursive member(relation, depth) as (
+      select c.oid, 0 from pg_class c where c.oid = capture.relation
+      union all
+      select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
+    )
+    select array(select m.relation::regclass
+                   from member m join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p')
+                  group by m.relation order by min(m.depth), m.relation));
+end
 $$;
