@@ -418,10 +418,18 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     }
     PQclear(reply);
   }
-  PGresult *sync;
-  if (!take_reply(connection, &sync, succeeded ? error : NULL))
-    return false;
-  PQclear(sync);
+  /* Where nobody began a transaction the end of the pipeline commits, which may fail, too. */
+  for (bool synced = false; !synced;) {
+    PGresult *reply;
+    if (!take_reply(connection, &reply, succeeded ? error : NULL))
+      return false;
+    synced = PQresultStatus(reply) == PGRES_PIPELINE_SYNC;
+    if (!synced && succeeded) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    PQclear(reply);
+  }
   if (PQexitPipelineMode(connection->pg) != 1)
     return give_up(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
   return succeeded;
@@ -431,7 +439,13 @@ bool pgconn_run(struct pgconn *connection, const struct query *query, struct val
                 struct error *error) {
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, query, values);
-  return pgconn_pipeline_run(connection, result, 1, error);
+  if (pgconn_pipeline_run(connection, result, 1, error))
+    return true;
+  if (result != NULL) {
+    PQclear(*result);
+    *result = NULL;
+  }
+  return false;
 }
 
 /* Reads replies to the end of the statement; the first that is an error is told. */
