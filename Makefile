@@ -5,10 +5,14 @@
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
-# make deb         builds a Debian package; make check-package tries it in a bare Debian (as root, with debootstrap)
+# make deb         builds a Debian package; make check-package tries it, and its services, in a bare Debian (as root, with
+#                  debootstrap and systemd-nspawn)
 # make deps        installs what building and testing need, on Debian
 # make tidy        clang-tidy; make format: clang-format
 # V=1 shows the commands.
+
+# They would make replicator/console, a directory, of console.c.
+MAKEFLAGS += --no-builtin-rules
 
 PREFIX = /usr/local
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
@@ -44,7 +48,7 @@ TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Two of them are for psql as well.
-QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/drop_roles.sql
+QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/check_owner.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
 DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/README.md) \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tries the Debian package: lintian must accept it, and in a bare Debian it must install, upgrade, keep what was
-# configured, be removed, and leave nothing when it is purged. Exit status 1 when it does not. Wants root.
+# configured, be removed, and leave nothing when it is purged; then this Debian is booted, for tests/package-service.sh.
+# Exit status 1 when something is wrong. Wants root, and systemd-nspawn for the services.
 #
 #   tests/package.sh BUILD    ROOT=DIR is a bare Debian that is copied in the place of one that debootstrap makes
 set -euo pipefail
@@ -91,3 +92,60 @@ apt purge rowrelay
 files >"$dir/after"
 diff "$dir/before" "$dir/after" >&2 || fail "purging it leaves something"
 echo "is removed, and purged without trace"
+
+# The services, where that Debian can be booted in a container.
+command -v systemd-nspawn >/dev/null || {
+  echo "skipped: services, for there is no systemd-nspawn here: apt-get install systemd-container"
+  exit
+}
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" # nothing starts before there is a systemd
+chmod 755 "$root/usr/sbin/policy-rc.d"
+apt install systemd systemd-sysv dbus postgresql procps
+rm "$root/usr/sbin/policy-rc.d"
+cp "$dir"/debs/*.deb tests/package-service.sh "$root/root/"
+cat >"$root/etc/systemd/system/try.service" <<'END'
+[Unit]
+Description=tests/package-service.sh
+After=multi-user.target
+SuccessAction=exit
+FailureAction=exit
+FailureActionExitStatus=1
+[Service]
+ExecStart=/root/package-service.sh $STAGE
+EnvironmentFile=/root/stage
+StandardOutput=append:/root/try.log
+StandardError=inherit
+END
+mkdir -p "$root/etc/systemd/system/multi-user.target.wants"
+ln -s ../try.service "$root/etc/systemd/system/multi-user.target.wants/"
+
+# Without a systemd that would give the container a control group, it gets one here, for it takes all that is in its own.
+name=rowrelay-package-$$
+groups=()
+nspawn=(systemd-nspawn --boot --directory="$root" --machine="$name" --register=no --private-network --resolv-conf=off)
+if [[ ! -d /run/systemd/system ]]; then
+  nspawn+=(--keep-unit)
+  for hierarchy in /sys/fs/cgroup{,/unified,/systemd}; do
+    [[ ! -e $hierarchy/cgroup.procs ]] || groups+=("$hierarchy/$name")
+  done
+fi
+boot() {
+  echo "STAGE=$1" >"$root/root/stage"
+  rm -f "$root/root/try.log"
+  local group status=0
+  for group in "${groups[@]}"; do mkdir "$group"; done
+  (
+    for group in "${groups[@]}"; do echo "$BASHPID" >"$group/cgroup.procs"; done
+    exec timeout --kill-after=10 300 unshare --mount "${nspawn[@]}" </dev/null >"$dir/boot.log" 2>&1
+  ) || status=$?
+  for group in "${groups[@]}"; do find "$group" -depth -type d -exec rmdir {} +; done
+  rm -rf --one-file-system "/run/systemd/nspawn/propagate/$name"
+  if [[ ! -e $root/root/try.log ]]; then
+    echo "skipped: services, for systemd does not boot in a container here: $(tail -n 1 "$dir/boot.log")"
+    exit
+  fi
+  [[ $status == 0 ]] || { cat "$root/root/try.log" >&2; fail "a service does not do what it should"; }
+  sed -n 's/^ok: /under systemd it /p' "$root/root/try.log"
+}
+boot first
+boot again

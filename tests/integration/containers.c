@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -22,8 +23,27 @@ static bool has(const char *program) {
 Test(containers, the_image_is_built_of_what_is_copied_into_it) {
   cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && "
                       "cp -r $(sed -n 's/^COPY \\([^-].*\\) [^ ]*$/\\1/p' deploy/container/Containerfile) $dir && "
-                      "make -n -s -C $dir build/rowrelay >/dev/null"),
+                      "env -u MAKEFLAGS -u SANITIZE make -n -s -C $dir build/rowrelay >/dev/null"),
                0);
+}
+
+/* Libraries are found when a program begins, or when it needs them; names and certificates are files, too. */
+Test(containers, the_image_has_all_that_the_program_needs_to_deliver) {
+  struct fixture f;
+  char line[2048];
+  if (geteuid() != 0 || system("unshare --mount true 2>/dev/null") != 0 || !has("strip") ||
+      getenv("ASAN_OPTIONS") != NULL)
+    cr_skip_test("this is for root, who may mount, with strip and without sanitizers");
+  fixture_begin(&f, "containers_image");
+  sql(f.at_source, "create table item (id int primary key, at timestamptz)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, now())");
+  snprintf(line, sizeof line, "tests/support/image.sh '%s' '%s:%s' -d '%s' run --until-empty", getenv("ROWRELAY_BIN"),
+           PQhost(f.at_source), PQhost(f.at_target), f.source);
+  cr_assert_eq(system(line), 0, "%s", line);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
 }
 
 Test(containers, manifests_are_what_kubernetes_publishes_schemas_of) {

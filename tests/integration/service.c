@@ -42,12 +42,13 @@ Test(service, systemd_is_told_that_it_works_that_it_lives_and_that_it_leaves) {
   setenv("WATCHDOG_USEC", "400000", 1);
   unsetenv("WATCHDOG_PID");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  wait_for_message(fd, "READY=1");
   wait_for_message(fd, "STATUS=works, connected to ");
+  wait_for_message(fd, "READY=1");
   for (int i = 0; i < 4; i++)
     wait_for_message(fd, "WATCHDOG=1");
   kill(process, SIGTERM);
   wait_for_message(fd, "STOPPING=1");
+  wait_for_message(fd, "STATUS=finishes what it has in hand");
   cr_assert_eq(wait_process(process, 10), 0);
   unlink(getenv("NOTIFY_SOCKET"));
   fixture_end(&f);
@@ -66,6 +67,27 @@ Test(service, a_process_whose_source_is_away_has_started_and_says_what_it_waits_
   wait_for_message(fd, "STATUS=works");
   f.at_source = connect_to(f.source, NULL);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
+  unlink(getenv("NOTIFY_SOCKET"));
+  fixture_end(&f);
+}
+
+Test(service, what_is_wrong_for_good_is_an_error_in_the_journal_and_it_has_not_started) {
+  fixture_begin(&f, "service_wrong");
+  int fd = listen_as_systemd();
+  char script[1024];
+  char message[1024];
+  snprintf(script, sizeof script,
+           "file=$(mktemp) && { JOURNAL_STREAM=$(stat -c %%d:%%i $file) \"$ROWRELAY_BIN\" -d '%s' run --target nobody "
+           "2>$file; "
+           "[ $? = 2 ]; } && [ \"$(cat $file)\" = '<3>failed: target \"nobody\" does not exist; hint: run: rowrelay "
+           "target list' ]; status=$?; cat $file; rm $file; exit $status",
+           f.source);
+  cr_assert_eq(system(script), 0);
+  for (ssize_t length; (length = recv(fd, message, sizeof message - 1, MSG_DONTWAIT)) > 0;) {
+    message[length] = '\0';
+    cr_assert_str_neq(message, "READY=1");
+  }
+  cr_assert_str_eq(message, "STATUS=target \"nobody\" does not exist");
   unlink(getenv("NOTIFY_SOCKET"));
   fixture_end(&f);
 }
