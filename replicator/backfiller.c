@@ -111,6 +111,7 @@ static bool drive(struct backfiller *backfiller, struct source *source, int id, 
       return false;
     log_failure(LOG_LEVEL_WARNING, error, "backfill of %s", name);
     pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
+    pgconn_fit_error(source_connection(source), error);
     if (!source_run(source, &QUERY_backfill_failed, VALUES(number(id).text, error->message), NULL, error))
       return false;
   }

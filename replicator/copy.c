@@ -430,6 +430,7 @@ static bool take_step(struct copy *copy, struct error *error) {
 static bool mend(struct copy *copy, struct error *error) {
   if (!pgconn_alive(source_connection(copy->backfill->source)))
     return false;
+  pgconn_fit_error(source_connection(copy->backfill->source), error);
   if (copy->is_outdated)
     return true;
   if (error->kind == FAILURE_STOP) {

@@ -1,11 +1,32 @@
 #include "interrupt.h"
 
+#include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 static bool (*told_to_leave_at_once)(void) = NULL;
 
 void interrupt_set(bool (*told)(void)) {
   told_to_leave_at_once = told;
+}
+
+static atomic_bool signalled = false;
+
+static void note_signal(int number) {
+  (void)number;
+  atomic_store(&signalled, true);
+}
+
+static bool was_signalled(void) {
+  return atomic_load(&signalled);
+}
+
+void interrupt_on_signals(void) {
+  struct sigaction action = {.sa_handler = note_signal};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  interrupt_set(was_signalled);
 }
 
 bool interrupted(void) {

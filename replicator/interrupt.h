@@ -6,6 +6,8 @@
 
 /* Who knows; called between polls by all threads. Set once, before threads start; without it nobody is interrupted. */
 void interrupt_set(bool (*told)(void));
+/* The same, for a command that SIGINT and SIGTERM are to interrupt. */
+void interrupt_on_signals(void);
 
 bool interrupted(void);
 

@@ -34,20 +34,25 @@ void notify_ready(void) {
 }
 
 void notify_status(const char *format, ...) {
-  char message[512] = "STATUS=";
+  static char last[512];
+  char message[sizeof last] = "STATUS=";
   size_t length = strlen(message);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message + length, sizeof message - length, format, arguments);
   va_end(arguments);
   for (char *c = message; *c != '\0'; c++)
-    if (*c == '\n')
+    if (*c == '\n' || *c == '\t')
       *c = ' ';
+  if (strcmp(message, last) == 0)
+    return;
+  memcpy(last, message, sizeof last);
   send_message(message);
 }
 
 void notify_stopping(void) {
   send_message("STOPPING=1");
+  notify_status("finishes what it has in hand");
 }
 
 void notify_alive(void) {

@@ -5,7 +5,7 @@
 #ifndef ROWRELAY_NOTIFY_H
 #define ROWRELAY_NOTIFY_H
 
-/* It has begun to work; what status is shown; it is about to leave. */
+/* It has begun to work; what status is shown, of one thread only; it finishes what it has in hand and leaves. */
 void notify_ready(void);
 void notify_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void notify_stopping(void);

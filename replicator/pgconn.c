@@ -2,15 +2,20 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
 #include "interrupt.h"
+#include "letters.h"
+#include "servers.h"
+#include "sqlstate.h"
 
-/* A connection that cannot be made in this time is tried again rather than waited for. */
-#define CONNECT_TIMEOUT 15000
+/* Seconds for asking a server to end a statement. */
+#define CANCEL_TIMEOUT 1
 /* How often a wait looks whether the process is told to leave. */
 #define INTERRUPT_INTERVAL 100
 
@@ -81,37 +86,6 @@ static bool wait_reply(struct pgconn *connection, struct error *error) {
 
 /* ---- errors ---------------------------------------------------------------------------------------------------- */
 
-static bool has_class(const char *sqlstate, const char *const classes[]) {
-  for (; *classes != NULL; classes++)
-    if (strncmp(sqlstate, *classes, strlen(*classes)) == 0)
-      return true;
-  return false;
-}
-
-/* https://www.postgresql.org/docs/current/errcodes-appendix.html */
-static enum failure classify(const char *sqlstate) {
-  static const char *const transient[] = {
-      "08",    /* connection exception */
-      "25006", /* read-only transaction: a standby that is about to be promoted, or just was not */
-      "40",    /* transaction rollback: deadlock, serialization failure */
-      "53",    /* insufficient resources */
-      "55006", /* object in use */
-      "55P03", /* lock not available */
-      "57",    /* operator intervention: shutdown, crash, cancelled, starting up */
-      "58",    /* system error */
-      NULL};
-  /* The target is not as it should be, whatever the row: no such table, no right to it, not supported there, … */
-  static const char *const fatal[] = {
-      "0A", "0B", "0L", "0P", "25", "26", "28", "2B",    "2D",    "34", "3B",
-      "3D", "3F", "42", "55", "72", "F0", "HV", "XX001", "XX002", /* corrupted; XX000 is such as a value that is too
-                                                                     large */
-      NULL};
-  if (has_class(sqlstate, transient))
-    return FAILURE_RETRY;
-  /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */
-  return has_class(sqlstate, fatal) ? FAILURE_FATAL : FAILURE_REFUSED;
-}
-
 static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
   const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   if (sqlstate == NULL) {
@@ -119,7 +93,7 @@ static bool set_result_error(struct pgconn *connection, const PGresult *result, 
     return error_set(error, FAILURE_RETRY, "%s: %s", connection->description, PQerrorMessage(connection->pg));
   }
   const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  error_set(error, classify(sqlstate), "%s", message != NULL ? message : "unknown error");
+  error_set(error, sqlstate_failure(sqlstate), "%s", message != NULL ? message : "unknown error");
   const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
   if (detail != NULL)
     error_detail(error, "%s", detail);
@@ -196,33 +170,85 @@ static void describe(struct pgconn *connection) {
            database != NULL ? database : "");
 }
 
-bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, struct error *error) {
-  const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
-  const char *const values[] = {conninfo, application_name, "UTF8", NULL};
+/* Tries one server after another, and says in `silent` which of them did not answer at all. */
+static bool connect_to_one(struct pgconn *connection, const char *encoding, const char *conninfo,
+                           const char *application_name, int64_t deadline, char *silent, size_t size,
+                           struct error *error) {
+  struct servers servers = {.host = NULL};
+  bool ok;
+  bool again;
+  do {
+    const char *const keywords[] = {
+        "dbname", "fallback_application_name", "client_encoding", "host", "hostaddr", "port", NULL};
+    const char *const values[] = {conninfo,         application_name, encoding, servers.host,
+                                  servers.hostaddr, servers.port,     NULL};
+    PQfinish(connection->pg);
+    connection->broken = false;
+    connection->pg = PQconnectStartParams(keywords, values, 1);
+    if (connection->pg == NULL || !servers_read(&servers, connection->pg)) {
+      ok = error_set(error, FAILURE_RETRY, "out of memory");
+      break;
+    }
+    describe(connection);
+    int64_t until = servers_wait_until(&servers, deadline);
+    ok = connect_within(connection, until, error);
+    again = !ok && !interrupted() && clock_now() >= until && servers_leave_out(&servers, connection->pg);
+    if (again) {
+      describe(connection);
+      snprintf(silent, size, "%s", connection->description);
+    }
+  } while (again);
+  servers_release(&servers);
+  return ok;
+}
+
+/* Makes a connection in the place of one that there may be. */
+static bool connect_in(struct pgconn *connection, const char *encoding, const char *conninfo,
+                       const char *application_name, int64_t deadline, struct error *error) {
+  char silent[sizeof connection->description] = "";
+  if (!connect_to_one(connection, encoding, conninfo, application_name, deadline, silent, sizeof silent, error)) {
+    if (silent[0] != '\0')
+      error_detail(error, "%s does not answer either", silent);
+    return false;
+  }
+  describe(connection);
+  PQsetNoticeReceiver(connection->pg, ignore_notice, NULL);
+  return PQsetnonblocking(connection->pg, 1) == 0 || connect_failed(connection, error);
+}
+
+/*
+ * A database in SQL_ASCII holds bytes of which nobody knows what they mean. Asked for UTF-8, its server refuses to give
+ * a batch in which one row is not; so the bytes are taken as they are, and who cannot take one refuses that row alone.
+ */
+static bool has_no_encoding(const struct pgconn *connection) {
+  const char *encoding = PQparameterStatus(connection->pg, "server_encoding");
+  return encoding != NULL && strcmp(encoding, "SQL_ASCII") == 0;
+}
+
+void pgconn_fit_text(const struct pgconn *connection, char *text) {
+  const char *encoding = PQparameterStatus(connection->pg, "server_encoding");
+  letters_tame(text, encoding != NULL && strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0);
+}
+
+void pgconn_fit_error(const struct pgconn *connection, struct error *error) {
+  pgconn_fit_text(connection, error->message);
+  pgconn_fit_text(connection, error->detail);
+  pgconn_fit_text(connection, error->hint);
+}
+
+bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, int64_t deadline,
+                 struct error *error) {
   struct pgconn *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   snprintf(opened->description, sizeof opened->description, "database");
-  opened->pg = PQconnectStartParams(keywords, values, 1);
-  if (opened->pg == NULL) {
-    error_set(error, FAILURE_RETRY, "out of memory");
-    goto failed;
-  }
-  describe(opened);
-  if (!connect_within(opened, clock_now() + CONNECT_TIMEOUT, error))
-    goto failed;
-  describe(opened);
-  PQsetNoticeReceiver(opened->pg, ignore_notice, NULL);
-  if (PQsetnonblocking(opened->pg, 1) != 0) {
-    connect_failed(opened, error);
-    goto failed;
+  if (!connect_in(opened, "UTF8", conninfo, application_name, deadline, error) ||
+      (has_no_encoding(opened) && !connect_in(opened, "SQL_ASCII", conninfo, application_name, deadline, error))) {
+    pgconn_close(opened);
+    return false;
   }
   *connection = opened;
   return true;
-
-failed:
-  pgconn_close(opened);
-  return false;
 }
 
 void pgconn_close(struct pgconn *connection) {
@@ -236,14 +262,29 @@ void pgconn_close(struct pgconn *connection) {
   free(connection);
 }
 
+static void *send_cancel(void *cancel) {
+  char ignored[256];
+  (void)!PQcancel(cancel, ignored, sizeof ignored);
+  PQfreeCancel(cancel);
+  return NULL;
+}
+
+/* libpq connects for this, and knows no end of waiting for that: where nobody answers a thread is left to it. */
 void pgconn_cancel(struct pgconn *connection) {
   if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
     return;
-  char ignored[256];
+  connection->broken = true;
+  pthread_t thread;
   PGcancel *cancel = PQgetCancel(connection->pg);
-  if (cancel != NULL && PQcancel(cancel, ignored, sizeof ignored) != 1)
-    connection->broken = true;
-  PQfreeCancel(cancel);
+  if (cancel == NULL || pthread_create(&thread, NULL, send_cancel, cancel) != 0) {
+    PQfreeCancel(cancel);
+    return;
+  }
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += CANCEL_TIMEOUT;
+  if (pthread_timedjoin_np(thread, NULL, &until) != 0)
+    pthread_detach(thread);
 }
 
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {

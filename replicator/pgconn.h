@@ -34,10 +34,11 @@ struct values {
 /*
  * Connects as psql would: `conninfo` is a URI, key=value pairs or a database's name; PG* variables, service files and
  * ~/.pgpass fill in the rest. `application_name` is what pg_stat_activity shows. On success the caller owns
- * *connection. What is behind a pooler may change with each transaction: see pooler.h.
+ * *connection. What is behind a pooler may change with each transaction: see pooler.h. It fails at `deadline`
+ * (clock_now()).
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name,
-                            struct error *error);
+                            int64_t deadline, struct error *error);
 /*
  * From now on whoever reads is told what the server says beside its answers; else nobody is. `reader` must outlive the
  * connection.
@@ -46,10 +47,19 @@ struct notice_reader {
   void (*tell)(bool is_warning, const char *message);
 };
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
+/*
+ * Makes the texts of an error such that this database can hold them, whatever its encoding: a letter that it may lack is
+ * a question mark then. So does the second for any text.
+ */
+void pgconn_fit_error(const struct pgconn *connection, struct error *error);
+void pgconn_fit_text(const struct pgconn *connection, char *text);
 /* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
 void pgconn_close(struct pgconn *connection);
 
-/* Asks the server to end the statement that it may be running, and does not wait for that. NULL is allowed. */
+/*
+ * Asks the server to end the statement that it may be running, and does not wait for that: a second at most, for the
+ * server to take the question. Nothing but closing may follow. NULL is allowed.
+ */
 void pgconn_cancel(struct pgconn *connection);
 
 /* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */

@@ -6,11 +6,10 @@
  */
 #include "pooler.h"
 
+#include "clock.h"
 #include "queries.h"
 #include "reply.h"
 
-/* Milliseconds for connecting to say all that it has to. */
-#define OPEN_TIMEOUT 15000
 /* Others may be using the pool, and so a session may come back by chance. */
 #define ROUNDS 3
 
@@ -53,16 +52,22 @@ static bool compare(struct pgconn *connection, int pid, struct pgconn *holder, s
   return true;
 }
 
-static bool check(struct pgconn *connection, const char *conninfo, const char *application_name, struct error *error) {
+static void bound(struct pgconn *connection, int64_t deadline) {
+  int64_t left = deadline - clock_now();
+  pgconn_set_deadline(connection, left > 0 ? left : 1);
+}
+
+static bool check(struct pgconn *connection, const char *conninfo, const char *application_name, int64_t deadline,
+                  struct error *error) {
   int pid = 0;
   if (!ask_pid(connection, &pid, error))
     return false;
   if (pid == pgconn_told_pid(connection))
     return true;
   struct pgconn *holder;
-  if (!pgconn_open(&holder, conninfo, application_name, error))
+  if (!pgconn_open(&holder, conninfo, application_name, deadline, error))
     return false;
-  pgconn_set_deadline(holder, OPEN_TIMEOUT);
+  bound(holder, deadline);
   bool ok = compare(connection, pid, holder, error);
   if (!ok && error->kind == FAILURE_RETRY)
     error_hint(error,
@@ -72,12 +77,13 @@ static bool check(struct pgconn *connection, const char *conninfo, const char *a
 }
 
 bool pooler_open(struct pgconn **connection, const char *conninfo, const char *application_name, const char *settings,
-                 struct error *error) {
+                 int64_t timeout, struct error *error) {
   struct pgconn *opened;
-  if (!pgconn_open(&opened, conninfo, application_name, error))
+  int64_t deadline = clock_now() + timeout;
+  if (!pgconn_open(&opened, conninfo, application_name, deadline, error))
     return false;
-  pgconn_set_deadline(opened, OPEN_TIMEOUT);
-  if (!check(opened, conninfo, application_name, error) ||
+  bound(opened, deadline);
+  if (!check(opened, conninfo, application_name, deadline, error) ||
       (settings != NULL && !pgconn_script(opened, settings, error))) {
     pgconn_close(opened);
     return false;

@@ -10,9 +10,10 @@
 
 /*
  * Connects (see pgconn_open), and then runs `settings`, statements, unless NULL. FAILURE_USAGE behind a pooler that
- * does not keep sessions apart; nothing was changed in any of them then.
+ * does not keep sessions apart; nothing was changed in any of them then. All of that within `timeout` milliseconds.
  */
+#define POOLER_OPEN_TIMEOUT 15000 /* where nobody else waits */
 MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, const char *application_name,
-                            const char *settings, struct error *error);
+                            const char *settings, int64_t timeout, struct error *error);
 
 #endif

@@ -22,7 +22,7 @@ bool session_set_origin(struct pgconn *connection, const struct settings *settin
 
 bool session_open(struct pgconn **connection, const struct settings *settings, const char *url, struct error *error) {
   struct pgconn *opened;
-  if (!pooler_open(&opened, url, "rowrelay", TARGET_SETTINGS, error))
+  if (!pooler_open(&opened, url, "rowrelay", TARGET_SETTINGS, POOLER_OPEN_TIMEOUT, error))
     return false;
   pgconn_set_deadline(opened, settings->push_timeout);
   if (pgconn_run(opened, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&
