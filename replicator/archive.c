@@ -234,21 +234,22 @@ struct reading {
   archive_taker *take;
   void *context;
   bool ended; /* gzip's trailer was read, and its checksum is right */
+  unsigned char piece[PIECE];
+  char plain[PIECE];
 };
 
-static bool inflate_piece(struct reading *reading, unsigned char *data, size_t length, struct error *error) {
-  char plain[PIECE];
-  reading->stream.next_in = data;
+static bool inflate_piece(struct reading *reading, size_t length, struct error *error) {
+  reading->stream.next_in = reading->piece;
   reading->stream.avail_in = (uInt)length;
   bool damaged = reading->ended;
   do {
-    reading->stream.next_out = (Bytef *)plain;
-    reading->stream.avail_out = sizeof plain;
+    reading->stream.next_out = (Bytef *)reading->plain;
+    reading->stream.avail_out = sizeof reading->plain;
     int status = damaged ? Z_DATA_ERROR : inflate(&reading->stream, Z_NO_FLUSH);
     damaged = status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR;
     reading->ended = status == Z_STREAM_END;
-    size_t got = sizeof plain - reading->stream.avail_out;
-    if (!damaged && got > 0 && !reading->take(reading->context, plain, got, error))
+    size_t got = sizeof reading->plain - reading->stream.avail_out;
+    if (!damaged && got > 0 && !reading->take(reading->context, reading->plain, got, error))
       return false;
   } while (!damaged && !reading->ended && (reading->stream.avail_in > 0 || reading->stream.avail_out == 0));
   if (!damaged && reading->stream.avail_in == 0)
@@ -257,17 +258,16 @@ static bool inflate_piece(struct reading *reading, unsigned char *data, size_t l
 }
 
 static bool read_all(struct reading *reading, struct error *error) {
-  unsigned char piece[PIECE];
   for (;;) {
-    ssize_t got = read(reading->fd, piece, sizeof piece);
+    ssize_t got = read(reading->fd, reading->piece, sizeof reading->piece);
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
       return failed("read", reading->path, error);
     if (got == 0)
       return reading->ended || error_set(error, FAILURE_FATAL, "file %s is cut off", reading->path);
-    EVP_DigestUpdate(reading->packed, piece, (size_t)got);
-    if (!inflate_piece(reading, piece, (size_t)got, error))
+    EVP_DigestUpdate(reading->packed, reading->piece, (size_t)got);
+    if (!inflate_piece(reading, (size_t)got, error))
       return false;
   }
 }
@@ -302,6 +302,7 @@ bool archive_expected_sum(const char *path, char sum[ARCHIVE_SUM_SIZE], struct e
     return errno == ENOENT || failed("read", name, error);
   size_t got = fread(sum, 1, ARCHIVE_SUM_SIZE - 1, file);
   sum[got] = '\0';
+  sum[strcspn(sum, " \n")] = '\0';
   fclose(file);
   return true;
 }

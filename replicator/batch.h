@@ -38,7 +38,7 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
-  int64_t age;           /* microseconds from its capture until it was read; -1: nobody asked */
+  int64_t age;           /* microseconds until it was read, see rowrelay.change_age(); -1: nobody asked */
   const char *expansion; /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };

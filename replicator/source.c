@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "pooler.h"
 #include "queries.h"
 #include "reply.h"
 #include "schema_files.h"
+
+/* Milliseconds for what a process that stays asks first. */
+#define BEGIN_TIMEOUT 15000
 
 struct source {
   struct pgconn *connection;
@@ -50,29 +54,32 @@ static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
                                     "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
                                     "set tcp_keepalives_count to 3;";
 
-static bool open_with(struct source **source, const char *conninfo, const char *settings, struct error *error) {
-  *source = NULL;
+/* NULL on failure. */
+static struct source *open_with(const char *conninfo, const char *settings, int64_t timeout, struct error *error) {
   if (conninfo == NULL)
     conninfo = "";
   if (!check_conninfo(conninfo, error))
-    return false;
+    return NULL;
   struct source *opened = calloc(1, sizeof *opened);
-  if (opened == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
-  if (!pooler_open(&opened->connection, conninfo, "rowrelay", settings, error)) {
-    free(opened);
-    return false;
+  if (opened == NULL) {
+    error_set(error, FAILURE_FATAL, "out of memory");
+    return NULL;
   }
-  *source = opened;
-  return true;
+  if (!pooler_open(&opened->connection, conninfo, "rowrelay", settings, timeout, error)) {
+    free(opened);
+    return NULL;
+  }
+  return opened;
 }
 
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
-  return open_with(source, conninfo, NULL, error);
+  *source = open_with(conninfo, NULL, POOLER_OPEN_TIMEOUT, error);
+  return *source != NULL;
 }
 
-bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
-  return open_with(source, conninfo, WORK_SETTINGS, error);
+bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {
+  *source = open_with(conninfo, NULL, timeout, error);
+  return *source != NULL;
 }
 
 void source_close(struct source *source) {
@@ -113,6 +120,34 @@ bool source_check_schema(struct source *source, struct error *error) {
   if (version < SCHEMA_NEWEST)
     return error_hint(error, "run: rowrelay init");
   return error_hint(error, "use a newer rowrelay");
+}
+
+static bool skip_lost_ids(struct source *source, struct error *error) {
+  PGresult *result = NULL;
+  if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error))
+    return false;
+  if (!PQgetisnull(result, 0, 0))
+    log_message(LOG_LEVEL_WARNING,
+                "source: the server crashed, was restored, or took over from another, and may have lost changes that "
+                "targets have; change ids go on after %s",
+                PQgetvalue(result, 0, 0));
+  PQclear(result);
+  return true;
+}
+
+bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
+  *source = NULL;
+  struct source *opened = open_with(conninfo, WORK_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+  if (opened == NULL)
+    return false;
+  pgconn_set_deadline(opened->connection, BEGIN_TIMEOUT);
+  if (!source_check_schema(opened, error) || !skip_lost_ids(opened, error)) {
+    source_close(opened);
+    return false;
+  }
+  pgconn_set_deadline(opened->connection, 0);
+  *source = opened;
+  return true;
 }
 
 bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,

@@ -14,9 +14,13 @@ struct source;
 
 /* Connects; `conninfo` as psql takes it, NULL for what PG* variables say. On success the caller owns *source. */
 MUST_CHECK bool source_open(struct source **source, const char *conninfo, struct error *error);
+/* The same, and gives up after so many milliseconds. */
+MUST_CHECK bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error);
 /*
  * The same, for a process that stays: with settings under which every statement's plan is the same however full the
- * queue is, and dead connections are found out by both sides.
+ * queue is, and dead connections are found out by both sides. The schema there is the one that this program was built
+ * with, and the server has been asked whether it forgot change ids that targets may know: before that nothing may be
+ * claimed.
  */
 MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, struct error *error);
 /* NULL is allowed. */

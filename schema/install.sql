@@ -26,6 +26,8 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/readable_truncation.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
+\ir functions/skip_lost_ids.sql
+\ir functions/change_age.sql
 \ir functions/day_bounds.sql
 \ir functions/take_job.sql
 \ir functions/partition_days.sql
@@ -38,6 +40,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/tick.sql
 \ir functions/candidates_since.sql
 \ir functions/candidates.sql
+\ir functions/key_as_logged.sql
 \ir functions/changes_of_key.sql
 \ir functions/truncates_of.sql
 \ir functions/changes_of_transaction.sql
@@ -46,6 +49,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/matching_tables.sql
 \ir functions/captured.sql
 \ir functions/target_id.sql
+\ir functions/check_target_name.sql
 \ir functions/check_target.sql
 \ir functions/add_target.sql
 \ir functions/index_name.sql
@@ -131,6 +135,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/make_trigger_function.sql
 \ir ../triggers/add_deletes.sql
 \ir ../triggers/truncate_trigger.sql
+\ir ../triggers/check_overlap.sql
 \ir ../triggers/check_capturable.sql
 \ir ../triggers/mask_by_number.sql
 \ir ../triggers/lock_tables.sql
@@ -142,6 +147,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir ../triggers/release_table.sql
 \ir functions/type_definitions.sql
 \ir functions/copy_forget.sql
+\ir functions/changes_name.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
 \ir functions/goes_to.sql

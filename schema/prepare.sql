@@ -4,7 +4,13 @@ begin
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
   if pg_catalog.to_regnamespace('rowrelay') is null then
-    create schema rowrelay;
+    begin
+      create schema rowrelay;
+    exception when insufficient_privilege then
+      raise exception '%', sqlerrm using errcode = 'insufficient_privilege',
+        hint = pg_catalog.format('Somebody who owns the database has to run: grant create on database %I to %I',
+                                 pg_catalog.current_database(), current_user);
+    end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
   if pg_catalog.to_regclass('rowrelay.migration') is null then

@@ -35,7 +35,16 @@ begin
   end if;
   made := coalesce(cardinality(statements), 0);
   foreach statement in array coalesce(statements, '{}') loop
-    execute statement;
+    begin
+      execute statement;
+    exception when feature_not_supported or grouping_error or windowing_error then
+      if capture.row_filter is null then
+        raise;
+      end if;
+      raise exception 'row filter "%" of table % looks at more than the row', capture.row_filter, capture.relation
+        using errcode = 'invalid_parameter_value', detail = sqlerrm,
+              hint = 'Put that into a function, and give it the row''s columns.';
+    end;
   end loop;
   -- Also under session_replication_role = replica, which tools set that load data.
   for statement in

@@ -10,6 +10,7 @@
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
+--             Warnings: what was left out when the table was captured the last time, and is not now.
 -- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
@@ -21,6 +22,7 @@ declare
   was         rowrelay.capture;
   capture     rowrelay.capture;
   documents   text;
+  shown       text;
   begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
@@ -56,6 +58,20 @@ begin
          capture_origin = capture_table.capture_origin
    where c.id = capture.id
   returning c.* into capture;
+  -- Who only wants another target, or another key, may not think of what was said the last time.
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from pg_attribute a
+   where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
+     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
+     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text or a.attnum <> all (capture.only_columns)) is not true;
+  if shown is not null then
+    raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
+      using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
+  end if;
+  if was.row_filter is not null and row_filter is null then
+    raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
+      using hint = 'Capture it again with the row filter, if that is not what you want.';
+  end if;
   if capture.key_columns && (capture.exclude_columns || array(select m::smallint from jsonb_object_keys(capture.mask) as m))
      or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
     raise exception 'the key of table % cannot be left out or masked', relation

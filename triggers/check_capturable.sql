@@ -8,7 +8,6 @@ declare
   schema name;
   owner  oid;
   temporary boolean;
-  root   regclass;
 begin
   select c.relkind, n.nspname, c.relowner, c.relpersistence = 't' into strict kind, schema, owner, temporary
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
@@ -29,15 +28,6 @@ begin
       using errcode = 'insufficient_privilege',
             hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
   end if;
-  -- Two captures of one row would be two orders of one key.
-  select c.relation into root from rowrelay.capture c
-   where c.released_at is null and c.relation <> check_capturable.relation
-     and (check_capturable.relation = any (rowrelay.captured_tables(c))
-          or c.relation = any (select i.inhrelid::regclass from pg_inherits i where i.inhparent = check_capturable.relation))
-   limit 1;
-  if found then
-    raise exception 'table % is captured already together with %', relation, root using errcode = 'duplicate_object',
-      hint = format('Release that first: select rowrelay.release_table(%L);', root);
-  end if;
+  perform rowrelay.check_overlap(relation);
 end
 $$;

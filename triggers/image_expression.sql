@@ -13,6 +13,7 @@ declare
   awkward    record;
   condition  text;
   conditions text;
+  names      text[];
   texts      text;
   json_names text;
   shown      text;
@@ -40,8 +41,8 @@ begin
   loop
     condition := format(awkward.condition, format('new.%I', awkward.name));
     conditions := concat_ws(' or ', conditions, condition);
-    texts := concat_ws(', ', texts,
-      format('%L, case when %s then new.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+    names := array_append(names, awkward.name);
+    texts := concat_ws(', ', texts, format('case when %s then new.%I::pg_catalog.text end', condition, awkward.name));
     if awkward.is_json then
       json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
     end if;
@@ -49,10 +50,10 @@ begin
 
   image := 'pg_catalog.row_to_json(new)';
   if conditions is not null then
-    image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_build_object(%s)) else %s end',
+    image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_object(%L, array[%s])) else %s end',
                     conditions,
                     coalesce(format('(select pg_catalog.row_to_json(shown) from (select %s) as shown)', shown), image),
-                    texts, image);
+                    names, texts, image);
   end if;
   if keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then
     image := format('rowrelay.trim_image(%s, %L, %L, %L)', image, keep, leave_out, masks);

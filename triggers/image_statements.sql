@@ -15,6 +15,7 @@ declare
   awkward    record;
   condition  text;
   conditions text;
+  names      text[];
   new_texts  text;
   old_texts  text;
   json_names text;
@@ -46,10 +47,11 @@ begin
       condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
     end if;
     conditions := concat_ws(E'\n       or ', conditions, condition);
+    names := array_append(names, awkward.name);
     new_texts := concat_ws(E',\n          ', new_texts,
-      format('%L, case when %s then new.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+      format('case when %s then new.%I::pg_catalog.text end', condition, awkward.name));
     old_texts := concat_ws(E',\n          ', old_texts,
-      format('%L, case when %s then old.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+      format('case when %s then old.%I::pg_catalog.text end', condition, awkward.name));
     if awkward.is_json then
       json_names := concat_ws(E'\n', json_names, format('      if %s then', condition),
         format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
@@ -81,9 +83,10 @@ begin
              '    end if;') end,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
-      format(E'      new_texts := pg_catalog.json_build_object(\n          %s);', new_texts),
+      -- of arrays, because a function takes a hundred arguments at most
+      format(E'      new_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, new_texts),
       case when keeps_before then
-      format(E'      old_texts := pg_catalog.json_build_object(\n          %s);', old_texts) end,
+      format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
       json_names,
       hiding,
              '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',

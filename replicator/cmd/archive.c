@@ -140,16 +140,27 @@ static bool check_directory(const struct options *given, struct error *error) {
 /* A file on its way into the log. */
 struct restore {
   struct source *source;
+  const char *path;
   struct buffer header; /* the first line, */
   bool begun;           /* which has been read */
   char day[NAME_SIZE];
   char known_sum[ARCHIVE_SUM_SIZE]; /* as the log remembers it; "": it does not */
 };
 
+/* Asks the source about the file, which its errors cannot name. */
+static bool ask(const struct restore *restore, const struct query *query, PGresult **reply, struct error *error) {
+  if (call_run(restore->source, query, VALUES(restore->header.data), reply, error))
+    return true;
+  struct error said = *error;
+  error_set(error, said.kind, "%s: %s", restore->path, said.message);
+  error_detail(error, "%s", said.detail);
+  return error_hint(error, "%s", said.hint);
+}
+
 static bool begin_restore(struct restore *restore, struct error *error) {
   PGresult *reply = NULL;
   if (!buffer_ok(&restore->header, "the first line of the file", error) ||
-      !call_run(restore->source, &QUERY_restore_begin, VALUES(restore->header.data), &reply, error))
+      !ask(restore, &QUERY_restore_begin, &reply, error))
     return false;
   const char *sum = reply_text(reply, 0, 1);
   snprintf(restore->day, sizeof restore->day, "%s", PQgetvalue(reply, 0, 0));
@@ -182,7 +193,8 @@ static bool check_sum(const char *path, const char *sum, const char *expected, c
   return error_detail(error, "Its SHA-256 is %s; %s says %s.", sum, whose, expected);
 }
 
-static bool copy_in(struct restore *restore, const char *path, struct error *error) {
+static bool copy_in(struct restore *restore, struct error *error) {
+  const char *path = restore->path;
   char sum[ARCHIVE_SUM_SIZE];
   char expected[ARCHIVE_SUM_SIZE];
   if (!archive_expected_sum(path, expected, error) || !archive_read(path, take_piece, restore, sum, error))
@@ -195,12 +207,11 @@ static bool copy_in(struct restore *restore, const char *path, struct error *err
 }
 
 static bool restore_file(struct source *source, const char *path, struct error *error) {
-  struct restore restore = {.source = source};
+  struct restore restore = {.source = source, .path = path};
   PGresult *reply = NULL;
   buffer_init(&restore.header, HEADER_LIMIT);
-  bool ok = source_script(source, "begin isolation level read committed", error) && copy_in(&restore, path, error) &&
-            call_run(source, &QUERY_restore_end, VALUES(restore.header.data), &reply, error) &&
-            source_script(source, "commit", error);
+  bool ok = source_script(source, "begin isolation level read committed", error) && copy_in(&restore, error) &&
+            ask(&restore, &QUERY_restore_end, &reply, error) && source_script(source, "commit", error);
   if (ok)
     printf("%s: %s changes are back in the log\n", restore.day, PQgetvalue(reply, 0, 0));
   PQclear(reply);

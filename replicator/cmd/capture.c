@@ -153,7 +153,8 @@ const struct command COMMAND_capture = {
     .options = OPTIONS,
     .notes =
         "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is done in a transaction of its own;\n"
-        "those that are captured already take on what is said here. COLS is a list such as id,line_no; names with\n"
+        "those that are captured already take on what is said here, and what is not said again holds no longer: to\n"
+        "send one to another target, there is \"rowrelay route\". COLS is a list such as id,line_no; names with\n"
         "capitals stand in double quotes, as in SQL.\n",
     .run = run,
 };

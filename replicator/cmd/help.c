@@ -14,6 +14,8 @@ static bool run(const struct options *given, struct error *error) {
     command_print_summary(stdout);
     return true;
   }
+  if (given->argument_count == 1 && command_print_group(stdout, given->arguments[0]))
+    return true;
   if (!command_find(given->argument_count, given->arguments, &command, &used, error))
     return false;
   command_print_help(stdout, command);

@@ -1,8 +1,6 @@
 /*
  * rowrelay log: what happened, as `git log` shows it: the newest first, in a pager; or as it happens, like `tail -f`.
  */
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,28 +23,6 @@
 #define FIRST_PAGE 20
 /* How many changes of before are shown by who follows. */
 #define TAIL_LENGTH 10
-
-/* ---- signals --------------------------------------------------------------------------------------------------- */
-
-static atomic_bool told = false;
-
-static void note_signal(int number) {
-  (void)number;
-  atomic_store(&told, true);
-}
-
-static bool told_to_leave(void) {
-  return atomic_load(&told);
-}
-
-/* What is printed ends with a whole line, and a pager with what it was given. */
-static void handle_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  interrupt_set(told_to_leave);
-}
 
 /* ---- what is wanted -------------------------------------------------------------------------------------------- */
 
@@ -231,6 +207,7 @@ static bool print_book(struct source *source, const struct wanted *wanted, struc
     left -= (int64_t)page.count;
     size = 2 * size < LARGEST_PAGE ? 2 * size : LARGEST_PAGE;
   }
+  printer->life = NULL;
   logbook_close(&book);
   page_release(&page);
   return ok;
@@ -261,7 +238,8 @@ static bool run(const struct options *given, struct error *error) {
       (option_given(given, "limit") && !option_integer(given, "limit", 0, INT32_MAX, &wanted.limit, error)) ||
       !call_open(&source, given, error))
     return false;
-  handle_signals();
+  /* What is printed ends with a whole line, and a pager with what it was given. */
+  interrupt_on_signals();
   bool ok = print_log(&source, given, &wanted, error);
   wanted_release(&wanted);
   source_close(source);

@@ -33,7 +33,7 @@ bool pager_open(struct pager *pager, bool wanted, struct error *error) {
     return true;
   fflush(stdout);
   outlive_the_reader();
-  pager->out = popen(command, "we");
+  pager->out = popen(command, "we"); /* NOLINT(cert-env33-c): what PAGER means is the shell's to say */
   pager->paged = pager->out != NULL;
   return pager->paged ||
          error_set(error, FAILURE_FATAL, "could not start the pager \"%s\": %s", command, strerror(errno));

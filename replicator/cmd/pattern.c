@@ -17,6 +17,8 @@ bool pattern_match(struct source *source, const struct query *query, const char 
   for (int row = 0; row < PQntuples(*tables); row++) {
     if (PQgetisnull(*tables, row, PATTERN_OID)) {
       error_set(error, FAILURE_USAGE, "no %s matches \"%s\"", what, PQgetvalue(*tables, row, PATTERN_TABLE + 1));
+      error_hint(error, "views and foreign tables do not count, and a table outside of the search_path is written "
+                        "SCHEMA.TABLE");
       PQclear(*tables);
       *tables = NULL;
       return false;

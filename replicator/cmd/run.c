@@ -53,7 +53,9 @@ static const struct option OPTIONS[] = {
      .help = "push N batches at a time for each target"},
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
     {.name = "until-empty", .help = "end when nothing is pending"},
-    {.name = "listen", .value = "ADDR:PORT", .help = "serve the console, /metrics, /healthz and /readyz there, over HTTP"},
+    {.name = "listen",
+     .value = "ADDR:PORT",
+     .help = "serve the console, /metrics, /healthz and /readyz there, over HTTP"},
     {.name = "log-format",
      .value = "FORMAT",
      .initial = "auto",
@@ -69,6 +71,9 @@ const struct command COMMAND_run = {
     .options = OPTIONS,
     .notes =
         "Any number of processes may run, here and elsewhere. The first SIGTERM or Ctrl-C lets the batch in flight\n"
-        "finish; the second one leaves at once.\n",
+        "finish; the second one leaves at once.\n"
+        "\n"
+        "The console shows what this process may read to whoever reaches it. To act there takes the token that is in\n"
+        "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further names, separated by commas, that it goes by.\n",
     .run = run,
 };

@@ -51,6 +51,8 @@ static bool uninstall(struct source *source, const struct options *given, struct
   /* An older schema can be removed as it is; what a newer one consists of is not known here. */
   if (version > SCHEMA_NEWEST)
     return source_check_schema(source, error);
+  if (!source_script(source, QUERY_check_owner.text, error))
+    return false;
   if (!option_given(given, "force") && !confirm(source, error))
     return false;
   if (!release_tables(source, option_text(given, "lock-wait"), error))

@@ -1,6 +1,4 @@
 /* rowrelay verify: compares a mirror with its source. */
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "../command.h"
@@ -9,26 +7,6 @@
 #include "call.h"
 
 #define SECONDS_OF_A_DAY 86400
-
-static atomic_bool told = false;
-
-static void note_signal(int number) {
-  (void)number;
-  atomic_store(&told, true);
-}
-
-static bool told_to_leave(void) {
-  return atomic_load(&told);
-}
-
-/* What the servers do for us must end with us. */
-static void handle_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  interrupt_set(told_to_leave);
-}
 
 static bool run(const struct options *given, struct error *error) {
   int64_t wait;
@@ -48,7 +26,8 @@ static bool run(const struct options *given, struct error *error) {
   for (size_t i = 0; documents != NULL && i < options.document_count; i++)
     documents[i] = option_at(given, "document", i);
   options.documents = documents;
-  handle_signals();
+  /* What the servers do for us must end with us. */
+  interrupt_on_signals();
   bool ok = documents != NULL ? verify_run(&options, source, error) : error_set(error, FAILURE_FATAL, "out of memory");
   free(documents);
   source_close(source);

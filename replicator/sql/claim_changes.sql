@@ -9,7 +9,7 @@ select h.id, h.capture, h.op, h.key, h.old_row, h.new_row, h.caveat -> 'text_col
        case when $4::boolean then to_json(h.captured_at) #>> '{}' end,
        case when $4::boolean then h.txid end,
        case when $4::boolean then coalesce(h.actor, h.db_user) end,
-       case when $5::boolean then (date_part('epoch', clock_timestamp() - h.captured_at) * 1000000)::bigint end
+       case when $5::boolean then rowrelay.change_age(h.txid, h.captured_at) end
   from unnest($1::bigint[], $2::date[]) as q(id, day)
   left join lateral (
     select c.* from rowrelay.change c where c.id = q.id and c.day = q.day and c.day = any ($3::date[])

@@ -17,7 +17,7 @@ with source as materialized (
 select h.id, h.capture, h.op, h.key, null::text,
        case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end,
        null::text, null::text, null::text, null::text, null::text,
-       case when $7::boolean then (date_part('epoch', clock_timestamp() - h.captured_at) * 1000000)::bigint end,
+       case when $7::boolean then rowrelay.change_age(h.txid, h.captured_at) end,
        case when h.caveat ->> 'problem' is not null or k.is_lost or h.op = 't' and (q.lane & 4095 <> 0 or h.new_row is not null) then 'all'
             when k.asks then 'query' end
   from unnest($1::bigint[], $2::date[], $4::integer[]) as q(id, day, lane)

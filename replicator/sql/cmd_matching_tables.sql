@@ -1,6 +1,16 @@
--- The tables that patterns name, each once: oid, name, pattern. A pattern that names none has a row without oid.
-select m.relation::oid, m.relation::text, min(p.pattern)
-  from unnest($1::text[]) p (pattern)
-  left join lateral rowrelay.matching_tables(p.pattern) m (relation) on true
- group by m.relation, case when m.relation is null then p.pattern end
- order by m.relation::text;
+-- The tables that patterns name, each once: oid, name, pattern. A pattern that names none has a row without oid. A partition
+-- or inheritance child is captured with its parent, so where that is named too it is all that is meant.
+with recursive named as (
+  select p.pattern, m.relation
+    from unnest($1::text[]) p (pattern)
+    left join lateral rowrelay.matching_tables(p.pattern) m (relation) on true
+), part (relation) as (
+  select i.inhrelid from named n join pg_catalog.pg_inherits i on i.inhparent = n.relation
+  union
+  select i.inhrelid from part p join pg_catalog.pg_inherits i on i.inhparent = p.relation
+)
+select n.relation::oid, n.relation::text, min(n.pattern)
+  from named n
+ where n.relation is null or n.relation not in (select p.relation from part p)
+ group by n.relation, case when n.relation is null then n.pattern end
+ order by n.relation::text;

@@ -6,11 +6,11 @@ select json_build_object(
                              s.note
                         from rowrelay.status s) as t),
   'processes', (select coalesce(json_agg(i order by i.state desc, i.started_at), '[]')
-                  from (select p.host, p.pid, p.version, p.workers, p.targets, p.state, p.started_at, p.heartbeat_at,
-                               coalesce(r.changes, 0) as changes, r.settled_at
+                  from (select p.host, p.pid, p.version, p.workers, p.targets, p.state, p.started_at, p.doing,
+                               coalesce(r.changes, 0) as changes
                           from rowrelay.instances p
                           left join lateral (
-                            select sum(cardinality(q.change_ids)) as changes, max(q.settled_at) as settled_at
+                            select sum(cardinality(q.change_ids)) as changes
                               from rowrelay.target t
                               join rowrelay.receipt q on q.target = t.id and q.settled_at > now() - interval '1 min'
                              where q.instance = p.id) as r on true) as i));

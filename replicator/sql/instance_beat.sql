@@ -1,2 +1,2 @@
---   $1 id
-update rowrelay.instance i set heartbeat_at = now() where i.id = $1::uuid;
+--   $1 id  $2 what it does
+update rowrelay.instance i set heartbeat_at = now(), doing = $2 where i.id = $1::uuid;

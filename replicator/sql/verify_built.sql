@@ -9,7 +9,8 @@ with plan as (
          -- the first mention of $1 says its type
          format('with "the keys" as (select $1::%s[]) ', d.doc -> 'document' ->> 'key_type') as prefix,
          d.doc -> 'document' ->> 'root' as root, d.doc -> 'document' ->> 'root_column' as root_column,
-         case when $3::boolean then '(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint'
+         case when $3::boolean then format('(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint',
+                                          case when getdatabaseencoding() in ('UTF8', 'SQL_ASCII') then '%s' else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
 ), part as (

@@ -59,7 +59,9 @@ select json_build_object(
                                        when a.base in ('text'::regtype, 'varchar'::regtype) then 'text'
                                        else format_type(a.base, -1) end,
                                   case when a.attcollation = 0 or l.locale in ('C', 'POSIX') then null
-                                       else concat_ws(' ', l.provider, l.locale, l.version) end) as sorts
+                                       else concat_ws(' ', l.provider, l.locale, l.version) end,
+                                  -- and the bytes that stand for a letter
+                                  case when a.attcollation <> 0 then replace(getdatabaseencoding(), 'SQL_ASCII', 'UTF8') end) as sorts
                            from (select case k.collprovider when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
                                                             else k.collprovider::text end as provider,
                                         case k.collprovider

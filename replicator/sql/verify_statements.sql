@@ -21,7 +21,8 @@
 with plan as (
   select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture, (d.doc ->> 'target')::integer as target,
          d.doc ->> 'key_text' as key_text, ' and (' || (d.doc ->> 'filter') || ')' as filter,
-         case when $3::boolean then '(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint'
+         case when $3::boolean then format('(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint',
+                                          case when getdatabaseencoding() in ('UTF8', 'SQL_ASCII') then '%s' else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
 ), part as (

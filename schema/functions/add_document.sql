@@ -7,7 +7,7 @@
 --             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
 --             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
 --               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
---               are. TABLE:COLUMN(columns…) or TABLE(columns…):QUERY: an update of other columns changes no document.
+--               are. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: an update of other columns changes no document.
 --             create_table: make the table, and columns it lacks
 --             search: columns of it whose words can be searched: makes a column "search" with an index
 --             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
@@ -39,6 +39,7 @@ declare
   thousand    record;
   missing     text;
 begin
+  perform rowrelay.check_target_name(name);
   select t.* into delivers_to from rowrelay.target t where t.id = rowrelay.target_id(add_document.target);
   if exists (select from rowrelay.document d where d.target = delivers_to.id) then
     raise exception '"%" is a document, not a target', add_document.target using errcode = 'invalid_parameter_value';

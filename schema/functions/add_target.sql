@@ -1,12 +1,13 @@
 -- Purpose:    names a place where changes can go. Nothing goes there before a table is routed to it.
 -- Parameters: name; url (see the README for the kinds); options, such as {"mode": "append", "lanes": 1}
 -- Result:     its id
--- Errors:     the name is taken; a bad URL or option
+-- Errors:     the name is taken, or cannot be one; a bad URL or option
 create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id integer;
 begin
+  perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)
   values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
@@ -15,6 +16,6 @@ begin
 exception when unique_violation then
   raise exception 'target "%" exists already', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, …), or drop it with rowrelay.drop_target(%L).', name, name);
+          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).', name, name);
 end
 $$;

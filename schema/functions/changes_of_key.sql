@@ -1,5 +1,5 @@
 -- Purpose:    which changes are a row's, by its key
--- Parameters: relation; key as the log has it: its text, a JSON array of several columns
+-- Parameters: relation; key: its text, a JSON array of several columns
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
 create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -12,8 +12,12 @@ begin
   if changes_of_key.key is null then
     return;
   end if;
-  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
-    from rowrelay.candidates(captures, changes_of_key.key) as f;
+  for spelling in 1 .. 2 loop
+    select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
+      from rowrelay.candidates(captures, changes_of_key.key) as f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
   if ids is not null then
     return query
       select c.id, c.day

@@ -39,6 +39,11 @@ begin
     raise exception 'target URL "file:" names no file'
       using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
   end if;
+  if kind = 'postgresql' and url !~ '^[a-z]+:(//.*)?$' then
+    raise exception 'target URL "%" names no database', url
+      using errcode = 'invalid_parameter_value',
+            hint = 'Write postgresql://HOST/DATABASE, or postgresql: for the source itself.';
+  end if;
   if kind in ('webhook', 'search', 'http lines') and url !~ '^[a-z+]+://[^/?#]+' then
     raise exception 'target URL "%" names no host', url
       using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST/PATH.', scheme);
@@ -93,7 +98,7 @@ begin
   loop
     if option.pattern is null or option.value is not null and kind <> all (option.kinds::text[])
        or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
-      raise exception 'option "%" is not known%', option.name, case when option.pattern is not null then ' to such a target' end
+      raise exception 'option "%" is not known%', option.name, case when option.pattern is null then '' else ' to such a target' end
         using errcode = 'invalid_parameter_value',
               hint = case kind
                        when 'postgresql' then 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, mode, on_error, push_timeout and retries.'
@@ -111,7 +116,7 @@ begin
     if option.value !~ option.pattern
        or option.least is not null and option.value::bigint not between option.least and option.most then
       raise exception 'option % is "%"', option.name,
-                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '…' else option.value end
+                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '...' else option.value end
         using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
     end if;
   end loop;

@@ -1,6 +1,6 @@
 -- Purpose:    the statement that copies all rows of a captured table out, as the trigger's images show them
 -- Parameters: capture; names of columns; condition on a row called new, beside that of the capture (null: none)
--- Result:     COPY … TO STDOUT
+-- Result:     COPY ... TO STDOUT
 -- Errors:     the table has a row filter and has lost its triggers
 create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text) returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$

@@ -1,4 +1,4 @@
--- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns…), TABLE:QUERY or TABLE(columns…):QUERY
+-- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
 -- Parameters: the text
 -- Result:     relation; number of the column that holds the document's key, or the query that finds the keys of rows in
 --             "changed"; numbers of the columns that the document uses, null: all

@@ -6,10 +6,12 @@ declare
   empty_month regclass;
   dropped     integer := 0;
 begin
+  if not exists (select from rowrelay.empty_months()) then
+    return 0;
+  end if;
+  -- Which there are then: somebody else may have been at it.
+  lock table only rowrelay.change_key in access exclusive mode;
   for empty_month in select e from rowrelay.empty_months() as e loop
-    if dropped = 0 then
-      lock table only rowrelay.change_key in access exclusive mode;
-    end if;
     execute format('lock table only %s in access exclusive mode nowait', empty_month);
     execute format('drop table %s', empty_month);
     dropped := dropped + 1;

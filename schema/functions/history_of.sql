@@ -1,6 +1,6 @@
 -- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
 --             of it, the change before says what the row was.
--- Parameters: relation; key as the log has it: its text, a JSON array of several columns
+-- Parameters: relation; key: its text, a JSON array of several columns
 -- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
@@ -16,16 +16,20 @@ begin
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
   end if;
-  -- what is not this row's is told by the rows themselves, which are read anyway
-  with own as materialized (
-    select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
-  ), found as (
-    select o.change_id, o.day from own o
-    union all
-    select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
-     where t.change_id > (select min(o.change_id) from own o)
-  )
-  select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+  for spelling in 1 .. 2 loop
+    -- what is not this row's is told by the rows themselves, which are read anyway
+    with own as materialized (
+      select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
+    ), found as (
+      select o.change_id, o.day from own o
+      union all
+      select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
+       where t.change_id > (select min(o.change_id) from own o)
+    )
+    select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
 
   for line in
     select h as entry,

@@ -48,6 +48,8 @@ begin
        for update skip locked
   loop
     begin
+      -- a child that was captured by itself, and goes on so
+      perform rowrelay.check_overlap(capture.relation);
       n := rowrelay.attach_triggers(capture, false, '0 s');
       return next format('table %s: %s triggers attached', capture.relation, n);
     exception when others then

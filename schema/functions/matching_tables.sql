@@ -3,7 +3,7 @@
 --             search_path is meant.
 -- Parameters: pattern
 -- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
---             parent is meant when a wild pattern matches its partitions too.
+--             parent is meant when a wild pattern matches its partitions too, but for one that is captured by itself.
 create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
 language plpgsql stable as $$
 declare
@@ -46,7 +46,8 @@ begin
        and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'
-       and not (wild and c.relispartition)
+       and not (wild and c.relispartition
+                and not exists (select from rowrelay.capture k where k.relation = c.oid and k.released_at is null))
      order by n.nspname, c.relname;
 end
 $$;

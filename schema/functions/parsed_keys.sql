@@ -1,6 +1,6 @@
 -- Purpose:    SQL for keys as the log has them, taken apart into the columns of the key
 -- Parameters: capture; keys: SQL for an array of texts
--- Result:     what can stand behind FROM: u.key is the text, wanted.… are the columns
+-- Result:     what can stand behind FROM: u.key is the text, wanted.* are the columns
 create or replace function rowrelay.parsed_keys(capture rowrelay.capture, keys text) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin

@@ -10,7 +10,7 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, …);', relation);
+      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, ...);', relation);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',

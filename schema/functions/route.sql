@@ -23,7 +23,7 @@ begin
       hint = 'Leave it out to use the name that the table has here.';
   end if;
   if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
-    default_table := regexp_replace(default_table, '("?)$', '_changes\1');
+    default_table := rowrelay.changes_name(relation);
   end if;
   if rowrelay.waiting_room(capture.id, target_id) <> 0
      and exists (select from rowrelay.route r

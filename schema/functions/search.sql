@@ -14,7 +14,7 @@ declare
 begin
   if coalesce(words, '') = '' then
     raise exception 'there is nothing to search for' using errcode = 'invalid_parameter_value',
-      hint = 'All changes of some time: select * from rowrelay.history where captured_at between … and ….';
+      hint = 'All changes of some time: select * from rowrelay.history where captured_at between ... and ....';
   end if;
   select * into range from rowrelay.search_range(since, until);
   return query

@@ -1,6 +1,6 @@
 -- Purpose:    where foreign keys between the rows of some steps make a step wait for one of an earlier change. Mostly the
 --             reverse of what was done is right by itself. But what a constraint did to rows that refer to another is
---             captured after what happened to that one (ON DELETE CASCADE, …): undone, the other has to come first. Constraints
+--             captured after what happened to that one (ON DELETE CASCADE, ...): undone, the other has to come first. Constraints
 --             that can be deferred are (rowrelay.undo_defers), and ask for nothing.
 -- Parameters: steps in the order of their changes
 -- Result:     position of a step; of one that must be done before it; whether the first needs no statement of its own,

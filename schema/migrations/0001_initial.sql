@@ -3,14 +3,16 @@ insert into rowrelay.migration (version) values (1);
 -- The source itself ---------------------------------------------------------------------------------------------
 
 create table rowrelay.source (
-  only_row   boolean primary key default true check (only_row),
-  id         uuid not null default gen_random_uuid(),
-  keep       interval constraint keep_is_positive check (keep > interval '0'),
-  seals      boolean not null default false,
-  open_from  date,
-  open_until date,
-  open_since timestamptz,
-  prunings bigint not null default 0
+  only_row    boolean primary key default true check (only_row),
+  id          uuid not null default gen_random_uuid(),
+  keep        interval constraint keep_is_positive check (keep > interval '0'),
+  seals       boolean not null default false,
+  open_from   date,
+  open_until  date,
+  open_since  timestamptz,
+  prunings    bigint not null default 0,
+  server      text,
+  ids_skipped bigint not null default 0
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
 comment on column rowrelay.source.only_row is 'keeps it at one row';
@@ -21,6 +23,8 @@ comment on column rowrelay.source.open_from is 'first day that rowrelay.partitio
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
 comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
+comment on column rowrelay.source.server is 'which server, since which of its crashes, processes were at last; see rowrelay.skip_lost_ids()';
+comment on column rowrelay.source.ids_skipped is 'how many change ids were skipped then: the others are the changes that were captured';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------
@@ -62,8 +66,8 @@ comment on column rowrelay.capture.only_columns is 'attribute numbers of the col
 comment on column rowrelay.capture.only_names is 'names of the columns to capture, which survive that one is dropped and made anew; null: all';
 comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out, under whatever name';
 comment on column rowrelay.capture.exclude_names is 'names of columns that are left out, also when another column has one of them by now';
-comment on column rowrelay.capture.mask is 'attribute number → JSON value that takes the place of what the column holds';
-comment on column rowrelay.capture.mask_names is 'name of a column → the same';
+comment on column rowrelay.capture.mask is 'attribute number -> JSON value that takes the place of what the column holds';
+comment on column rowrelay.capture.mask_names is 'name of a column -> the same';
 comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
 comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
@@ -100,7 +104,7 @@ comment on column rowrelay.shape.begins is 'nothing before it can be compared: t
 comment on column rowrelay.shape.was_empty is 'the table had no row when that began, so the log knows all that ever was in it';
 comment on column rowrelay.shape.numbers is 'attribute numbers of the columns that an image has, in its order';
 comment on column rowrelay.shape.names is 'their names';
-comment on column rowrelay.shape.masks is 'name of a column → JSON value that stands in its place';
+comment on column rowrelay.shape.masks is 'name of a column -> JSON value that stands in its place';
 comment on column rowrelay.shape.hidden is 'attribute numbers of the columns that it has not';
 comment on column rowrelay.shape.key_types is 'types of the key''s columns, on which the text of a key depends';
 comment on column rowrelay.shape.altered_by is 'the last transaction that altered a column';
@@ -572,7 +576,7 @@ create table rowrelay.seal (
 alter table rowrelay.seal alter hashes set storage external, alter salts set storage external;
 create index seal_digest on rowrelay.seal (digest);
 comment on table rowrelay.seal is 'a chain of digests: of the changes of each day that is closed, some thousands a block, and of each redaction; see rowrelay.verify_log()';
-comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, …';
+comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, ...';
 comment on column rowrelay.seal.sealed_at is 'when';
 comment on column rowrelay.seal.day is 'whose changes; null: it seals a redaction';
 comment on column rowrelay.seal.block is 'which of that day''s blocks, from 0 up; changes are in order of id';
@@ -599,7 +603,8 @@ create table rowrelay.instance (
   workers      integer not null,
   targets      integer[],
   started_at   timestamptz not null default now(),
-  heartbeat_at timestamptz not null default now()
+  heartbeat_at timestamptz not null default now(),
+  doing        text not null default 'begins'
 ) with (fillfactor = 50);
 comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute is gone';
 comment on column rowrelay.instance.id is 'made by the process when it starts';
@@ -610,6 +615,7 @@ comment on column rowrelay.instance.workers is 'for each target';
 comment on column rowrelay.instance.targets is 'which it serves; null: all';
 comment on column rowrelay.instance.started_at is 'when it started';
 comment on column rowrelay.instance.heartbeat_at is 'when it last said that it is alive';
+comment on column rowrelay.instance.doing is 'what it did then, for people';
 
 create table rowrelay.trouble (
   target     integer primary key,

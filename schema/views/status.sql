@@ -21,7 +21,7 @@ select t.name as target,
          t.reason,
          case when o.target is not null then
            format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
-                  concat_ws(' — ', o.message, o.hint)) end,
+                  concat_ws(' -- ', o.message, o.hint)) end,
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),

@@ -112,26 +112,32 @@ Test(archive, a_damaged_cut_or_foreign_file_is_not_restored) {
   past_move(f.at_source, 40);
   past_close(f.at_source);
   rowrelay_ok(&f, "archive", "--older-than", "30 days", directory, NULL);
-  static const char *const DAMAGES[] = {
-      "head -c -100 $f > $f.2",
-      "{ cat $f; echo more; } > $f.2",
-      "{ head -c 2000 $f; printf X; tail -c +2002 $f; } > $f.2",
-      "echo hello > $f.2",
-      "echo hello | gzip > $f.2",
-      "zcat $f | sed '$d' | gzip > $f.2",
-      "zcat $f | sed 's/name 7/name 8/' | gzip > $f.2", /* only the checksum knows */
-      "zcat $f | sed '1s/\"source\" : \"[^\"]*\"/\"source\" : \"00000000-0000-0000-0000-000000000000\"/' | gzip > $f.2",
-      "cp $f $f.2; echo 0000 > $f.2.sha256",
+  static const struct {
+    const char *damage, *said;
+  } CASES[] = {
+      {"head -c -100 $f > $f.2", ".2 is cut off"},
+      {"{ cat $f; echo more; } > $f.2", ".2 is damaged"},
+      {"{ head -c 2000 $f; printf X; tail -c +2002 $f; } > $f.2", ".2 is damaged"},
+      {"echo hello > $f.2", ".2 is damaged, or was not written by rowrelay archive"},
+      {"echo hello | gzip > $f.2", ".2: this is not an archive of rowrelay"},
+      {"zcat $f | sed '$d' | gzip > $f.2", "; the log says "},
+      {"zcat $f | sed 's/name 7/name 8/' | gzip > $f.2", "; the log says "}, /* only the checksum knows */
+      {"zcat $f | sed '1s/\"source\" : \"[^\"]*\"/\"source\" : \"00000000-0000-0000-0000-000000000000\"/' | gzip > "
+       "$f.2",
+       " is from another source"},
+      {"cp $f $f.2; echo 0000 > $f.2.sha256", "; the file beside it says 0000."},
   };
-  for (size_t i = 0; i < sizeof DAMAGES / sizeof *DAMAGES; i++) {
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
     char command[512];
     char damaged[300];
-    snprintf(command, sizeof command, "f=%s; %s", only_file(), DAMAGES[i]);
+    snprintf(command, sizeof command, "f=%s; %s", only_file(), CASES[i].damage);
     cr_assert_eq(system(command), 0);
     snprintf(damaged, sizeof damaged, "%s.2", only_file());
     const char *errors;
-    cr_assert(rowrelay(&f, NULL, &errors, "archive", "--restore", damaged, NULL) > 0, "%s", DAMAGES[i]);
-    cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.history"), 0, "%s", DAMAGES[i]);
+    cr_assert_eq(rowrelay(&f, NULL, &errors, "archive", "--restore", damaged, NULL), i == 4 || i == 7 ? 2 : 1, "%s: %s",
+                 CASES[i].damage, errors);
+    cr_assert_not_null(strstr(errors, CASES[i].said), "%s: %s", CASES[i].damage, errors);
+    cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.history"), 0, "%s", CASES[i].damage);
   }
   rowrelay_ok(&f, "archive", "--restore", only_file(), NULL);
   end(&f);

@@ -90,6 +90,13 @@ Test(capture_options, rows_enter_and_leave_a_filter) {
   rowrelay_ok(&f, "capture", "\"Order\"", "--where", "\"the state\" = 'it''s open' and (total > 10 or total is null)",
               "--to", "w", "--create", NULL);
   rowrelay_ok(&f, "capture", "log", "--where", "kind <> 'debug'", "--to", "w", "--create", NULL);
+  static const char *const MORE_THAN_A_ROW[] = {"n > (select 1)", "exists (select from \"Order\")", "count(*) > 1",
+                                                "row_number() over () > 1"};
+  for (size_t i = 0; i < sizeof MORE_THAN_A_ROW / sizeof *MORE_THAN_A_ROW; i++) {
+    const char *errors;
+    cr_expect(rowrelay(&f, NULL, &errors, "capture", "log", "--where", MORE_THAN_A_ROW[i], NULL) == 2, "%s", errors);
+    cr_expect(strstr(errors, "looks at more than the row") != NULL, "%s", errors);
+  }
   sql(f.at_source, "insert into \"Order\" select n, case when n %% 2 = 0 then 'it''s open' else 'closed' end, 'n', "
                    "nullif(n, 4) from generate_series(1, 30) as n");
   sql(f.at_source, "update \"Order\" set \"the state\" = 'closed' where id = 12; update \"Order\" set \"the state\" = "
@@ -215,6 +222,29 @@ Test(capture_options, two_databases_that_mirror_each_other_do_not_loop) {
   cr_assert_str_eq(ask(f.at_target, "select string_agg(left(op, 1) || key, ' ' order by change_id) from "
                                     "rowrelay.history where relation = 'seen'::regclass"),
                    "i1 u1");
+  fixture_end(&f);
+}
+
+/* ---- once more ----------------------------------------------------------------------------------------------------
+ */
+
+/* Who adds a target, or follows a hint, may not think of what was left out. */
+Test(capture_options, what_is_not_left_out_any_more_is_told) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_again",
+                 "create table person (id int primary key, name text, \"the iban\" text, pin text)");
+  rowrelay_ok(&f, "capture", "person", "--exclude", "\"the iban\"", "--mask", "pin=*", "--where", "id > 0", NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", "--exclude", "\"the iban\",pin", "--where",
+                     "id > 1", NULL) == 0);
+  cr_expect_str_eq(errors, "");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", NULL) == 0);
+  cr_expect(strstr(errors, "warning: table person: columns \"the iban\", pin were left out or masked") != NULL, "%s",
+            errors);
+  cr_expect(strstr(errors, "rows for which (id > 1) does not hold were left out") != NULL, "%s", errors);
+  rowrelay_ok(&f, "capture", "person", "--columns", "id,name", NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--mask", "pin", NULL) == 0);
+  cr_expect(strstr(errors, "columns \"the iban\" were left out") != NULL, "%s", errors);
   fixture_end(&f);
 }
 

@@ -1,5 +1,7 @@
 /* Partitioned tables and inheritance: the rows are in other tables than the one that was captured. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "mirrored.h"
 
@@ -209,5 +211,77 @@ Test(capture_partitions, an_inheritance_child_that_comes_later_is_captured_after
   mirrored_same(&f, "animal");
   /* a child may also be let go again */
   sql(f.at_source, "alter table dog no inherit animal; insert into dog values (3, 'bello', true); truncate dog");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, a_pattern_that_names_parent_and_child_captures_the_parent) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_pattern",
+                 "create schema shop; create table shop.animal (id int primary key, name text);"
+                 "create table shop.dog (barks bool, primary key (id)) inherits (shop.animal);"
+                 "create table shop.poodle (curls int, primary key (id)) inherits (shop.dog);"
+                 "create table shop.zoo (id int primary key)");
+  mirrored_capture(&f, "shop.*");
+  sql(f.at_source, "insert into shop.poodle values (1, 'fifi', true, 7)");
+  mirrored_same(&f, "shop.animal");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ' order by 1) from rowrelay.captures"),
+                   "shop.animal shop.zoo");
+  /* One that is captured by itself is released by a pattern, too. */
+  sql(f.at_source, "create table shop.sale (id int primary key) partition by range (id);"
+                   "create table shop.sale_1 partition of shop.sale for values from (0) to (9)");
+  rowrelay_ok(&f, "capture", "shop.sale_1", NULL);
+  rowrelay_ok(&f, "release", "shop.*", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures"), "");
+  fixture_end(&f);
+}
+
+/* ---- two captures of one row --------------------------------------------------------------------------------------
+ */
+
+Test(capture_partitions, no_row_is_captured_twice) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_overlap",
+                 "create table animal (id int primary key); create table dog (primary key (id)) inherits (animal);"
+                 "create table poodle (primary key (id)) inherits (dog);"
+                 "create table ship (id int primary key); create table plane (id int);"
+                 "create table seaplane (primary key (id)) inherits (ship, plane);"
+                 "create table sale (id int primary key) partition by range (id);"
+                 "create table sale_1 partition of sale for values from (0) to (9) partition by range (id);"
+                 "create table sale_11 partition of sale_1 for values from (0) to (9)");
+  static const char *const pairs[][3] = {
+      /* captured, refused, both have */
+      {"poodle", "animal", "poodle"}, {"animal", "poodle", "poodle"}, {"ship", "plane", "seaplane"},
+      {"sale_11", "sale", "sale_11"}, {"sale", "sale_1", "sale_1"},
+  };
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    char expected[128];
+    sql(f.at_source, "select rowrelay.capture_table('%s')", pairs[i][0]);
+    cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('%s')", pairs[i][1]), "42710");
+    snprintf(expected, sizeof expected, "Rows of %s would be captured twice", pairs[i][2]);
+    cr_expect(strstr(PQerrorMessage(f.at_source), expected) != NULL, "%s", PQerrorMessage(f.at_source));
+    sql(f.at_source, "select rowrelay.release_table('%s')", pairs[i][0]);
+  }
+  fixture_end(&f);
+}
+
+Test(capture_partitions, a_captured_table_that_becomes_a_child_of_another_goes_on_by_itself) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_adopted",
+                 "create table animal (id int primary key, name text);"
+                 "create table dog (id int primary key, name text)");
+  mirrored_capture(&f, "animal");
+  mirrored_capture(&f, "dog");
+  sql(f.at_source, "alter table dog inherit animal");
+  cr_expect(strstr(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"),
+                   "could not be attached: table public.animal is captured already together with public.dog") != NULL);
+  sql(f.at_source, "insert into dog values (1, 'rex')");
+  cr_expect_str_eq(captured_changes(&f, "dog"), "i:1");
+  cr_expect_str_eq(captured_changes(&f, "animal"), "");
+  /* Released, it is captured with the other one. */
+  sql(f.at_source, "select rowrelay.release_table('dog'); delete from rowrelay.job");
+  sql(f.at_source, "select rowrelay.maintain()");
+  sql(f.at_source, "insert into dog values (2, 'bello')");
+  cr_expect_str_eq(captured_changes(&f, "animal"), "i:2");
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
   fixture_end(&f);
 }

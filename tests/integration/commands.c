@@ -52,6 +52,7 @@ Test(commands, wrong_words_are_wrong_use) {
   FAILS(2, "did you mean \"capture\"?", "captur");
   FAILS(2, "command \"target\" needs a second word", "target");
   FAILS(2, "unknown command \"target remove\"", "target", "remove", "w");
+  FAILS(2, "one of: add, list, show", "target", "frobnicate");
   FAILS(2, "--frob", "status", "--frob");
   FAILS(2, "-x", "status", "-x");
   FAILS(2, "an argument is missing: TABLE...", "capture");
@@ -74,6 +75,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
   SAYS("item: captured\n", "capture", "item");
   FAILS(2, "no table matches \"nothing\"", "capture", "nothing");
+  FAILS(2, "views and foreign tables do not count", "capture", "nothing");
   FAILS(2, "no table matches \"shop.*\"", "capture", "item", "shop.*");
   FAILS(2, "no captured table matches \"other\"", "release", "other");
   FAILS(2, "no captured table matches \"other\"", "route", "other", "w");
@@ -138,7 +140,14 @@ Test(commands, a_url_or_option_that_cannot_work_is_wrong_use) {
   FAILS(2, "target \"w\" exists already", "target", "add", "w", "stdout:");
   FAILS(2, "file: or stdout:", "target", "set", "w", "--url", "x");
   FAILS(2, "option \"speed\" is not known", "target", "set", "w", "--option", "speed=9");
-  FAILS(2, "name", "target", "add", "", "stdout:");
+  FAILS(2, "the target's name is empty", "target", "add", "", "stdout:");
+  /* A running process could not take it, and would deliver to nobody. */
+  FAILS(2, "the target's name is longer than 63 bytes", "target", "add",
+        "a_target_with_a_name_that_is_as_long_as_those_of_old_tables_may_be", "stdout:");
+  FAILS(2, "the target's name has a control character", "target", "add", "v\nw", "stdout:");
+  FAILS(2, "Options are batch_bytes, batch_rows", "target", "add", "v", "stdout:", "--option", "speed=9");
+  FAILS(2, "\"speed\" is not known\n", "target", "add", "v", "stdout:", "--option", "speed=9");
+  FAILS(2, "names no database", "target", "add", "v", "postgresql:shop");
   end();
 }
 
@@ -187,6 +196,11 @@ Test(commands, each_has_its_help) {
     char usage[64];
     snprintf(usage, sizeof usage, "usage: rowrelay %s", COMMANDS[i]->name);
     cr_assert_eq(strncmp(out, usage, strlen(usage)), 0, "%s", out);
+  }
+  static const char *const groups[][2] = {{"target", "--help"}, {"target", "-h"}, {"help", "target"}};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+    const char *out = rowrelay_ok(&f, groups[i][0], groups[i][1], NULL);
+    cr_expect(strstr(out, "target pause") != NULL && strstr(out, "document") == NULL, "%s", out);
   }
   end();
 }

@@ -57,6 +57,62 @@ Test(crash, changes_whose_ids_were_seen_before_the_crash_are_delivered) {
   fixture_end(&f);
 }
 
+/* Has changes delivered that the server has in memory only, and forgets: the process that would write them is killed.
+ */
+static void lose_changes(struct fixture *f) {
+  sql(f->at_source, "checkpoint");
+  pid_t writer = (pid_t)ask_number(f->at_source, "select pid from pg_stat_activity where backend_type = 'walwriter'");
+  cr_assert(writer > 0 && kill(writer, SIGSTOP) == 0);
+  sql(f->at_source, "select nextval('rowrelay.claim_token') from generate_series(1, 100000)");
+  sql(f->at_source, "update item set name = 'lost'");
+  wait_until_empty(f, 10);
+  cr_assert(kill(writer, SIGKILL) == 0);
+  PQfinish(f->at_source);
+  f->at_source = NULL;
+  for (int attempt = 0; f->at_source == NULL; attempt++) {
+    cr_assert(attempt < 200, "the server does not come back");
+    sleep_seconds(0.1);
+    PGconn *connection = PQconnectdb(f->source);
+    if (PQstatus(connection) == CONNECTION_OK)
+      f->at_source = connection;
+    else
+      PQfinish(connection);
+  }
+  cr_assert_eq(ask_number(f->at_source, "select count(*) from item where name = 'lost'"), 0, "nothing was forgotten");
+}
+
+static int64_t arrived(struct fixture *f, const char *name) {
+  return ask_number(f->at_target, "select count(*) from item_changes where new_row ->> 'name' = '%s'", name);
+}
+
+/* Ids that were given out before the crash would be taken for what was delivered under them. */
+Test(crash, what_comes_after_changes_that_the_crash_forgot_is_not_taken_for_them) {
+  struct fixture f;
+  own_server("source", FORGETFUL " synchronous_commit=off");
+  begin(&f, "crash_forgotten", "batch_rows=2000");
+  rowrelay_ok(&f, "target", "add", "a", f.target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(&f, "route", "item", "a", NULL);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  lose_changes(&f);
+  wait_until_says(process, "the server crashed", 20);
+  sql(f.at_source, "update item set name = 'kept' where id <= 150");
+  wait_until_empty(&f, 10);
+  cr_assert_eq(arrived(&f, "lost"), 200);
+  cr_assert_eq(arrived(&f, "kept"), 150);
+  cr_assert_eq(ask_number(f.at_target, "select count(*) from item where name = 'kept'"), 150);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+
+  /* Once for each crash, and not for a restart. */
+  int64_t last = ask_number(f.at_source, "select rowrelay.last_change_id()");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  PQfinish(f.at_source);
+  restart_server("source", "fast");
+  f.at_source = connect_to(f.source, NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(ask_number(f.at_source, "select rowrelay.last_change_id()"), last);
+  fixture_end(&f);
+}
+
 Test(crash, a_prepared_transaction_that_outlives_the_crash_is_delivered) {
   struct fixture f;
   own_server("source", FORGETFUL);

@@ -120,13 +120,15 @@ Test(log, json_is_an_object_a_line_with_all_that_is_known) {
   cr_assert_eq(count_of(said, "\n"), 2, "%s", said);
   char *line = strdup(said);
   line[strcspn(line, "\n")] = '\0';
-  const char *object = PQescapeLiteral(f.at_source, line, strlen(line));
+  char *object = PQescapeLiteral(f.at_source, line, strlen(line));
   cr_assert_str_eq(ask(f.at_source,
                        "select concat_ws(' ', j ->> 'change_id', j ->> 'relation', j ->> 'op', j ->> 'key', "
                        "j -> 'new_row' ->> 'id', j ? 'old_row' and j ? 'changed' and j ? 'txid' and j ? 'actor' and "
                        "j ? 'status' and j ? 'client_addr') from (select %s::jsonb) x (j)",
                        object),
                    "2 doc insert 2 2 t");
+  PQfreemem(object);
+  free(line);
   end();
 }
 
@@ -258,11 +260,13 @@ Test(log, a_line_fits_the_terminal) {
   setenv("PAGER", "cat", 1);
   setenv("NO_COLOR", "1", 1);
   const char *said = on_terminal(&f, NULL, "log", "--oneline", NULL);
+  char *literal = PQescapeLiteral(f.at_source, said, strlen(said));
   cr_assert_str_eq(ask(f.at_source,
                        "select bool_and(length(l) + (length(l) - length(replace(l, '漢', ''))) <= 80 and l like "
                        "'%%…%%') from regexp_split_to_table(rtrim(%s, E'\\n'), '\\n') l",
-                       PQescapeLiteral(f.at_source, said, strlen(said))),
+                       literal),
                    "t", "%s", said);
+  PQfreemem(literal);
   cr_assert(strlen(rowrelay_ok(&f, "log", "--oneline", NULL)) > 200);
   end();
 }

@@ -517,3 +517,25 @@ Test(lookup, a_transaction_is_shown_with_all_its_tables) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.transaction('3')"), "0");
   fixture_end(&f);
 }
+
+Test(lookup, a_key_is_found_as_a_person_writes_it) {
+  struct fixture f;
+  fixture_begin(&f, "lookup_spelling");
+  sql(f.at_source,
+      "create table line (id int, item text, primary key (id, item)); create table price (n numeric primary key);"
+      "create table word (word text primary key);"
+      "select rowrelay.capture_table(r) from unnest('{line, price, word}'::regclass[]) as r;"
+      "insert into line values (1, 'a b'); insert into price values (1.50); insert into word values ('[1,2]')");
+  static const char *const keys[][2] = {
+      {"line", "[1, \"a b\"]"}, {"line", "[1,\"a b\"]"}, {"price", "1.5"}, {"price", "1.50"}, {"word", "[1,2]"}};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.history_of('%s', '%s')", keys[i][0], keys[i][1]) ==
+                  1,
+              "%s", keys[i][1]);
+    const char *said = rowrelay_ok(&f, "log", keys[i][0], keys[i][1], NULL);
+    cr_expect(strstr(said, "insert") != NULL, "%s: %s", keys[i][1], said);
+  }
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.history_of('word', '[1, 2]')") == 0);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.history_of('line', 'nonsense')") == 0);
+  fixture_end(&f);
+}

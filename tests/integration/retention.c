@@ -282,3 +282,21 @@ Test(retention, how_long_changes_are_kept_is_shown_and_nonsense_is_refused) {
   cr_assert_eq(rowrelay(&f, NULL, &errors, "prune", "--older-than", "soon", NULL), 2);
   fixture_end(&f);
 }
+
+Test(retention, two_that_take_away_the_same_empty_month_do_not_disturb_each_other) {
+  struct fixture f;
+  begin(&f, "retention_months");
+  PGconn *first = connect_to(f.source, NULL);
+  PGconn *second = connect_to(f.source, NULL);
+  sql(f.at_source, "create table rowrelay.change_key_200001 partition of rowrelay.change_key for values from "
+                   "('2000-01-01') to ('2000-02-01')");
+  cr_assert_str_eq(ask(first, "begin; select rowrelay.drop_empty_months()"), "1");
+  start(second, "select rowrelay.drop_empty_months()");
+  wait_until(f.at_source, "1", 10, "select count(*) from pg_locks where not granted and mode = 'AccessExclusiveLock'");
+  sql(first, "commit");
+  finish(second);
+  cr_assert_str_eq(ask(f.at_source, "select to_regclass('rowrelay.change_key_200001') is null"), "t");
+  PQfinish(first);
+  PQfinish(second);
+  fixture_end(&f);
+}

@@ -397,6 +397,11 @@ Test(roles, an_admin_owns_nothing_and_is_not_the_owner) {
           "select string_agg(c.oid::regclass::text, ', ') from pg_class c join pg_roles r on r.oid = c.relowner "
           "where r.rolname in ('boss', 'hand', 'anna') or r.rolname like 'rowrelay%%'"),
       "");
+  const char *errors;
+  cr_expect(rowrelay(&s.boss, NULL, &errors, "uninstall", "--force", NULL) == 1);
+  cr_expect(strstr(errors, "Nothing was changed.") != NULL, "%s", errors);
+  cr_expect(ask_number(s.fixture.at_source, "select count(*) from rowrelay.captures where note is null") == 2,
+            "what is captured still is: %s", errors);
   end(&s);
 }
 
@@ -540,6 +545,9 @@ Test(roles, who_may_not_create_roles_is_told_what_has_to_be_run) {
   const char *errors;
   rowrelay_ok(&s.keeper, "uninstall", "--force", NULL);
   cr_expect_str_eq(ask(super, "select string_agg(rolname, ', ') from pg_roles where rolname like 'rowrelay%%'"), "");
+  struct fixture nobody = seen_by(&s.fixture, "nobody");
+  cr_expect(rowrelay(&nobody, NULL, &errors, "init", NULL) == 1);
+  cr_expect(strstr(errors, "grant create on database test_roles_dba to nobody") != NULL, "%s", errors);
   sql(super, "alter role keeper nocreaterole");
   cr_assert(rowrelay(&s.keeper, NULL, &errors, "init", "--roles", NULL) == 1);
   cr_expect(strstr(errors, "create role rowrelay_admin; create role rowrelay_worker; create role rowrelay_reader") !=

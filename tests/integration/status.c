@@ -92,7 +92,7 @@ Test(status, a_failing_target_says_since_when_how_often_and_why) {
   cr_assert_str_eq(ask(f.at_source,
                        "select '%s' ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): table "
                        "public.item does not "
-                       "exist in the target — create it there, or run: rowrelay route --create public.item TARGET$'",
+                       "exist in the target -- create it there, or run: rowrelay route --create public.item TARGET$'",
                        note),
                    "t", "%s", note);
   /* The other target is well, and has everything. */

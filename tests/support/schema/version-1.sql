@@ -9,7 +9,13 @@ begin
   perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
   if pg_catalog.to_regnamespace('rowrelay') is null then
-    create schema rowrelay;
+    begin
+      create schema rowrelay;
+    exception when insufficient_privilege then
+      raise exception '%', sqlerrm using errcode = 'insufficient_privilege',
+        hint = pg_catalog.format('Somebody who owns the database has to run: grant create on database %I to %I',
+                                 pg_catalog.current_database(), current_user);
+    end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
   if pg_catalog.to_regclass('rowrelay.migration') is null then
@@ -29,14 +35,16 @@ insert into rowrelay.migration (version) values (1);
 -- The source itself ---------------------------------------------------------------------------------------------
 
 create table rowrelay.source (
-  only_row   boolean primary key default true check (only_row),
-  id         uuid not null default gen_random_uuid(),
-  keep       interval constraint keep_is_positive check (keep > interval '0'),
-  seals      boolean not null default false,
-  open_from  date,
-  open_until date,
-  open_since timestamptz,
-  prunings bigint not null default 0
+  only_row    boolean primary key default true check (only_row),
+  id          uuid not null default gen_random_uuid(),
+  keep        interval constraint keep_is_positive check (keep > interval '0'),
+  seals       boolean not null default false,
+  open_from   date,
+  open_until  date,
+  open_since  timestamptz,
+  prunings    bigint not null default 0,
+  server      text,
+  ids_skipped bigint not null default 0
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
 comment on column rowrelay.source.only_row is 'keeps it at one row';
@@ -47,6 +55,8 @@ comment on column rowrelay.source.open_from is 'first day that rowrelay.partitio
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
 comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
+comment on column rowrelay.source.server is 'which server, since which of its crashes, processes were at last; see rowrelay.skip_lost_ids()';
+comment on column rowrelay.source.ids_skipped is 'how many change ids were skipped then: the others are the changes that were captured';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------
@@ -88,8 +98,8 @@ comment on column rowrelay.capture.only_columns is 'attribute numbers of the col
 comment on column rowrelay.capture.only_names is 'names of the columns to capture, which survive that one is dropped and made anew; null: all';
 comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out, under whatever name';
 comment on column rowrelay.capture.exclude_names is 'names of columns that are left out, also when another column has one of them by now';
-comment on column rowrelay.capture.mask is 'attribute number → JSON value that takes the place of what the column holds';
-comment on column rowrelay.capture.mask_names is 'name of a column → the same';
+comment on column rowrelay.capture.mask is 'attribute number -> JSON value that takes the place of what the column holds';
+comment on column rowrelay.capture.mask_names is 'name of a column -> the same';
 comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
 comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
 comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
@@ -126,7 +136,7 @@ comment on column rowrelay.shape.begins is 'nothing before it can be compared: t
 comment on column rowrelay.shape.was_empty is 'the table had no row when that began, so the log knows all that ever was in it';
 comment on column rowrelay.shape.numbers is 'attribute numbers of the columns that an image has, in its order';
 comment on column rowrelay.shape.names is 'their names';
-comment on column rowrelay.shape.masks is 'name of a column → JSON value that stands in its place';
+comment on column rowrelay.shape.masks is 'name of a column -> JSON value that stands in its place';
 comment on column rowrelay.shape.hidden is 'attribute numbers of the columns that it has not';
 comment on column rowrelay.shape.key_types is 'types of the key''s columns, on which the text of a key depends';
 comment on column rowrelay.shape.altered_by is 'the last transaction that altered a column';
@@ -598,7 +608,7 @@ create table rowrelay.seal (
 alter table rowrelay.seal alter hashes set storage external, alter salts set storage external;
 create index seal_digest on rowrelay.seal (digest);
 comment on table rowrelay.seal is 'a chain of digests: of the changes of each day that is closed, some thousands a block, and of each redaction; see rowrelay.verify_log()';
-comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, …';
+comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, ...';
 comment on column rowrelay.seal.sealed_at is 'when';
 comment on column rowrelay.seal.day is 'whose changes; null: it seals a redaction';
 comment on column rowrelay.seal.block is 'which of that day''s blocks, from 0 up; changes are in order of id';
@@ -625,7 +635,8 @@ create table rowrelay.instance (
   workers      integer not null,
   targets      integer[],
   started_at   timestamptz not null default now(),
-  heartbeat_at timestamptz not null default now()
+  heartbeat_at timestamptz not null default now(),
+  doing        text not null default 'begins'
 ) with (fillfactor = 50);
 comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute is gone';
 comment on column rowrelay.instance.id is 'made by the process when it starts';
@@ -636,6 +647,7 @@ comment on column rowrelay.instance.workers is 'for each target';
 comment on column rowrelay.instance.targets is 'which it serves; null: all';
 comment on column rowrelay.instance.started_at is 'when it started';
 comment on column rowrelay.instance.heartbeat_at is 'when it last said that it is alive';
+comment on column rowrelay.instance.doing is 'what it did then, for people';
 
 create table rowrelay.trouble (
   target     integer primary key,
@@ -850,6 +862,56 @@ $$;
 create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$
   select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
+$$;
+-- Purpose:    a server that crashed, was restored from a backup, or is a standby that took over may have forgotten the last
+--             change ids that it had given out, while targets know them, and would take what comes under them next for what
+--             they have. So none of those is given out again: the sequence moves on by more than can have been forgotten. So
+--             does that of the claims' tokens, or targets would take new claims for old ones.
+--             Every process calls it when it connects, before it claims anything.
+--             A server is told by its system identifier; one that took over, or was brought to another point in time, by its
+--             timeline; one that has crashed by when its statistics began, since a crash empties them.
+-- Result:     the id after which it goes on; null when nothing was forgotten
+create or replace function rowrelay.skip_lost_ids() returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  step        constant bigint := 1000000000; -- a day of 10,000 changes a second; a gap costs nothing
+  this_server text;
+  last_server text;
+begin
+  if pg_is_in_recovery() then
+    return null;
+  end if;
+  begin
+    select c.system_identifier::text into this_server from pg_control_system() as c;
+  exception when insufficient_privilege or feature_not_supported then -- a managed server may keep it to itself
+  end;
+  this_server := concat_ws(' ', this_server, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
+                           extract(epoch from pg_stat_get_bgwriter_stat_reset_time()));
+
+  select s.server into last_server from rowrelay.source s;
+  if last_server = this_server then
+    return null;
+  end if;
+  -- Who comes at the same time waits here until the sequence has moved on.
+  update rowrelay.source s
+     set server = this_server, ids_skipped = s.ids_skipped + case when last_server is null then 0 else step end
+   where s.server is distinct from this_server;
+  if not found or last_server is null then
+    return null;
+  end if;
+  perform setval('rowrelay.claim_token', t.last_value + step) from rowrelay.claim_token t;
+  return (select setval('rowrelay.change_id', i.last_value + step) from rowrelay.change_id i);
+end
+$$;
+-- Purpose:    how long ago a change was committed, where the server keeps commit times (track_commit_timestamp), and else how
+--             long ago it was captured
+-- Parameters: its transaction; when it was captured
+-- Result:     microseconds
+create or replace function rowrelay.change_age(txid xid8, captured_at timestamptz) returns bigint
+language sql volatile as $$
+  select (date_part('epoch', clock_timestamp() - coalesce(
+            case when current_setting('track_commit_timestamp')::boolean then pg_xact_commit_timestamp(txid::xid) end,
+            captured_at)) * 1000000)::bigint
 $$;
 -- Purpose:    which change ids, and which times, each day of the log has. It reads the ends of each partition's index, so
 --             it takes a tenth of a millisecond a day. Days are not quite in the order of ids: what is written after
@@ -1205,8 +1267,19 @@ begin
   end if;
 end
 $$;
+-- Purpose:    a key as a person writes it, spelled as the log has it: 1.50 for 1.5, [1,"a"] for [1, "a"]
+-- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Result:     the key; as it was given where it is not one of the table as it is now
+create or replace function rowrelay.key_as_logged(relation regclass, key text) returns text
+language plpgsql stable as $$
+begin
+  return (select p.key from rowrelay.past_row(relation, key) as p);
+exception when others then
+  return key;
+end
+$$;
 -- Purpose:    which changes are a row's, by its key
--- Parameters: relation; key as the log has it: its text, a JSON array of several columns
+-- Parameters: relation; key: its text, a JSON array of several columns
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
 create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -1219,8 +1292,12 @@ begin
   if changes_of_key.key is null then
     return;
   end if;
-  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
-    from rowrelay.candidates(captures, changes_of_key.key) as f;
+  for spelling in 1 .. 2 loop
+    select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
+      from rowrelay.candidates(captures, changes_of_key.key) as f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
   if ids is not null then
     return query
       select c.id, c.day
@@ -1340,7 +1417,7 @@ $$;
 --             search_path is meant.
 -- Parameters: pattern
 -- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
---             parent is meant when a wild pattern matches its partitions too.
+--             parent is meant when a wild pattern matches its partitions too, but for one that is captured by itself.
 create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
 language plpgsql stable as $$
 declare
@@ -1383,7 +1460,8 @@ begin
        and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'
-       and not (wild and c.relispartition)
+       and not (wild and c.relispartition
+                and not exists (select from rowrelay.capture k where k.relation = c.oid and k.released_at is null))
      order by n.nspname, c.relname;
 end
 $$;
@@ -1428,6 +1506,24 @@ begin
   return found_id;
 end
 $$;
+-- Purpose:    refuses a name for a target or a document that a running process could not take, which would end it and
+--             with it what is delivered to others, or that could not be named on a command line
+-- Parameters: name
+-- Errors:     says what is wrong with it
+create or replace function rowrelay.check_target_name(name text) returns void
+language plpgsql immutable as $$
+begin
+  if coalesce(name, '') !~ '\S' then
+    raise exception 'the target''s name is empty' using errcode = 'invalid_parameter_value';
+  end if;
+  if octet_length(name) > 63 then
+    raise exception 'the target''s name is longer than 63 bytes' using errcode = 'invalid_parameter_value';
+  end if;
+  if name ~ '[\x01-\x1f\x7f]' then
+    raise exception 'the target''s name has a control character' using errcode = 'invalid_parameter_value';
+  end if;
+end
+$$;
 -- Purpose:    refuses a URL or options that could not work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
 -- Errors:     each names what is wrong and what is possible
@@ -1468,6 +1564,11 @@ begin
   if url ~ '^file:$' then
     raise exception 'target URL "file:" names no file'
       using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
+  end if;
+  if kind = 'postgresql' and url !~ '^[a-z]+:(//.*)?$' then
+    raise exception 'target URL "%" names no database', url
+      using errcode = 'invalid_parameter_value',
+            hint = 'Write postgresql://HOST/DATABASE, or postgresql: for the source itself.';
   end if;
   if kind in ('webhook', 'search', 'http lines') and url !~ '^[a-z+]+://[^/?#]+' then
     raise exception 'target URL "%" names no host', url
@@ -1523,7 +1624,7 @@ begin
   loop
     if option.pattern is null or option.value is not null and kind <> all (option.kinds::text[])
        or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
-      raise exception 'option "%" is not known%', option.name, case when option.pattern is not null then ' to such a target' end
+      raise exception 'option "%" is not known%', option.name, case when option.pattern is null then '' else ' to such a target' end
         using errcode = 'invalid_parameter_value',
               hint = case kind
                        when 'postgresql' then 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, mode, on_error, push_timeout and retries.'
@@ -1541,7 +1642,7 @@ begin
     if option.value !~ option.pattern
        or option.least is not null and option.value::bigint not between option.least and option.most then
       raise exception 'option % is "%"', option.name,
-                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '…' else option.value end
+                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '...' else option.value end
         using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
     end if;
   end loop;
@@ -1567,12 +1668,13 @@ $$;
 -- Purpose:    names a place where changes can go. Nothing goes there before a table is routed to it.
 -- Parameters: name; url (see the README for the kinds); options, such as {"mode": "append", "lanes": 1}
 -- Result:     its id
--- Errors:     the name is taken; a bad URL or option
+-- Errors:     the name is taken, or cannot be one; a bad URL or option
 create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   new_id integer;
 begin
+  perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)
   values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
@@ -1581,7 +1683,7 @@ begin
 exception when unique_violation then
   raise exception 'target "%" exists already', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, …), or drop it with rowrelay.drop_target(%L).', name, name);
+          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).', name, name);
 end
 $$;
 -- Purpose:    what a table's index is called in a search engine, where a target's URL does not say it
@@ -2551,6 +2653,8 @@ begin
        for update skip locked
   loop
     begin
+      -- a child that was captured by itself, and goes on so
+      perform rowrelay.check_overlap(capture.relation);
       n := rowrelay.attach_triggers(capture, false, '0 s');
       return next format('table %s: %s triggers attached', capture.relation, n);
     exception when others then
@@ -3324,15 +3428,18 @@ $$;
 -- Parameters: capture
 -- Result:     tables, parents first, so that locks are taken in the order in which writers take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
-language sql stable as $$
-  with recursive member(relation, depth) as (
-    select c.oid, 0 from pg_class c where c.oid = capture.relation
-    union all
-    select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
-  )
-  select array(select m.relation::regclass
-                 from member m join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p')
-                group by m.relation order by min(m.depth), m.relation)
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    with recursive member(relation, depth) as (
+      select c.oid, 0 from pg_class c where c.oid = capture.relation
+      union all
+      select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
+    )
+    select array(select m.relation::regclass
+                   from member m join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p')
+                  group by m.relation order by min(m.depth), m.relation));
+end
 $$;
 -- Purpose:    the triggers of a capture, wherever they are: a partition that was detached still has the one for TRUNCATE
 -- Parameters: capture
@@ -3380,15 +3487,18 @@ exception when others then
 end
 $$;
 -- Purpose:    what a generated trigger function was made from, so that one can see that the table is no longer so
+--             (A server in FIPS mode has no md5.)
 -- Parameters: capture
 -- Result:     a digest of the table's columns, whether it has triggers or inheritance children that matter, and who may make
 --             partitions of it; null when the table is gone
 create or replace function rowrelay.column_state(capture rowrelay.capture) returns text
 language sql stable as $$
-  select md5(string_agg(format('%s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull), ',' order by a.attnum)
+  select encode(sha256(convert_to(
+           string_agg(format('%s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull), ',' order by a.attnum)
              || rowrelay.has_row_triggers(capture)
              || exists (select from pg_inherits i where i.inhparent = capture.relation)
-             || coalesce((select c.relowner::text from pg_class c where c.oid = capture.relation and c.relkind = 'p'), ''))
+             || coalesce((select c.relowner::text from pg_class c where c.oid = capture.relation and c.relkind = 'p'), ''),
+           getdatabaseencoding())), 'hex')
     from pg_attribute a
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
 $$;
@@ -3421,6 +3531,7 @@ declare
   awkward    record;
   condition  text;
   conditions text;
+  names      text[];
   new_texts  text;
   old_texts  text;
   json_names text;
@@ -3452,10 +3563,11 @@ begin
       condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
     end if;
     conditions := concat_ws(E'\n       or ', conditions, condition);
+    names := array_append(names, awkward.name);
     new_texts := concat_ws(E',\n          ', new_texts,
-      format('%L, case when %s then new.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+      format('case when %s then new.%I::pg_catalog.text end', condition, awkward.name));
     old_texts := concat_ws(E',\n          ', old_texts,
-      format('%L, case when %s then old.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+      format('case when %s then old.%I::pg_catalog.text end', condition, awkward.name));
     if awkward.is_json then
       json_names := concat_ws(E'\n', json_names, format('      if %s then', condition),
         format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
@@ -3487,9 +3599,10 @@ begin
              '    end if;') end,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
-      format(E'      new_texts := pg_catalog.json_build_object(\n          %s);', new_texts),
+      -- of arrays, because a function takes a hundred arguments at most
+      format(E'      new_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, new_texts),
       case when keeps_before then
-      format(E'      old_texts := pg_catalog.json_build_object(\n          %s);', old_texts) end,
+      format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
       json_names,
       hiding,
              '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
@@ -3528,6 +3641,7 @@ declare
   awkward    record;
   condition  text;
   conditions text;
+  names      text[];
   texts      text;
   json_names text;
   shown      text;
@@ -3555,8 +3669,8 @@ begin
   loop
     condition := format(awkward.condition, format('new.%I', awkward.name));
     conditions := concat_ws(' or ', conditions, condition);
-    texts := concat_ws(', ', texts,
-      format('%L, case when %s then new.%I::pg_catalog.text end', awkward.name, condition, awkward.name));
+    names := array_append(names, awkward.name);
+    texts := concat_ws(', ', texts, format('case when %s then new.%I::pg_catalog.text end', condition, awkward.name));
     if awkward.is_json then
       json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
     end if;
@@ -3564,10 +3678,10 @@ begin
 
   image := 'pg_catalog.row_to_json(new)';
   if conditions is not null then
-    image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_build_object(%s)) else %s end',
+    image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_object(%L, array[%s])) else %s end',
                     conditions,
                     coalesce(format('(select pg_catalog.row_to_json(shown) from (select %s) as shown)', shown), image),
-                    texts, image);
+                    names, texts, image);
   end if;
   if keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then
     image := format('rowrelay.trim_image(%s, %L, %L, %L)', image, keep, leave_out, masks);
@@ -4048,6 +4162,33 @@ begin
   return null;
 end
 $$;
+-- Purpose:    refuses a table whose rows, or those of one of its partitions or children, another capture sees: two
+--             captures of one row would be two orders of one key
+-- Parameters: relation
+-- Errors:     names the other table, and one that belongs to both
+create or replace function rowrelay.check_overlap(relation regclass) returns void
+language plpgsql stable as $$
+declare
+  wanted rowrelay.capture;
+  tables regclass[];
+  other  regclass;
+  shared regclass;
+begin
+  wanted.relation := relation;
+  tables := rowrelay.captured_tables(wanted);
+  select c.relation, m.relation into other, shared
+    from rowrelay.capture c
+    cross join lateral unnest(rowrelay.captured_tables(c)) as m(relation)
+   where c.released_at is null and c.relation <> check_overlap.relation and m.relation = any (tables)
+   order by c.id
+   limit 1;
+  if found then
+    raise exception 'table % is captured already together with %', relation, other using errcode = 'duplicate_object',
+      detail = format('Rows of %s would be captured twice.', shared),
+      hint = format('Release that first: select rowrelay.release_table(%L);', other);
+  end if;
+end
+$$;
 -- Purpose:    refuses relations that have no changes of their own to capture, or that are not ours
 -- Parameters: relation
 -- Errors:     says why not, and what to do
@@ -4058,7 +4199,6 @@ declare
   schema name;
   owner  oid;
   temporary boolean;
-  root   regclass;
 begin
   select c.relkind, n.nspname, c.relowner, c.relpersistence = 't' into strict kind, schema, owner, temporary
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
@@ -4079,16 +4219,7 @@ begin
       using errcode = 'insufficient_privilege',
             hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
   end if;
-  -- Two captures of one row would be two orders of one key.
-  select c.relation into root from rowrelay.capture c
-   where c.released_at is null and c.relation <> check_capturable.relation
-     and (check_capturable.relation = any (rowrelay.captured_tables(c))
-          or c.relation = any (select i.inhrelid::regclass from pg_inherits i where i.inhparent = check_capturable.relation))
-   limit 1;
-  if found then
-    raise exception 'table % is captured already together with %', relation, root using errcode = 'duplicate_object',
-      hint = format('Release that first: select rowrelay.release_table(%L);', root);
-  end if;
+  perform rowrelay.check_overlap(relation);
 end
 $$;
 -- Purpose:    a mask with columns' numbers in place of their names, so that a rename does not uncover anything
@@ -4283,7 +4414,16 @@ begin
   end if;
   made := coalesce(cardinality(statements), 0);
   foreach statement in array coalesce(statements, '{}') loop
-    execute statement;
+    begin
+      execute statement;
+    exception when feature_not_supported or grouping_error or windowing_error then
+      if capture.row_filter is null then
+        raise;
+      end if;
+      raise exception 'row filter "%" of table % looks at more than the row', capture.row_filter, capture.relation
+        using errcode = 'invalid_parameter_value', detail = sqlerrm,
+              hint = 'Put that into a function, and give it the row''s columns.';
+    end;
   end loop;
   -- Also under session_replication_role = replica, which tools set that load data.
   for statement in
@@ -4309,6 +4449,7 @@ $$;
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
+--             Warnings: what was left out when the table was captured the last time, and is not now.
 -- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
@@ -4320,6 +4461,7 @@ declare
   was         rowrelay.capture;
   capture     rowrelay.capture;
   documents   text;
+  shown       text;
   begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
@@ -4355,6 +4497,20 @@ begin
          capture_origin = capture_table.capture_origin
    where c.id = capture.id
   returning c.* into capture;
+  -- Who only wants another target, or another key, may not think of what was said the last time.
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from pg_attribute a
+   where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
+     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
+     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text or a.attnum <> all (capture.only_columns)) is not true;
+  if shown is not null then
+    raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
+      using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
+  end if;
+  if was.row_filter is not null and row_filter is null then
+    raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
+      using hint = 'Capture it again with the row filter, if that is not what you want.';
+  end if;
   if capture.key_columns && (capture.exclude_columns || array(select m::smallint from jsonb_object_keys(capture.mask) as m))
      or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
     raise exception 'the key of table % cannot be left out or masked', relation
@@ -4494,6 +4650,30 @@ begin
    where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
 end
 $$;
+-- Purpose:    what the table of a table's changes is called in an append target: its name with _changes. PostgreSQL cuts
+--             longer names than 63 bytes, and what is left could be another table's name, or the table's own.
+-- Parameters: relation
+-- Result:     the name with its schema, quoted where it must be
+create or replace function rowrelay.changes_name(relation regclass) returns text
+language plpgsql stable as $$
+declare
+  room    constant integer := 63 - octet_length('_changes');
+  schema  name;
+  name    text;
+  begins  text;
+begin
+  select n.nspname, c.relname into schema, name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
+  if octet_length(name) > room then
+    begins := name;
+    while octet_length(begins) > room - 9 loop
+      begins := left(begins, -1);
+    end loop;
+    name := begins || '_' || left(encode(sha256(convert_to(name, getdatabaseencoding())), 'hex'), 8);
+  end if;
+  return format('%I.%I', schema, name || '_changes');
+end
+$$;
 -- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
 --             it is missing, and add columns that it lacks later
@@ -4519,7 +4699,7 @@ begin
       hint = 'Leave it out to use the name that the table has here.';
   end if;
   if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
-    default_table := regexp_replace(default_table, '("?)$', '_changes\1');
+    default_table := rowrelay.changes_name(relation);
   end if;
   if rowrelay.waiting_room(capture.id, target_id) <> 0
      and exists (select from rowrelay.route r
@@ -5051,7 +5231,7 @@ language sql stable as $$
 $$;
 -- Purpose:    the statement that copies all rows of a captured table out, as the trigger's images show them
 -- Parameters: capture; names of columns; condition on a row called new, beside that of the capture (null: none)
--- Result:     COPY … TO STDOUT
+-- Result:     COPY ... TO STDOUT
 -- Errors:     the table has a row filter and has lost its triggers
 create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text) returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -5560,7 +5740,7 @@ language sql stable as $$
    where c.relkind in ('r', 'p', 'f', 'm')
    order by 1
 $$;
--- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns…), TABLE:QUERY or TABLE(columns…):QUERY
+-- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
 -- Parameters: the text
 -- Result:     relation; number of the column that holds the document's key, or the query that finds the keys of rows in
 --             "changed"; numbers of the columns that the document uses, null: all
@@ -5850,7 +6030,7 @@ $$;
 --             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
 --             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
 --               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
---               are. TABLE:COLUMN(columns…) or TABLE(columns…):QUERY: an update of other columns changes no document.
+--               are. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: an update of other columns changes no document.
 --             create_table: make the table, and columns it lacks
 --             search: columns of it whose words can be searched: makes a column "search" with an index
 --             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
@@ -5882,6 +6062,7 @@ declare
   thousand    record;
   missing     text;
 begin
+  perform rowrelay.check_target_name(name);
   select t.* into delivers_to from rowrelay.target t where t.id = rowrelay.target_id(add_document.target);
   if exists (select from rowrelay.document d where d.target = delivers_to.id) then
     raise exception '"%" is a document, not a target', add_document.target using errcode = 'invalid_parameter_value';
@@ -6049,36 +6230,42 @@ end
 $$;
 -- Purpose:    SQL for keys as the log has them, taken apart into the columns of the key
 -- Parameters: capture; keys: SQL for an array of texts
--- Result:     what can stand behind FROM: u.key is the text, wanted.… are the columns
+-- Result:     what can stand behind FROM: u.key is the text, wanted.* are the columns
 create or replace function rowrelay.parsed_keys(capture rowrelay.capture, keys text) returns text
-language sql stable as $$
-  select format('unnest(%s) as u(key) cross join lateral (select %s) as wanted', keys,
-                string_agg(format(case when cardinality(capture.key_columns) = 1 then 'u.key::%3$s as %2$I'
-                                       else '(u.key::json ->> %1$s)::%3$s as %2$I' end,
-                                  u.position - 1, a.attname, format_type(a.atttypid, -1)), ', ' order by u.position))
-    from unnest(capture.key_columns) with ordinality as u(number, position)
-    join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    select format('unnest(%s) as u(key) cross join lateral (select %s) as wanted', keys,
+                  string_agg(format(case when cardinality(capture.key_columns) = 1 then 'u.key::%3$s as %2$I'
+                                         else '(u.key::json ->> %1$s)::%3$s as %2$I' end,
+                                    u.position - 1, a.attname, format_type(a.atttypid, -1)), ', ' order by u.position))
+      from unnest(capture.key_columns) with ordinality as u(number, position)
+      join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped);
+end
 $$;
 -- Purpose:    SQL for whether two rows have the same key, by each type's own equality, which not everybody's search_path
 --             finds: two spellings in citext are one key
 -- Parameters: capture; names of the two rows
 -- Result:     a condition
 create or replace function rowrelay.same_key(capture rowrelay.capture, one text, other text) returns text
-language sql stable as $$
-  select string_agg(format('%1$I.%2$I operator(%3$s) %4$I.%2$I', one, a.attname, coalesce(e.operator, 'pg_catalog.='), other), ' and '
-                    order by u.position)
-    from unnest(capture.key_columns) with ordinality as u(number, position)
-    join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
-    cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class
-    left join lateral (
-      select format('%I.%s', n.nspname, o.oprname) as operator
-        from pg_opclass c
-        join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-        join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
-                      and p.amopstrategy = 3
-        join pg_operator o on o.oid = p.amopopr
-        join pg_namespace n on n.oid = o.oprnamespace
-       where c.opcdefault and c.opcintype = b.type) as e on true
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    select string_agg(format('%1$I.%2$I operator(%3$s) %4$I.%2$I', one, a.attname, coalesce(e.operator, 'pg_catalog.='), other), ' and '
+                      order by u.position)
+      from unnest(capture.key_columns) with ordinality as u(number, position)
+      join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+      cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class
+      left join lateral (
+        select format('%I.%s', n.nspname, o.oprname) as operator
+          from pg_opclass c
+          join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+                        and p.amopstrategy = 3
+          join pg_operator o on o.oid = p.amopopr
+          join pg_namespace n on n.oid = o.oprnamespace
+         where c.opcdefault and c.opcintype = b.type) as e on true);
+end
 $$;
 -- Purpose:    queues those of some rows that are there, as snapshots, for one target. A row that somebody is writing at
 --             this moment is not waited for.
@@ -6998,7 +7185,7 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, …);', relation);
+      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, ...);', relation);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
@@ -7114,7 +7301,7 @@ create or replace function rowrelay.as_of_snapshot(relation anyelement, seen pg_
 language sql stable as $$
   select * from rowrelay.past_rows(relation, null, seen)
 $$;
--- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of(null::shop.orders, '42', …)
+-- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of(null::shop.orders, '42', ...)
 -- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
 --             at: a time, see rowrelay.as_of()
 -- Result:     the row; none when it was not there
@@ -7123,7 +7310,7 @@ create or replace function rowrelay.row_as_of(relation anyelement, key text, at 
 language sql stable as $$
   select * from rowrelay.past_rows(relation, at, null, coalesce(key, ''))
 $$;
--- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of_snapshot(null::shop.orders, '42', …)
+-- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of_snapshot(null::shop.orders, '42', ...)
 -- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
 --             seen: a snapshot, see rowrelay.as_of_snapshot()
 -- Result:     the row; none when it was not there
@@ -7341,7 +7528,7 @@ begin
   raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
           detail = 'No image of the row before was kept, and the change before this one is not in the log.',
-          hint = 'For changes to come: rowrelay capture … --before keeps it.';
+          hint = 'For changes to come: rowrelay capture ... --before keeps it.';
 end
 $$;
 -- Purpose:    whether a row that was deleted and one that was inserted right after it are one row, updated: they have the
@@ -7533,7 +7720,7 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
 $$;
 -- Purpose:    where foreign keys between the rows of some steps make a step wait for one of an earlier change. Mostly the
 --             reverse of what was done is right by itself. But what a constraint did to rows that refer to another is
---             captured after what happened to that one (ON DELETE CASCADE, …): undone, the other has to come first. Constraints
+--             captured after what happened to that one (ON DELETE CASCADE, ...): undone, the other has to come first. Constraints
 --             that can be deferred are (rowrelay.undo_defers), and ask for nothing.
 -- Parameters: steps in the order of their changes
 -- Result:     position of a step; of one that must be done before it; whether the first needs no statement of its own,
@@ -7731,7 +7918,8 @@ begin
     from pg_attribute a
    where a.attrelid = capture.relation and not a.attisdropped and texts ? a.attname::text
      and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
-  execute format('select concat_ws('', '', %s) from %s as t where %s limit 1', other, name, place) into other;
+  -- an array, because a function takes a hundred arguments at most
+  execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name, place) into other;
   return 'It has other values in: ' || nullif(other, '');
 end
 $$;
@@ -8733,7 +8921,8 @@ select i.id, i.host, i.pid, i.version, i.workers,
               where t.dropped_at is null and (i.targets is null or t.id = any (i.targets)) order by t.name) as targets,
        i.started_at,
        i.heartbeat_at,
-       case when i.heartbeat_at > now() - interval '30 s' then 'running' else 'gone' end as state
+       case when i.heartbeat_at > now() - interval '30 s' then 'running' else 'gone' end as state,
+       i.doing
   from rowrelay.instance i;
 comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';
 -- Changes that a target refused, with its words, and those that wait behind them; of tables that the caller may read.
@@ -8901,7 +9090,7 @@ end
 $$;
 -- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
 --             of it, the change before says what the row was.
--- Parameters: relation; key as the log has it: its text, a JSON array of several columns
+-- Parameters: relation; key: its text, a JSON array of several columns
 -- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
@@ -8917,16 +9106,20 @@ begin
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
   end if;
-  -- what is not this row's is told by the rows themselves, which are read anyway
-  with own as materialized (
-    select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
-  ), found as (
-    select o.change_id, o.day from own o
-    union all
-    select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
-     where t.change_id > (select min(o.change_id) from own o)
-  )
-  select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+  for spelling in 1 .. 2 loop
+    -- what is not this row's is told by the rows themselves, which are read anyway
+    with own as materialized (
+      select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
+    ), found as (
+      select o.change_id, o.day from own o
+      union all
+      select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
+       where t.change_id > (select min(o.change_id) from own o)
+    )
+    select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
 
   for line in
     select h as entry,
@@ -8976,7 +9169,7 @@ declare
 begin
   if coalesce(words, '') = '' then
     raise exception 'there is nothing to search for' using errcode = 'invalid_parameter_value',
-      hint = 'All changes of some time: select * from rowrelay.history where captured_at between … and ….';
+      hint = 'All changes of some time: select * from rowrelay.history where captured_at between ... and ....';
   end if;
   select * into range from rowrelay.search_range(since, until);
   return query
@@ -9050,7 +9243,7 @@ select t.name as target,
          t.reason,
          case when o.target is not null then
            format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
-                  concat_ws(' — ', o.message, o.hint)) end,
+                  concat_ws(' -- ', o.message, o.hint)) end,
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
@@ -9098,10 +9291,10 @@ declare
       "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "last_change_id", "logged_tables",
       "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
-      "backfill_holder", "backfill_step", "copy_abandon", "copy_finish", "copy_hold", "copy_join", "copy_switch",
-      "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
+      "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
+      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
       "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell", "seal_is_due",
-      "seal_next", "tick", "writers"]}';
+      "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- of a table, view or sequence: privileges, on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
