@@ -26,6 +26,7 @@ static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL,
 struct target {
   const struct target_kind *kind;
   const struct settings *settings; /* borrowed */
+  struct source *source;           /* borrowed; where its words are noted */
   void *handle;
 };
 
@@ -46,6 +47,12 @@ static void hide_secrets(const struct settings *settings, struct error *error) {
   url_hide(settings->options, error);
 }
 
+/* What a target has said is noted at the source. */
+static void make_notable(const struct settings *settings, struct source *source, struct error *error) {
+  hide_secrets(settings, error);
+  pgconn_fit_error(source_connection(source), error);
+}
+
 bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                  struct source *source, struct error *error) {
   struct buffer url;
@@ -57,12 +64,13 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
       url_fill_in(settings->url, "URL", &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
   buffer_release(&url);
   if (!ok) {
-    hide_secrets(settings, error);
+    make_notable(settings, source, error);
     free(opened);
     return false;
   }
   opened->kind = kind;
   opened->settings = settings;
+  opened->source = source;
   *target = opened;
   return true;
 }
@@ -89,10 +97,12 @@ bool target_check(const struct settings *settings, struct error *error) {
 bool target_push(struct target *target, const struct push *push, struct error *error) {
   bool ok = target->kind->push(target->handle, push, error);
   if (!ok)
-    hide_secrets(target->settings, error);
-  for (size_t i = 0; i < push->count; i++)
+    make_notable(target->settings, target->source, error);
+  for (size_t i = 0; i < push->count; i++) {
+    pgconn_fit_text(source_connection(target->source), push->verdicts[i].answer);
     if (push->verdicts[i].why != NULL)
-      hide_secrets(target->settings, push->verdicts[i].why);
+      make_notable(target->settings, target->source, push->verdicts[i].why);
+  }
   return ok;
 }
 
@@ -100,7 +110,7 @@ bool target_test(struct target *target, struct buffer *answer, struct error *err
   if (target->kind->test != NULL) {
     bool ok = target->kind->test(target->handle, answer, error);
     if (!ok)
-      hide_secrets(target->settings, error);
+      make_notable(target->settings, target->source, error);
     return ok;
   }
   buffer_add_string(answer, "it can be reached");

@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "letters.h"
 #include "url.h"
 
 #define SECRET_LIMIT ((size_t)64 * 1024)
@@ -143,28 +144,12 @@ failed:
   return NULL;
 }
 
-/* Length of the UTF-8 letter that stands there; 0: it is none. */
-static size_t letter_length(const char *text, size_t left) {
-  unsigned char first = (unsigned char)text[0];
-  size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
-  if (length > left)
-    return 0;
-  for (size_t i = 1; i < length; i++)
-    if (((unsigned char)text[i] & 0xC0) != 0x80)
-      return 0;
-  unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
-  /* Written longer than need be, halves of pairs, and beyond the last. */
-  bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-               (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return wrong ? 0 : length;
-}
-
 /* The beginning of an answer, on one line and in UTF-8, whatever it was. */
 static void show_answer(const struct http_request *request, char *shown, size_t size) {
   const char *answer = request->answer.data;
   size_t length = 0;
   for (size_t i = 0; i < request->answer.length && length < size - 1;) {
-    size_t letter = letter_length(answer + i, request->answer.length - i);
+    size_t letter = letters_length(answer + i, request->answer.length - i);
     if (letter > size - 1 - length)
       break;
     unsigned char byte = (unsigned char)answer[i];

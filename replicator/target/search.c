@@ -5,35 +5,18 @@
  * read anew each time, the number of the claim. The index refuses what is older than what it has, so a process that
  * comes too late does no harm, and what is sent twice is there once.
  */
-#include <ctype.h>
+#include "search.h"
+
+#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "change_json.h"
-#include "clock.h"
-#include "http_options.h"
-#include "interrupt.h"
 #include "latest.h"
-#include "target.h"
 
 #define BULK_BYTES ((int64_t)5 * 1024 * 1024) /* of a request, unless option bulk_bytes says otherwise */
-#define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
-#define ANSWER_LIMIT ((size_t)256 * 1024 * 1024)
-#define NAME_LIMIT ((size_t)64 * 1024)
-#define LONGEST_ID 512 /* bytes */
-
-struct search {
-  const struct settings *settings;
-  char *base;  /* URL without the index, and without a slash at its end */
-  char *index; /* that the URL names; NULL: one for each table, called like it */
-  int64_t bulk_bytes;
-  bool gzip;
-  struct http_target http;
-  int *prepared; /* captures whose index has been looked at */
-  size_t prepared_count;
-};
+#define LONGEST_ID 512                        /* bytes */
 
 static bool search_wants_details(const struct settings *settings) {
   (void)settings;
@@ -93,229 +76,6 @@ static bool search_open(void **handle, const struct settings *settings, const ch
   return true;
 }
 
-/* ---- requests -------------------------------------------------------------------------------------------------- */
-
-static bool compress_body(const struct buffer *body, struct buffer *packed, struct error *error) {
-  z_stream stream = {.next_in = (unsigned char *)body->data, .avail_in = (uInt)body->length};
-  unsigned char piece[16384];
-  int status = deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY); /* 16: as gzip */
-  if (status != Z_OK)
-    return error_set(error, FAILURE_RETRY, "out of memory");
-  do {
-    stream.next_out = piece;
-    stream.avail_out = sizeof piece;
-    status = deflate(&stream, Z_FINISH);
-    buffer_add(packed, piece, sizeof piece - stream.avail_out);
-  } while (status == Z_OK);
-  deflateEnd(&stream);
-  return (status == Z_STREAM_END || error_set(error, FAILURE_RETRY, "a request cannot be compressed")) &&
-         buffer_ok(packed, "a request", error);
-}
-
-/*
- * Sends one request and waits for its answer, whatever that is; false when there is none. `content` is the body's type,
- * NULL: no body.
- */
-static bool ask(struct search *search, const char *method, const char *path, const char *content,
-                const struct buffer *body, struct http_request *request, struct error *error) {
-  struct buffer url;
-  struct buffer packed;
-  struct curl_slist *headers = NULL;
-  bool ok = true;
-  bool pack = search->gzip && body != NULL;
-  char content_line[128];
-  snprintf(content_line, sizeof content_line, "Content-Type: %s", content != NULL ? content : "application/json");
-  const char *lines[] = {"Expect:", "Accept: application/json", content_line, "Content-Encoding: gzip"};
-  buffer_init(&url, NAME_LIMIT);
-  buffer_init(&packed, BODY_LIMIT);
-  buffer_add_format(&url, "%s%s", search->base, path);
-  ok = buffer_ok(&url, "a URL", error) && (!pack || compress_body(body, &packed, error));
-  if (ok) {
-    headers = http_target_headers(&search->http, lines, pack ? 4 : body != NULL ? 3 : 2);
-    ok = headers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
-  }
-  if (ok) {
-    const struct buffer *sent = pack ? &packed : body;
-    *request = (struct http_request){.method = method,
-                                     .url = url.data,
-                                     .headers = headers,
-                                     .body = sent != NULL ? sent->data : NULL,
-                                     .body_length = sent != NULL ? sent->length : 0,
-                                     .answer_limit = ANSWER_LIMIT};
-    ok = http_start(search->http.http, request, error);
-  }
-  if (ok && http_wait(search->http.http, clock_now() + search->settings->push_timeout) == NULL) {
-    http_cancel(search->http.http, request);
-    ok = interrupted() ? error_set(error, FAILURE_STOP, "told to leave")
-                       : error_set(error, FAILURE_RETRY, "no answer within %lld s",
-                                   (long long)(search->settings->push_timeout / 1000));
-  }
-  if (ok && request->status == 0)
-    ok = http_target_failed(request, error);
-  curl_slist_free_all(headers);
-  buffer_release(&url);
-  buffer_release(&packed);
-  return ok;
-}
-
-/* An answer that must be a success. */
-static bool ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
-                     struct error *error) {
-  struct http_request request = {.status = 0};
-  bool ok = ask(search, method, path, NULL, body, &request, error);
-  if (ok && (request.status < 200 || request.status >= 300)) {
-    ok = http_target_failed(&request, error);
-    if (error->kind == FAILURE_REFUSED) /* nothing of a row was sent */
-      error->kind = FAILURE_FATAL;
-  }
-  http_request_release(&request);
-  return ok;
-}
-
-/* ---- indexes --------------------------------------------------------------------------------------------------- */
-
-/*
- * The name of a change's index: the URL's, or the table's with nothing in it that an index may not be called, as
- * schema/functions/index_name.sql makes it, which sees to it that no two tables have the same.
- */
-static void add_index(const struct search *search, const struct route *route, struct buffer *name) {
-  if (search->index != NULL) {
-    buffer_add_string(name, search->index);
-    return;
-  }
-  for (const char *c = route->into_table; *c != '\0'; c++) {
-    unsigned char byte = (unsigned char)*c;
-    if (byte == '"' || (byte & 0xC0) == 0x80) /* of a letter that takes several bytes, the first counts */
-      continue;
-    char letter = isalnum(byte) || byte == '.' || byte == '-' || byte == '_' ? (char)tolower(byte) : '_';
-    if (name->length == 0 && (letter == '_' || letter == '-' || letter == '.'))
-      continue;
-    buffer_add(name, &letter, 1);
-  }
-}
-
-#define NUMBER(TYPE) "{\"type\":\"" TYPE "\",\"ignore_malformed\":true}"
-#define TEXT "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"
-#define KEYWORD "{\"type\":\"keyword\",\"ignore_above\":8191}"
-
-/*
- * What a column is to the engine; NULL: let it see for itself. What PostgreSQL can store and a field cannot hold (NaN,
- * infinity, years before Christ) is in the document all the same, and not found by that field.
- */
-static const char *mapping_of(const char *type) {
-  static const struct {
-    const char *type; /* what its name begins with */
-    const char *mapping;
-  } MAPPINGS[] = {
-      {"smallint", NUMBER("short")},
-      {"integer", NUMBER("integer")},
-      {"bigint", NUMBER("long")},
-      {"numeric", NUMBER("double")},
-      {"real", NUMBER("float")},
-      {"double precision", NUMBER("double")},
-      {"boolean", "{\"type\":\"boolean\"}"},
-      {"date", NUMBER("date")},
-      {"timestamp", NUMBER("date")},
-      {"text", TEXT},
-      {"character", TEXT},
-      {"citext", TEXT},
-      {"json", "{\"type\":\"object\",\"enabled\":false}"},
-      {"jsonb", "{\"type\":\"object\",\"enabled\":false}"},
-      {"bytea", "{\"type\":\"keyword\",\"index\":false,\"doc_values\":false}"},
-      {"uuid", KEYWORD},
-      {"name", KEYWORD},
-      {"time", KEYWORD},
-      {"interval", KEYWORD},
-      {"money", KEYWORD},
-      {"inet", KEYWORD},
-      {"cidr", KEYWORD},
-      {"macaddr", KEYWORD},
-      {"bit", KEYWORD},
-  };
-  for (size_t i = 0; i < sizeof MAPPINGS / sizeof MAPPINGS[0]; i++) {
-    size_t length = strlen(MAPPINGS[i].type);
-    /* "date" is not "daterange" */
-    if (strncmp(type, MAPPINGS[i].type, length) == 0 && !isalnum((unsigned char)type[length]) && type[length] != '_')
-      return MAPPINGS[i].mapping;
-  }
-  return NULL;
-}
-
-/* {"mappings": …} of a table's columns; an array's elements are mapped like its type. */
-static bool add_mappings(const struct route *route, struct buffer *body, struct error *error) {
-  json_t *columns = json_loads(route->columns, 0, NULL);
-  if (columns == NULL)
-    return error_set(error, FAILURE_RETRY, "the columns of %s cannot be read", route->relation);
-  size_t i;
-  json_t *column;
-  size_t mapped = 0;
-  /* Text that looks like a date in the first row need not in the second. */
-  buffer_add_string(body, "{\"mappings\":{\"date_detection\":false,\"properties\":{");
-  json_array_foreach(columns, i, column) {
-    const char *mapping = mapping_of(json_string_value(json_object_get(column, "type")));
-    if (mapping == NULL)
-      continue;
-    buffer_add_string(body, mapped++ == 0 ? "" : ",");
-    buffer_add_json_string(body, json_string_value(json_object_get(column, "name")));
-    buffer_add_format(body, ":%s", mapping);
-  }
-  buffer_add_string(body, "}}}");
-  json_decref(columns);
-  return buffer_ok(body, "a mapping", error);
-}
-
-static bool create_index(struct search *search, const struct route *route, const char *path, struct error *error) {
-  struct http_request request = {.status = 0};
-  struct buffer body;
-  buffer_init(&body, BODY_LIMIT);
-  bool ok = add_mappings(route, &body, error) && ask(search, "PUT", path, NULL, &body, &request, error);
-  /* Somebody else may have been faster. */
-  bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
-  if (ok && !exists && (request.status < 200 || request.status >= 300)) {
-    ok = http_target_failed(&request, error);
-    error->kind = error->kind == FAILURE_REFUSED ? FAILURE_FATAL : error->kind;
-  }
-  http_request_release(&request);
-  buffer_release(&body);
-  return ok;
-}
-
-/* Makes a route's index, if that is wished and it is not there. */
-static bool prepare_index(struct search *search, const struct route *route, struct error *error) {
-  for (size_t i = 0; i < search->prepared_count; i++)
-    if (search->prepared[i] == route->capture)
-      return true;
-  if (route->keyless) {
-    error_set(error, FAILURE_FATAL, "table %s has no key to tell its documents apart in an index", route->relation);
-    return error_hint(error, "run: rowrelay capture %s --key COLUMNS", route->relation);
-  }
-  struct buffer path;
-  struct http_request request = {.status = 0};
-  buffer_init(&path, NAME_LIMIT);
-  buffer_add_string(&path, "/");
-  struct buffer name;
-  buffer_init(&name, NAME_LIMIT);
-  add_index(search, route, &name);
-  buffer_add_string(&path, name.data != NULL ? name.data : "");
-  buffer_release(&name);
-  bool ok = buffer_ok(&path, "an index's name", error);
-  if (ok && route->create_table && route->columns != NULL) {
-    ok = ask(search, "GET", path.data, NULL, NULL, &request, error);
-    if (ok && request.status == 404)
-      ok = create_index(search, route, path.data, error);
-    else if (ok && (request.status < 200 || request.status >= 300))
-      ok = http_target_failed(&request, error);
-    http_request_release(&request);
-  }
-  int *grown = ok ? realloc(search->prepared, (search->prepared_count + 1) * sizeof *grown) : NULL;
-  if (grown != NULL) {
-    search->prepared = grown;
-    search->prepared[search->prepared_count++] = route->capture;
-  }
-  buffer_release(&path);
-  return ok;
-}
-
 /* ---- bulk ------------------------------------------------------------------------------------------------------ */
 
 /* A push on its way. */
@@ -332,41 +92,47 @@ struct bulk {
   struct error *error;
 };
 
-/* A key that is too long for an id is its beginning and a digest. */
-static void add_id(struct buffer *body, const char *key) {
+/* A key that is too long for an id is its beginning and its SHA-256. */
+static bool add_id(struct buffer *body, const char *key, struct error *error) {
   size_t length = strlen(key);
   if (length <= LONGEST_ID) {
     buffer_add_json_string(body, key);
-    return;
+    return true;
   }
-  uint64_t hash = UINT64_C(14695981039346656037);
-  for (const char *c = key; *c != '\0'; c++)
-    hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
-  char id[LONGEST_ID + 1];
-  size_t kept = LONGEST_ID - 48;
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int bytes = 0;
+  if (EVP_Digest(key, length, digest, &bytes, EVP_sha256(), NULL) != 1)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  size_t kept = LONGEST_ID - 1 - (size_t)2 * bytes;
   while (kept > 0 && ((unsigned char)key[kept] & 0xC0) == 0x80)
     kept--;
-  snprintf(id, sizeof id, "%.*s~%zu~%016llx", (int)kept, key, length, (unsigned long long)hash);
+  char id[LONGEST_ID + 1];
+  int end = snprintf(id, sizeof id, "%.*s~", (int)kept, key);
+  for (unsigned int i = 0; i < bytes; i++)
+    end += snprintf(id + end, sizeof id - (size_t)end, "%02x", digest[i]);
   buffer_add_json_string(body, id);
+  return true;
 }
 
-static void add_item(struct bulk *bulk, size_t index) {
+static bool add_item(struct bulk *bulk, size_t index, struct error *error) {
   const struct change *change = bulk->push->changes[index];
   bool deletes = change->operation == OPERATION_DELETE;
   struct buffer name;
-  buffer_init(&name, NAME_LIMIT);
-  add_index(bulk->search, change->route, &name);
+  buffer_init(&name, SEARCH_NAME_LIMIT);
+  search_add_index(bulk->search, change->route, &name);
   buffer_add_format(&bulk->body, "{\"%s\":{\"_index\":", deletes ? "delete" : "index");
   buffer_add_json_string(&bulk->body, name.data);
   buffer_release(&name);
   buffer_add_string(&bulk->body, ",\"_id\":");
-  add_id(&bulk->body, change->key);
+  if (!add_id(&bulk->body, change->key, error))
+    return false;
   buffer_add_format(&bulk->body, ",\"version\":%lld,\"version_type\":\"external\"}}\n",
                     (long long)(change->route->document ? bulk->push->token : change->id));
   if (!deletes) {
     change_add_image(&bulk->body, change, change->new_row);
     buffer_add_string(&bulk->body, "\n");
   }
+  return true;
 }
 
 static void fail(struct bulk *bulk, const struct error *why) {
@@ -449,7 +215,7 @@ static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   if (bulk->item_count == 0)
     return true;
   bool ok = buffer_ok(&bulk->body, "a request", error) &&
-            ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &sent, &request, error);
+            search_ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &sent, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     /* 413: it may take a smaller one; all else that is said of the request as a whole is not about a row. */
@@ -503,7 +269,7 @@ static bool push_rows(struct search *search, const struct push *push, struct err
                       .is_only = calloc(push->count, sizeof(bool)),
                       .items = calloc(push->count, sizeof(size_t)),
                       .error = error};
-  buffer_init(&bulk.body, BODY_LIMIT);
+  buffer_init(&bulk.body, SEARCH_BODY_LIMIT);
   bool ok = false;
   bool settled = false;
   if (bulk.is_last == NULL || bulk.is_only == NULL || bulk.items == NULL) {
@@ -515,12 +281,11 @@ static bool push_rows(struct search *search, const struct push *push, struct err
     const struct change *change = push->changes[i];
     if (!bulk.is_last[i])
       continue;
-    ok = prepare_index(search, change->route, error);
+    ok = search_prepare_index(search, change->route, error);
     if (ok && (change->key == NULL || (change->operation != OPERATION_DELETE && change->new_row == NULL)))
       ok = error_set(error, FAILURE_REFUSED, "change %lld has no key or no row", (long long)change->id);
     size_t before = bulk.body.length;
-    if (ok)
-      add_item(&bulk, i);
+    ok = ok && add_item(&bulk, i, error);
     if (ok && before > 0 && (int64_t)bulk.body.length > search->bulk_bytes) {
       ok = send_bulk(&bulk, before, error) && !bulk.failed;
       buffer_drop(&bulk.body, before);
@@ -545,23 +310,23 @@ static bool push_truncate(struct search *search, const struct change *change, st
   if (change->new_row != NULL)
     return error_set(error, FAILURE_REFUSED, "a partition of %s was truncated, and an index does not know its rows",
                      change->route->relation);
-  if (!prepare_index(search, change->route, error))
+  if (!search_prepare_index(search, change->route, error))
     return false;
   struct buffer name;
   struct buffer path;
   struct buffer body;
-  buffer_init(&name, NAME_LIMIT);
-  buffer_init(&path, NAME_LIMIT);
-  buffer_init(&body, NAME_LIMIT);
-  add_index(search, change->route, &name);
+  buffer_init(&name, SEARCH_NAME_LIMIT);
+  buffer_init(&path, SEARCH_NAME_LIMIT);
+  buffer_init(&body, SEARCH_NAME_LIMIT);
+  search_add_index(search, change->route, &name);
   buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
   /* What was written last is not seen by a query before a refresh. */
   buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
-  bool ok = buffer_ok(&path, "a URL", error) && ask_well(search, "POST", path.data, NULL, error);
+  bool ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, NULL, error);
   if (ok) {
     buffer_clear(&path);
     buffer_add_format(&path, "/%s/_delete_by_query?conflicts=proceed&refresh=true&ignore_unavailable=true", name.data);
-    ok = buffer_ok(&path, "a URL", error) && ask_well(search, "POST", path.data, &body, error);
+    ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, &body, error);
   }
   buffer_release(&name);
   buffer_release(&path);
@@ -581,7 +346,7 @@ static bool search_push(void *handle, const struct push *push, struct error *err
 static bool search_test(void *handle, struct buffer *answer, struct error *error) {
   struct search *search = handle;
   struct http_request request = {.status = 0};
-  bool ok = ask(search, "GET", "/", NULL, NULL, &request, error);
+  bool ok = search_ask(search, "GET", "/", NULL, NULL, &request, error);
   if (ok && request.status != 200)
     ok = http_target_failed(&request, error);
   json_t *about =

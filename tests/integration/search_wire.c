@@ -105,6 +105,28 @@ Test(search_wire, a_bulk_request_is_what_the_engine_wants) {
   end(&f);
 }
 
+/* An id has 512 bytes at most. */
+Test(search_wire, long_keys_are_told_apart_and_are_whole_letters) {
+  struct fixture f;
+  begin(&f, "wire_long_keys");
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "create table word (word text primary key, name text)");
+  rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
+  rowrelay_ok(&f, "capture", "word", "--to", "w", NULL);
+  sql(f.at_source, "insert into word select repeat('ä', 256) || last from unnest(array['', 'a', 'b']) as last");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "update word set name = '200'");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  load_items(&f);
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(concat_ws(' ', w.name, s.n), ', ' order by length(w.word), w.word) "
+                       "from word w, (select id, count(*) as n from sent group by id) as s where s.id = "
+                       "case when length(w.word) = 256 then w.word "
+                       "else repeat('ä', 223) || '~' || encode(sha256(convert_to(w.word, 'UTF8')), 'hex') end"),
+                   "200 2, 200 2, 200 2");
+  end(&f);
+}
+
 Test(search_wire, each_item_has_its_own_outcome) {
   struct fixture f;
   begin(&f, "wire_mixed");

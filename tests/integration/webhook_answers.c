@@ -111,7 +111,8 @@ Test(webhook_answers, pauses_grow_and_status_says_why) {
   for (int i = 1; i < 7; i++) {
     double pause = came_at(i) - came_at(i - 1);
     double most = 0.1 * (1 << (i - 1));
-    cr_assert(pause > 0.008 && pause < most + 0.5, "pause %d: %f", i, pause);
+    /* The two other workers may each have looked just before the first was told. */
+    cr_assert((pause > 0.008 || i <= 2) && pause < most + 0.5, "pause %d: %f", i, pause);
     longest = pause > longest ? pause : longest;
   }
   cr_assert(longest > 0.1, "%f", longest);
@@ -135,9 +136,11 @@ static void assert_waits(const char *headers, double least) {
   while (receiver_at(receiver, asked)->status != 429)
     asked++;
   double answered = receiver_at(receiver, asked)->answered_at;
+  /* The two other workers may each have had a request on its way when they were told. */
   double next = 0;
+  int under_way = 0;
   for (int i = before; next == 0; i++)
-    if (came_at(i) > answered)
+    if (came_at(i) > answered && (came_at(i) > answered + 0.2 || ++under_way > 2))
       next = came_at(i);
   cr_assert(next - answered > least && next - answered < least + 4, "%s: %f", headers, next - answered);
 }
