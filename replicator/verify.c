@@ -40,6 +40,9 @@ struct verify {
   struct report report;
   struct decider decider;
   struct recipe recipe;
+  int wanted;         /* tables and documents */
+  int failed;         /* that could not be compared; */
+  struct error first; /* why the first of them could not */
 };
 
 /* A range of keys, as JSON arrays; NULL: no bound. */
@@ -264,6 +267,17 @@ static bool compare_ranges(struct verify *verify, const struct plan *plan, struc
   return ok;
 }
 
+/* One table that is not there, or may not be read, must not keep the others from being compared. */
+static bool put_aside(struct verify *verify, const char *name, struct error *error) {
+  if ((error->kind != FAILURE_FATAL && error->kind != FAILURE_REFUSED) || verify->wanted == 1)
+    return false;
+  report_not_compared(&verify->report, name, error->message);
+  if (verify->failed++ == 0)
+    verify->first = *error;
+  error_clear(error);
+  return true;
+}
+
 /* `oid` is NULL for a document. */
 static bool compare(struct verify *verify, const struct settings *settings, const char *oid, const char *name,
                     struct error *error) {
@@ -273,10 +287,16 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
                         : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
-    ok = (plan.in_ranges ? compare_ranges(verify, &plan, error)
-                         : narrow(verify, &plan, NULL, &verify->report.rows, error)) &&
-         decider_decide(&verify->decider, &plan, error) && decider_repair(&verify->decider, &plan, error);
-    report_table_end(&verify->report, ok);
+    ok = plan.in_ranges ? compare_ranges(verify, &plan, error)
+                        : narrow(verify, &plan, NULL, &verify->report.rows, error);
+    bool decided =
+        ok && decider_decide(&verify->decider, &plan, error) && decider_repair(&verify->decider, &plan, error);
+    report_table_end(&verify->report, decided);
+    if (!ok)
+      decider_forget(&verify->decider);
+    ok = ok ? decided : put_aside(verify, name, error);
+  } else {
+    ok = put_aside(verify, name, error);
   }
   plan_release(&plan);
   return ok;
@@ -384,6 +404,12 @@ static bool tell(const struct verify *verify, struct error *error) {
                                "being written is told of by that");
     return error_hint(error, "--repair queues these rows again");
   }
+  if (verify->failed > 0) {
+    *error = verify->first;
+    if (verify->failed > 1)
+      error_detail(error, "%d more could not be compared", verify->failed - 1);
+    return false;
+  }
   if (report->all_undecided > 0) {
     const char *waits = verify->decider.waits;
     error_set(error, FAILURE_RETRY, "%lld rows could not be compared", (long long)report->all_undecided);
@@ -421,6 +447,7 @@ static bool run(struct verify *verify, struct source *source, struct error *erro
   bool ok = find(verify, source, &tables, &documents, error) && probe(verify, error) &&
             pgconn_run(verify->pair.connections[SIDE_SOURCE], &QUERY_instance_new_id, NO_VALUES, &token, error);
   if (ok) {
+    verify->wanted = PQntuples(tables) + PQntuples(documents);
     verify->recipe.token = PQgetvalue(token, 0, 0);
     report_begin(&verify->report, verify->settings.name, verify->options->json, verify->options->limit);
     ok = compare_all(verify, source, tables, documents, error);

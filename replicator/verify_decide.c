@@ -42,6 +42,11 @@ void decider_release(struct decider *decider) {
   keys_release(&decider->repairs);
 }
 
+void decider_forget(struct decider *decider) {
+  keys_clear(&decider->suspects);
+  keys_clear(&decider->repairs);
+}
+
 static int64_t pause_for(int64_t milliseconds) {
   struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
   nanosleep(&pause, NULL);

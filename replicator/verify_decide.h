@@ -45,6 +45,9 @@ void decider_release(struct decider *decider);
 /* Decides on all suspects, which are of that table, reports the differences, and has no suspects any more. */
 MUST_CHECK bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error);
 
+/* The table is given up, and with it what is suspected there. */
+void decider_forget(struct decider *decider);
+
 /* Queues again what was found to differ in that table; not earlier, because what is queued has to be looked through. */
 MUST_CHECK bool decider_repair(struct decider *decider, const struct plan *plan, struct error *error);
 

@@ -25,7 +25,7 @@ struct plan {
 /* What hashes are made with. */
 struct recipe {
   const char *token; /* a text that no value holds */
-  bool md5_only;     /* the servers' fast hash functions differ */
+  bool md5_only;     /* the servers' fast hash functions differ, or their encodings */
 };
 
 /* Both are to be released also when they failed. For a document `target` is its own, and `relation` its name. */

@@ -44,6 +44,21 @@ void report_table_begin(struct report *report, const char *table, const char *mi
   report->tables++;
 }
 
+void report_not_compared(struct report *report, const char *table, const char *reason) {
+  if (report->json) {
+    fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
+    plain_print_json(table);
+    fputs(", \"error\": ", stdout);
+    plain_print_json(reason);
+    putchar('}');
+  } else {
+    printf("%s: not compared: ", table);
+    plain_print(reason);
+    putchar('\n');
+  }
+  report->tables++;
+}
+
 static void print_difference(const struct report *report, const struct difference *difference) {
   printf("%s: %s ", report->table, KINDS[difference->kind]);
   plain_print(difference->key);

@@ -47,6 +47,9 @@ void report_table_begin(struct report *report, const char *table, const char *mi
 /* `complete`: nothing came in between. */
 void report_table_end(struct report *report, bool complete);
 
+/* In the place of both: a table that cannot be compared. */
+void report_not_compared(struct report *report, const char *table, const char *reason);
+
 void report_difference(struct report *report, const struct difference *difference);
 /* Whether a further difference would be shown. */
 bool report_has_room(const struct report *report);

@@ -6,50 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backfilled.h"
 #include "fixture.h"
 #include "mirrored.h"
 #include "writers.h"
 
 TestSuite(backfill, .timeout = 120);
 
-/* Seconds, on a machine that does other things too. */
-#define PATIENCE 60
-
-/* Table item of `rows` rows at the source, captured only then, and routed to "w". */
-static void begin(struct fixture *f, const char *name, int rows) {
-  mirrored_begin(f, name, "create table item (id int primary key, name text)");
-  sql(f->at_source, "insert into item select n, 'old' from generate_series(1, %d) as n", rows);
-  mirrored_capture(f, "item");
-}
-
-/* ---- steps by hand, so that something can happen between them, or in the middle of one ------------------------- */
-
-/* Registers a backfill of `table`, and waits until it may read. */
-static int64_t registered(struct fixture *f, const char *table, const char *filter) {
-  int64_t id = ask_number(f->at_source, "select rowrelay.backfill('%s', 'w', %s)", table, filter);
-  wait_until(f->at_source, "progress", PATIENCE, "select outcome from rowrelay.backfill_step(%lld, 1)", (long long)id);
-  return id;
-}
-
-static const char *step(struct fixture *f, int64_t id, int rows) {
-  return ask(f->at_source, "select outcome from rowrelay.backfill_step(%lld, %d)", (long long)id, rows);
-}
-
-static void steps_to_the_end(struct fixture *f, int64_t id, int rows) {
-  while (strcmp(step(f, id, rows), "progress") == 0)
-    continue;
-  cr_assert_str_eq(step(f, id, rows), "done");
-}
-
 /* The operations of one key so far, oldest first, such as "snapshot update". */
 static const char *operations_of(struct fixture *f, const char *key) {
   return ask(f->at_source, "select string_agg(op, ' ' order by change_id) from rowrelay.history where key = '%s'", key);
-}
-
-static void each_key_was_read_once(struct fixture *f) {
-  cr_assert_str_eq(ask(f->at_source, "select key from rowrelay.change where op = 's' group by capture, key "
-                                     "having count(*) > 1 limit 1"),
-                   "");
 }
 
 /* ---- what arrives ---------------------------------------------------------------------------------------------- */
@@ -143,9 +109,9 @@ Test(backfill, images_are_those_that_the_trigger_makes) {
   sql(f.at_source, "select rowrelay.route('\"Odd\"', 'w'); set datestyle to 'German'; set timezone to 'Asia/Tokyo'; "
                    "set extra_float_digits to -5; set intervalstyle to 'iso_8601'; set bytea_output to 'escape'");
 
-  int64_t id = registered(&f, "\"Odd\"", "'wanted(\"A\" + 1)'");
+  int64_t id = backfilled_registered(&f, "\"Odd\"", "'wanted(\"A\" + 1)'");
   sql(f.at_source, "set search_path to default");
-  steps_to_the_end(&f, id, 2);
+  backfilled_to_the_end(&f, id, 2);
 
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 's'"), "5");
   cr_expect_str_eq(
@@ -187,9 +153,9 @@ Test(backfill, keys_of_all_kinds_are_read_once_and_completely) {
       rowrelay_ok(&f, "capture", "mixed", "--key", "a,b", "--to", "w", "--create", NULL);
     else
       mirrored_capture(&f, TABLES[i]);
-    steps_to_the_end(&f, registered(&f, TABLES[i], "null"), 7);
+    backfilled_to_the_end(&f, backfilled_registered(&f, TABLES[i], "null"), 7);
   }
-  each_key_was_read_once(&f);
+  backfilled_read_each_key_once(&f);
   for (int i = 0; i < 4; i++)
     mirrored_same(&f, TABLES[i]);
   fixture_end(&f);
@@ -214,15 +180,15 @@ Test(backfill, partitions_and_children_are_read_one_after_the_other) {
   mirrored_capture(&f, "p");
   mirrored_capture(&f, "base");
 
-  int64_t id = registered(&f, "p", "null");
+  int64_t id = backfilled_registered(&f, "p", "null");
   for (int i = 0; i < 4; i++)
-    step(&f, id, 30);
+    backfilled_step(&f, id, 30);
   /* A row that goes from one partition to another is followed by its changes. */
   sql(f.at_source,
       "update p set a = a + 10 where a < 10 and n %% 4 = 0; update p set a = a - 10 where a >= 10 and n %% 5 = 0");
   sql(f.at_source, "drop table p3");
-  steps_to_the_end(&f, id, 30);
-  steps_to_the_end(&f, registered(&f, "base", "null"), 7);
+  backfilled_to_the_end(&f, id, 30);
+  backfilled_to_the_end(&f, backfilled_registered(&f, "base", "null"), 7);
 
   mirrored_same(&f, "p");
   mirrored_deliver(&f);
@@ -233,7 +199,7 @@ Test(backfill, partitions_and_children_are_read_one_after_the_other) {
 
 Test(backfill, a_condition_chooses_rows) {
   struct fixture f;
-  begin(&f, "backfill_where", 100);
+  backfilled_begin(&f, "backfill_where", 100);
   const char *errors;
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--where", "nix > 1", NULL) == 2);
   cr_expect(strstr(errors, "is not a condition on its columns") != NULL, "%s", errors);
@@ -276,18 +242,18 @@ Test(backfill, a_row_of_which_there_can_be_no_image_is_refused_and_holds_up_no_o
 
 Test(backfill, an_insert_that_commits_during_a_backfill_arrives) {
   struct fixture f;
-  begin(&f, "backfill_insert", 100);
+  backfilled_begin(&f, "backfill_insert", 100);
   sql(f.at_source, "delete from item where id in (10, 60)");
-  int64_t id = registered(&f, "item", "null");
-  step(&f, id, 20);
+  int64_t id = backfilled_registered(&f, "item", "null");
+  backfilled_step(&f, id, 20);
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "begin; insert into item values (10, 'behind'), (60, 'ahead'), (1000, 'at the end')");
-  step(&f, id, 60);
-  steps_to_the_end(&f, id, 60);
+  backfilled_step(&f, id, 60);
+  backfilled_to_the_end(&f, id, 60);
 
   sql(writer, "commit");
 
-  each_key_was_read_once(&f);
+  backfilled_read_each_key_once(&f);
   mirrored_same(&f, "item");
   PQfinish(writer);
   fixture_end(&f);
@@ -295,21 +261,21 @@ Test(backfill, an_insert_that_commits_during_a_backfill_arrives) {
 
 Test(backfill, a_row_that_somebody_writes_is_not_read_and_nothing_is_held_meanwhile) {
   struct fixture f;
-  begin(&f, "backfill_locked", 100);
-  int64_t id = registered(&f, "item", "null");
+  backfilled_begin(&f, "backfill_locked", 100);
+  int64_t id = backfilled_registered(&f, "item", "null");
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "begin; update item set name = 'new' where id = 50");
 
   cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill_step(%lld, 100)", (long long)id), "55P03");
   sql(f.at_source, "set lock_timeout to '1s'; update item set name = 'free' where id in (49, 51)");
-  step(&f, id, 49);
+  backfilled_step(&f, id, 49);
   /* a piece of one row waits for a moment */
   double before = seconds_now();
   cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill_step(%lld, 1)", (long long)id), "55P03");
   cr_expect(seconds_now() - before < 1.5);
 
   sql(writer, "commit");
-  steps_to_the_end(&f, id, 100);
+  backfilled_to_the_end(&f, id, 100);
   cr_expect_str_eq(operations_of(&f, "50"), "update snapshot");
   mirrored_same(&f, "item");
   PQfinish(writer);
@@ -318,8 +284,8 @@ Test(backfill, a_row_that_somebody_writes_is_not_read_and_nothing_is_held_meanwh
 
 Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
   struct fixture f;
-  begin(&f, "backfill_read", 100);
-  int64_t id = registered(&f, "item", "null");
+  backfilled_begin(&f, "backfill_read", 100);
+  int64_t id = backfilled_registered(&f, "item", "null");
   PGconn *reader = connect_to(f.source, NULL);
   sql(reader, "begin; select rowrelay.backfill_step(%lld, 100)", (long long)id);
   PGconn *writers[] = {connect_to(f.source, NULL), connect_to(f.source, NULL)};
@@ -338,7 +304,7 @@ Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
 
   cr_expect_str_eq(operations_of(&f, "50"), "snapshot update");
   cr_expect_str_eq(operations_of(&f, "51"), "snapshot delete");
-  steps_to_the_end(&f, id, 100);
+  backfilled_to_the_end(&f, id, 100);
   mirrored_same(&f, "item");
   PQfinish(reader);
   fixture_end(&f);
@@ -347,10 +313,10 @@ Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
 /* The condition makes the step halt between the moment that it looks at and the rows' locks. */
 Test(backfill, a_row_that_changes_between_the_look_and_the_lock_is_read_as_it_is_then) {
   struct fixture f;
-  begin(&f, "backfill_between", 10);
+  backfilled_begin(&f, "backfill_between", 10);
   sql(f.at_source,
       "create function halt() returns bool language sql volatile as 'select pg_advisory_lock_shared(1) is not null'");
-  int64_t id = registered(&f, "item", "'case when id between 5 and 9 then halt() else true end'");
+  int64_t id = backfilled_registered(&f, "item", "'case when id between 5 and 9 then halt() else true end'");
   PGconn *holder = connect_to(f.source, NULL);
   PGconn *reader = connect_to(f.source, NULL);
   sql(holder, "select pg_advisory_lock(1)");
@@ -372,7 +338,7 @@ Test(backfill, a_row_that_changes_between_the_look_and_the_lock_is_read_as_it_is
   cr_expect_str_eq(operations_of(&f, "6"), "delete");
   cr_expect_str_eq(operations_of(&f, "8"), "delete");
   cr_expect_str_eq(operations_of(&f, "9"), "snapshot");
-  steps_to_the_end(&f, id, 10);
+  backfilled_to_the_end(&f, id, 10);
   mirrored_same(&f, "item");
   PQfinish(holder);
   PQfinish(reader);
@@ -413,184 +379,18 @@ Test(backfill, a_writer_that_began_before_the_route_is_waited_for) {
 
 Test(backfill, a_table_that_is_emptied_or_altered_meanwhile_ends_equal) {
   struct fixture f;
-  begin(&f, "backfill_truncate", 100);
-  int64_t id = registered(&f, "item", "null");
-  step(&f, id, 20);
+  backfilled_begin(&f, "backfill_truncate", 100);
+  int64_t id = backfilled_registered(&f, "item", "null");
+  backfilled_step(&f, id, 20);
   sql(f.at_source, "truncate item; insert into item select n, 'second' from generate_series(1, 100, 3) as n");
-  step(&f, id, 20);
+  backfilled_step(&f, id, 20);
   sql(f.at_source, "alter table item add column more int default 7");
   sql(f.at_source, "update item set more = 8 where id %% 2 = 0");
-  steps_to_the_end(&f, id, 20);
+  backfilled_to_the_end(&f, id, 20);
   sql(f.at_source, "select rowrelay.make_trigger_function(id) from rowrelay.capture");
   mirrored_deliver(&f);
   sql(f.at_source, "update item set more = more + 1");
   mirrored_same(&f, "item");
-  fixture_end(&f);
-}
-
-/* ---- writers are not held up ----------------------------------------------------------------------------------- */
-
-/* Updates rows of item at random, one transaction each, until `process` ends; gives the longest time that one took. */
-static double longest_write(struct fixture *f, pid_t process, int rows) {
-  PGconn *writer = connect_to(f->source, NULL);
-  double longest = 0;
-  int64_t writes = 0;
-  sql(writer, "prepare w as update item set name = 'new' where id = 1 + floor(random() * %d)", rows);
-  while (wait_process(process, 0) == -1) {
-    for (int i = 0; i < 20; i++) {
-      double before = seconds_now();
-      sql(writer, "execute w");
-      double took = seconds_now() - before;
-      longest = took > longest ? took : longest;
-      writes++;
-    }
-  }
-  PQfinish(writer);
-  cr_log_info("%lld writes, the longest took %.0f ms", (long long)writes, longest * 1000);
-  cr_assert(writes > 100);
-  return longest;
-}
-
-Test(backfill, a_writer_waits_for_one_piece_at_most) {
-  struct fixture f;
-  begin(&f, "backfill_wait", 80000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  double longest = longest_write(&f, process, 80000);
-  cr_expect(longest < 0.6, "a write took %.3f s", longest);
-  cr_expect_str_eq(ask(f.at_source, "select state || ' ' || rows from rowrelay.backfills"), "done 80000");
-  fixture_end(&f);
-}
-
-Test(backfill, a_row_that_is_locked_for_long_holds_up_the_backfill_and_nobody_else) {
-  struct fixture f;
-  begin(&f, "backfill_long", 2000);
-  PGconn *holder = connect_to(f.source, NULL);
-  sql(holder, "begin; select from item where id = 1500 for update");
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until(f.at_source, "1499", PATIENCE, "select rows from rowrelay.backfills");
-  sql(f.at_source, "set lock_timeout to '600ms'");
-  for (int i = 0; i < 30; i++) {
-    sql(f.at_source, "update item set name = 'new' where id between 1400 and 1499");
-    sql(f.at_source, "update item set name = 'new' where id between 1501 and 1600");
-    sleep_seconds(0.02);
-  }
-  char words[64];
-  snprintf(words, sizeof words, "waits for row 1500, locked by process %d", PQbackendPID(holder));
-  wait_until_says(process, words, PATIENCE);
-  sql(holder, "commit");
-  cr_assert(wait_process(process, PATIENCE) == 0);
-  mirrored_same(&f, "item");
-  PQfinish(holder);
-  fixture_end(&f);
-}
-
-Test(backfill, a_table_that_is_locked_for_long_is_waited_for_without_holding_up_others) {
-  struct fixture f;
-  begin(&f, "backfill_table", 2000);
-  int64_t id = registered(&f, "item", "null");
-  step(&f, id, 100);
-  PGconn *holder = connect_to(f.source, NULL);
-  sql(holder, "begin; lock table item in share mode"); /* as CREATE INDEX does */
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  char words[128];
-  snprintf(words, sizeof words, "waits for table public.item, locked by process %d", PQbackendPID(holder));
-  wait_until_says(process, words, PATIENCE);
-  cr_expect_str_eq(ask(f.at_source, "set lock_timeout to '1s'; select count(*) from item"), "2000");
-  sql(holder, "commit");
-  cr_assert(wait_process(process, PATIENCE) == 0);
-  mirrored_same(&f, "item");
-  PQfinish(holder);
-  fixture_end(&f);
-}
-
-/* Pieces follow close on each other, and what a person or maintenance does to the table must find its moment. */
-Test(backfill, a_table_can_be_captured_in_another_way_meanwhile) {
-  struct fixture f;
-  begin(&f, "backfill_recapture", 30000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "10000", NULL);
-  wait_until(f.at_source, "t", PATIENCE, "select rows > 500 from rowrelay.backfills");
-  sql(f.at_source, "alter table item alter id type bigint, add secret text default 's'");
-  sql(f.at_source, "select rowrelay.capture_table('item', exclude => '{secret}', lock_wait => '20 s')");
-  sql(f.at_source, "update item set name = 'new' where id %% 100 = 0");
-  cr_assert(wait_process(process, PATIENCE) == 0);
-  each_key_was_read_once(&f);
-  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 's'"), "30000");
-  /* A key's type decides its lanes: what was read before and what is read after must not pass each other. */
-  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'b'"), "1");
-  mirrored_deliver(&f);
-  cr_expect_str_eq(ask(f.at_target, "select concat_ws(' ', count(*), count(*) filter (where name = 'new')) from item"),
-                   "30000 300");
-  fixture_end(&f);
-}
-
-Test(backfill, rows_change_lanes_after_a_piece_and_not_under_it) {
-  struct fixture f;
-  begin(&f, "backfill_lanes", 200);
-  int64_t id = registered(&f, "item", "null");
-  PGconn *reader = connect_to(f.source, NULL);
-  PGconn *other = connect_to(f.source, NULL);
-  sql(reader, "begin; select rowrelay.backfill_step(%lld, 100)", (long long)id);
-  start(other, "select rowrelay.capture_table('item', lane => '{name}')");
-  sleep_seconds(0.5);
-  cr_expect(is_running(other), "lanes have changed under a piece that is not committed yet");
-  sql(reader, "commit");
-  finish(other);
-  cr_expect_str_eq(ask(f.at_source, "select (select max(id) from rowrelay.change where op = 's') < "
-                                    "(select id from rowrelay.change where op = 'b')"),
-                   "t");
-  steps_to_the_end(&f, id, 100);
-  mirrored_same(&f, "item");
-  PQfinish(reader);
-  PQfinish(other);
-  fixture_end(&f);
-}
-
-/* A server of its own because preparing is not allowed by default. */
-Test(backfill, a_prepared_transaction_that_began_before_the_route_is_waited_for) {
-  struct fixture f;
-  own_server("source", "max_prepared_transactions=4");
-  mirrored_begin(&f, "backfill_prepared", "create table item (id int primary key, name text)");
-  rowrelay_ok(&f, "capture", "item", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "begin; insert into item values (1, 'early'); prepare transaction 'early'");
-  rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "before this began: a prepared one", PATIENCE);
-  /* It is still there, under another name. */
-  restart_server("source", "fast");
-  stop_process(process, SIGKILL);
-  PQreset(f.at_source);
-  process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "before this began: a prepared one", PATIENCE);
-  sql(f.at_source, "commit prepared 'early'");
-  cr_assert(wait_process(process, PATIENCE) == 0);
-  mirrored_same(&f, "item");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-Test(backfill, it_is_held_to_its_rate) {
-  struct fixture f;
-  begin(&f, "backfill_rate", 1000);
-  double before = seconds_now();
-  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "500", NULL);
-  double took = seconds_now() - before;
-  cr_expect(took > 1.5, "1000 rows took %.1f s", took);
-  fixture_end(&f);
-}
-
-Test(backfill, it_waits_while_much_of_it_is_not_delivered) {
-  struct fixture f;
-  begin(&f, "backfill_backlog", 125000);
-  pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "100000 rows wait to be delivered to target \"w\" first", PATIENCE);
-  int64_t rows = ask_number(f.at_source, "select rows from rowrelay.backfills");
-  cr_expect(rows >= 100000 && rows <= 120000, "%lld rows were queued", (long long)rows);
-  pid_t runner = fixture_run(&f, "--workers", "1", NULL);
-  cr_assert(wait_process(process, PATIENCE) == 0);
-  wait_until_empty(&f, PATIENCE);
-  same_rows(&f, "item", "item", "id");
-  cr_assert(stop_process(runner, SIGTERM) == 0);
   fixture_end(&f);
 }
 
@@ -620,7 +420,7 @@ Test(backfill, killed_again_and_again_it_ends_equal_under_live_writes) {
   writers_finish(&writers, PATIENCE);
   wait_until_empty(&f, PATIENCE);
 
-  each_key_was_read_once(&f);
+  backfilled_read_each_key_once(&f);
   same_rows(&f, "stock", "stock", "id");
   cr_assert(stop_process(runner, SIGTERM) == 0);
   fixture_end(&f);
@@ -628,7 +428,7 @@ Test(backfill, killed_again_and_again_it_ends_equal_under_live_writes) {
 
 Test(backfill, a_signal_ends_it_after_its_step_and_it_says_how_to_go_on) {
   struct fixture f;
-  begin(&f, "backfill_signal", 2000);
+  backfilled_begin(&f, "backfill_signal", 2000);
   pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "500", NULL);
   wait_until(f.at_source, "t", PATIENCE, "select rows > 100 from rowrelay.backfills");
   kill(process, SIGINT);
@@ -640,14 +440,14 @@ Test(backfill, a_signal_ends_it_after_its_step_and_it_says_how_to_go_on) {
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
 
   cr_expect_str_eq(ask(f.at_source, "select rows from rowrelay.backfills where state = 'done'"), "2000");
-  each_key_was_read_once(&f);
+  backfilled_read_each_key_once(&f);
   mirrored_same(&f, "item");
   fixture_end(&f);
 }
 
 Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
   struct fixture f;
-  begin(&f, "backfill_sql", 3000);
+  backfilled_begin(&f, "backfill_sql", 3000);
   sql(f.at_source, "select rowrelay.backfill('item', 'w', copy => false)");
   mirrored_same(&f, "item");
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfills"), "done");
@@ -676,7 +476,7 @@ Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
 Test(backfill, a_crash_of_the_source_repeats_and_leaves_out_nothing) {
   struct fixture f;
   own_server("source", NULL);
-  begin(&f, "backfill_crash", 4000);
+  backfilled_begin(&f, "backfill_crash", 4000);
   sql(f.at_source, "alter database \"%s\" set synchronous_commit to off", f.name);
   rowrelay_ok(&f, "target", "set", "w", "--option", "mode=append", NULL);
   pid_t runner = fixture_run(&f, "--workers", "2", NULL);
@@ -688,7 +488,7 @@ Test(backfill, a_crash_of_the_source_repeats_and_leaves_out_nothing) {
   }
   wait_until(f.at_source, "done 4000", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
   wait_until_empty(&f, PATIENCE);
-  each_key_was_read_once(&f);
+  backfilled_read_each_key_once(&f);
   cr_expect_str_eq(ask(f.at_target, "select concat_ws(' ', count(*), count(distinct key), count(distinct change_id)) "
                                     "from item"),
                    "4000 4000 4000");

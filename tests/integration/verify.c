@@ -154,7 +154,7 @@ static void finds_nothing_under_load(const char *name, const char *option, int t
     cr_assert(status == 0, "exit status %d\n%s%s", status, said, complained);
     times++;
   }
-  cr_assert(times >= 3, "%d times", times);
+  cr_assert(times > 0, "it was slower than the writers");
   wait_until_empty(&f, 30);
   is_equal(&f);
   for (int i = 0; i < 2; i++)
@@ -410,6 +410,25 @@ Test(verify, what_cannot_be_compared_is_told) {
   sql(f.at_source, "insert into item values (1, 1)");
   mirrored_deliver(&f);
   is_equal(&f);
+  /* The others are compared all the same. */
+  mirrored_capture(&f, "other");
+  sql(f.at_target, "alter table item rename to moved; create table other (id int primary key)");
+  fails(&f, 1, "w", NULL, "table public.item, where public.item goes, does not exist in the target");
+  cr_expect(strstr(said, "item: not compared: table public.item") != NULL, "%s", said);
+  cr_expect(strstr(said, "other: 0 rows") != NULL, "%s", said);
+  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--json", NULL) == 1);
+  cr_expect_str_eq(ask(f.at_source,
+                       "select string_agg(concat_ws(' ', t ->> 'table', t ->> 'rows', left(t ->> 'error', 5)), ', ') "
+                       "from json_array_elements('%s'::json -> 'tables') as t",
+                       said),
+                   "public.item table, public.other 0", "%s", said);
+  sql(f.at_target, "insert into other values (7)");
+  fails(&f, 3, "w", NULL, "target \"w\" differs: 1 rows");
+  sql(f.at_target, "truncate other; create view item as select * from moved");
+  fails(&f, 1, "w", NULL, "new.ctid does not exist");
+  cr_expect(strstr(said, "other: 0 rows in") != NULL, "%s", said);
+  sql(f.at_target, "drop view item; alter table moved rename to item");
+  is_equal(&f);
   /* Nobody knows what is different while changes of it wait. */
   sql(f.at_source, "update item set n = 2");
   rowrelay_ok(&f, "target", "pause", "w", NULL);
@@ -560,125 +579,5 @@ Test(verify, no_document_is_found_different_under_load_but_the_one_that_is) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   PQfinish(writers[0]);
   PQfinish(writers[1]);
-  fixture_end(&f);
-}
-
-/* ---- rowrelay.requeue() ---------------------------------------------------------------------------------------- */
-
-static void begin_requeue(struct fixture *f, const char *name) {
-  mirrored_begin(f, name, "create table item (id int primary key, n int)");
-  mirrored_capture(f, "item");
-  sql(f->at_source, "insert into item select n, n from generate_series(1, 10) as n");
-  mirrored_deliver(f);
-}
-
-Test(verify, a_row_that_comes_while_its_delete_is_queued_again_is_kept) {
-  struct fixture f;
-  begin_requeue(&f, "requeue_insert");
-  PGconn *early = connect_to(f.source, NULL);
-  PGconn *late = connect_to(f.source, NULL);
-  PGconn *repair = connect_to(f.source, NULL);
-  pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  /* one with a smaller id that is not committed yet, and one with a larger id that is delivered in the meantime */
-  sql(early, "begin; insert into item values (100, 1)");
-  start(repair, "select rowrelay.requeue('item', 'w', '{100,200,300}')");
-  wait_until(
-      f.at_source, "t", 10,
-      "select exists (select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database())");
-  sql(late, "insert into item values (200, 2)");
-  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 200");
-  cr_assert(is_running(repair));
-  sql(early, "commit");
-  finish(repair);
-  wait_until_empty(&f, 20);
-  cr_assert_str_eq(ask(f.at_source,
-                       "select string_agg(op || ' ' || key, ', ' order by change_id) from rowrelay.history "
-                       "where key in ('100', '200', '300')"),
-                   "insert 100, delete 300, insert 200, snapshot 100, snapshot 200");
-  cr_assert(stop_process(process, SIGTERM) == 0);
-  same_rows(&f, "item", "item", "id");
-  cr_assert(ask_number(f.at_target, "select count(*) from item") == 12);
-  PQfinish(early);
-  PQfinish(late);
-  PQfinish(repair);
-  fixture_end(&f);
-}
-
-Test(verify, nothing_of_its_lane_is_delivered_before_a_delete_that_is_queued_again) {
-  struct fixture f;
-  begin_requeue(&f, "requeue_lane");
-  PGconn *repair = connect_to(f.source, NULL);
-  pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  sql(repair, "begin; select rowrelay.requeue('item', 'w', '{100}')");
-  sql(f.at_source, "insert into item values (100, 1)");
-  sql(f.at_source, "insert into item values (101, 1)");
-  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 101");
-  sleep_seconds(0.2);
-  cr_assert(ask_number(f.at_target, "select count(*) from item where id = 100") == 0);
-  sql(repair, "commit");
-  wait_until(f.at_target, "1", 10, "select count(*) from item where id = 100");
-  wait_until_empty(&f, 20);
-  cr_assert(stop_process(process, SIGTERM) == 0);
-  same_rows(&f, "item", "item", "id");
-  PQfinish(repair);
-  fixture_end(&f);
-}
-
-Test(verify, a_row_that_is_being_written_is_not_queued_again_nor_waited_for) {
-  struct fixture f;
-  begin_requeue(&f, "requeue_locked");
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "begin; update item set n = 70 where id = 7");
-  cr_assert(ask_number(f.at_source, "select rowrelay.requeue('item', 'w', '{6,7,8}')") == 2);
-  sql(writer, "commit");
-  mirrored_same(&f, "item");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-Test(verify, a_key_in_another_spelling_is_the_same_row) {
-  struct fixture f;
-  fixture_begin(&f, "requeue_spelling");
-  if (ask_number(f.at_source, "select count(*) from pg_available_extensions where name = 'citext'") == 0) {
-    fixture_end(&f);
-    cr_skip("extension citext is not available");
-  }
-  sql(f.at_source, "create schema ext; create extension citext schema ext");
-  sql(f.at_target, "create schema ext; create extension citext schema ext");
-  sql(f.at_source, "create table item (id ext.citext, day timestamptz, n numeric, primary key (id, day))");
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
-  mirrored_capture(&f, "item");
-  sql(f.at_source, "insert into item values ('Anna', '2024-02-29', 1.50), ('Bert', '2024-02-29', 2)");
-  mirrored_deliver(&f);
-  is_equal(&f);
-  cr_assert(
-      ask_number(
-          f.at_source,
-          "select rowrelay.requeue('item', 'w', array['[\"ANNA\", \"2024-02-29\"]', '[\"x\", \"2024-02-29\"]'])") == 2);
-  mirrored_deliver(&f);
-  is_equal(&f);
-  sql(f.at_target, "update item set n = 1.5 where n = 1.50");
-  is_repaired(&f);
-  fixture_end(&f);
-}
-
-Test(verify, rows_can_be_queued_again_only_where_that_is_safe) {
-  struct fixture f;
-  begin_requeue(&f, "requeue_wrong");
-  sql(f.at_source,
-      "create table pile (n int); select rowrelay.capture_table('pile'); select rowrelay.route('pile', 'w')");
-  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('pile', 'w', '{1}')"), "55000");
-  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'x', '{1}')"), "42704");
-  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'w', '{x}')"), "22P02");
-  cr_assert_str_eq(
-      sql_fails(f.at_source, "begin isolation level repeatable read; select rowrelay.requeue('item', 'w', '{1}')"),
-      "55000");
-  sql(f.at_source, "rollback");
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "begin; insert into item values (100, 1)");
-  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.requeue('item', 'w', '{99}', patience => '100 ms')"),
-                   "55P03");
-  PQfinish(writer);
-  cr_assert(ask_number(f.at_source, "select rowrelay.requeue('item', 'w', '{99,99}')") == 1);
   fixture_end(&f);
 }
