@@ -139,6 +139,8 @@ static bool fail_unknown(size_t count, const char *const *words, struct error *e
   const char *nearest = nearest_name(typed);
   if (nearest != NULL)
     return error_hint(error, "did you mean \"%s\"?", nearest);
+  if (group)
+    return error_hint(error, "one of: %s", seconds);
   return error_hint(error, "try: rowrelay --help");
 }
 
@@ -178,19 +180,36 @@ void command_print_help(FILE *stream, const struct command *command) {
   option_print_help(stream, SHARED_OPTIONS);
 }
 
-void command_print_summary(FILE *stream) {
+/* A line for each command; with a word, for each that has it as its first of two. */
+static void print_commands(FILE *stream, const char *word) {
   size_t widest = 0;
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
     size_t width = strlen(COMMANDS[i]->name);
     widest = width > widest ? width : widest;
   }
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    if (word == NULL || second_word(COMMANDS[i]->name, word) != NULL)
+      fprintf(stream, "  %-*s  %s\n", (int)widest, COMMANDS[i]->name, COMMANDS[i]->summary);
+}
+
+bool command_print_group(FILE *stream, const char *word) {
+  char seconds[256] = "";
+  list_second_words(word, seconds, sizeof seconds);
+  if (seconds[0] == '\0')
+    return false;
+  fprintf(stream, "usage: rowrelay %s COMMAND ...\n\nCommands:\n", word);
+  print_commands(stream, word);
+  fprintf(stream, "\n\"rowrelay help %s COMMAND\" says more about each.\n", word);
+  return true;
+}
+
+void command_print_summary(FILE *stream) {
   fprintf(stream,
           "usage: rowrelay [-d CONNINFO] COMMAND ...\n\n"
           "%s\n\n"
           "Commands:\n",
           PROGRAM_PURPOSE);
-  for (size_t i = 0; i < COMMAND_COUNT; i++)
-    fprintf(stream, "  %-*s  %s\n", (int)widest, COMMANDS[i]->name, COMMANDS[i]->summary);
+  print_commands(stream, NULL);
   fputs("\nOptions of every command:\n", stream);
   option_print_help(stream, SHARED_OPTIONS);
   fprintf(stream, "\n%s", PROGRAM_NOTES);

@@ -47,6 +47,8 @@ MUST_CHECK bool command_check_arguments(const struct command *command, const str
                                         struct error *error);
 
 void command_print_help(FILE *stream, const struct command *command);
+/* Those whose first word of two is this one, a line each; false where there is none. */
+bool command_print_group(FILE *stream, const char *word);
 /* All commands, one line each. */
 void command_print_summary(FILE *stream);
 

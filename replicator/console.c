@@ -1,10 +1,13 @@
 #include "console.h"
 
+#include <arpa/inet.h>
 #include <jansson.h>
 #include <microhttpd.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "monitor.h"
@@ -56,6 +59,47 @@ static void give_error(struct serve_answer *answer, unsigned status, const char 
   buffer_add_string(&answer->body, "}");
 }
 
+static bool is_listed(const char *name, const char *names) {
+  static const char SEPARATORS[] = ", ";
+  size_t length = strlen(name);
+  for (names += strspn(names, SEPARATORS); *names != '\0'; names += strspn(names, SEPARATORS)) {
+    size_t next = strcspn(names, SEPARATORS);
+    if (next == length && strncasecmp(names, name, length) == 0)
+      return true;
+    names += next;
+  }
+  return false;
+}
+
+/* No name that somebody elsewhere could have made in the public DNS, unless it is known to be ours. */
+static bool is_own_name(const char *name) {
+  char own[256] = "";
+  struct in_addr address;
+  const char *names = getenv(CONSOLE_HOST);
+  gethostname(own, sizeof own - 1);
+  return name[0] == '[' || strchr(name, '.') == NULL || inet_pton(AF_INET, name, &address) == 1 ||
+         strcasecmp(name, own) == 0 || (names != NULL && is_listed(name, names));
+}
+
+/*
+ * A page from elsewhere may give its own name our address, and is then, to a browser, one with what is served here. But
+ * the browser says which name it asked for.
+ */
+static bool may_read(const struct serve_request *request, struct serve_answer *answer) {
+  const char *host = serve_header(request, "Host");
+  char name[256];
+  snprintf(name, sizeof name, "%s", host != NULL ? host : "");
+  if (name[0] != '[')
+    name[strcspn(name, ":")] = '\0';
+  if (is_own_name(name))
+    return true;
+  char message[320];
+  snprintf(message, sizeof message, "this console does not go by the name \"%s\"", name);
+  give_error(answer, MHD_HTTP_MISDIRECTED_REQUEST, message,
+             "if it should, set " CONSOLE_HOST " to it in the environment of rowrelay run");
+  return false;
+}
+
 /* The one value of a query's answer, which is JSON or a number. */
 static bool give_value(struct monitor *monitor, const struct query *query, struct values values,
                        struct serve_answer *answer) {
@@ -74,19 +118,20 @@ static bool give_value(struct monitor *monitor, const struct query *query, struc
 }
 
 void console_overview(void *context, const struct serve_request *request, struct serve_answer *answer) {
-  (void)request;
-  give_value(context, &QUERY_console_overview, NO_VALUES, answer);
+  if (may_read(request, answer))
+    give_value(context, &QUERY_console_overview, NO_VALUES, answer);
 }
 
 void console_samples(void *context, const struct serve_request *request, struct serve_answer *answer) {
-  (void)request;
+  if (!may_read(request, answer))
+    return;
   answer->type = JSON_TYPE;
   samples_write(monitor_samples(context), &answer->body);
 }
 
 void console_errors(void *context, const struct serve_request *request, struct serve_answer *answer) {
-  (void)request;
-  give_value(context, &QUERY_console_errors, NO_VALUES, answer);
+  if (may_read(request, answer))
+    give_value(context, &QUERY_console_errors, NO_VALUES, answer);
 }
 
 /* NULL where it is empty or missing. */
@@ -99,6 +144,8 @@ void console_history(void *context, const struct serve_request *request, struct 
   const char *table = given(request, "table");
   const char *key = given(request, "key");
   const char *before = given(request, "before");
+  if (!may_read(request, answer))
+    return;
   if (key != NULL && table == NULL)
     give_error(answer, MHD_HTTP_BAD_REQUEST, "a key is one of a table", "name the table, too");
   else if (key != NULL)
@@ -193,7 +240,7 @@ static void act(struct monitor *monitor, const json_t *wish, struct serve_answer
 }
 
 void console_act(void *context, const struct serve_request *request, struct serve_answer *answer) {
-  if (!may_act(request, answer))
+  if (!may_read(request, answer) || !may_act(request, answer))
     return;
   json_error_t where;
   json_t *wish = json_loadb(request->body, request->body_length, 0, &where);

@@ -8,7 +8,9 @@
 
 #include "serve.h"
 
-#define CONSOLE_TOKEN "ROWRELAY_CONSOLE_TOKEN" /* environment variable */
+/* Environment variables: what allows to act; names, separated by commas, under which people reach the console. */
+#define CONSOLE_TOKEN "ROWRELAY_CONSOLE_TOKEN"
+#define CONSOLE_HOST "ROWRELAY_CONSOLE_HOST"
 
 /* Handlers for serve.h; their context is the monitor. The page itself and its parts: */
 void console_page(void *context, const struct serve_request *request, struct serve_answer *answer);

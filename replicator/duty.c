@@ -3,13 +3,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
 
-/* Between two lines of the log that say that a target fails. Milliseconds. */
-#define LOG_INTERVAL 1000
+/* Between two lines of the log that say that a target fails: for another reason, and for the same. Milliseconds. */
+#define NEWS_INTERVAL 1000
+#define REMINDER_INTERVAL (10 * 60 * 1000)
 /* After this time the others do not wait for a batch to end. */
 #define LONG_BATCH 50
 
@@ -119,6 +121,13 @@ bool duty_enter(struct duty *duty) {
   return stay;
 }
 
+bool duty_is_failing(struct duty *duty) {
+  pthread_mutex_lock(&duty->lock);
+  bool failing = duty->failing;
+  pthread_mutex_unlock(&duty->lock);
+  return failing;
+}
+
 bool duty_succeeded(struct duty *duty) {
   pthread_mutex_lock(&duty->lock);
   bool is_news = duty->failing;
@@ -127,13 +136,29 @@ bool duty_succeeded(struct duty *duty) {
   return is_news;
 }
 
-bool duty_failed(struct duty *duty) {
+/* Texts that differ in their numbers only, which are milliseconds, ports and processes, say the same. */
+static bool say_the_same(const char *a, const char *b) {
+  static const char DIGITS[] = "0123456789";
+  for (;; a++, b++) {
+    a += strspn(a, DIGITS);
+    b += strspn(b, DIGITS);
+    if (*a != *b)
+      return false;
+    if (*a == '\0')
+      return true;
+  }
+}
+
+bool duty_failed(struct duty *duty, const char *message) {
   int64_t now = clock_now();
   pthread_mutex_lock(&duty->lock);
-  bool is_news = !duty->failing || now - duty->logged_at >= LOG_INTERVAL;
+  int64_t interval = say_the_same(duty->failure, message) ? REMINDER_INTERVAL : NEWS_INTERVAL;
+  bool is_news = !duty->failing || now - duty->logged_at >= interval;
   duty->failing = true;
-  if (is_news)
+  if (is_news) {
     duty->logged_at = now;
+    snprintf(duty->failure, sizeof duty->failure, "%s", message);
+  }
   pthread_mutex_unlock(&duty->lock);
   return is_news;
 }

@@ -25,13 +25,14 @@ struct duty {
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  int wakes;         /* how many waiting workers are to look */
-  int workers;       /* how many there are */
-  int waiting;       /* how many of them wait for work */
-  int64_t looked_at; /* when the last look that found nothing began; clock_now() */
-  int64_t moved_at;  /* when one of them last came back from a batch; clock_now() */
-  bool failing;      /* the last push of this process failed */
-  int64_t logged_at; /* when the log said so; clock_now() */
+  int wakes;          /* how many waiting workers are to look */
+  int workers;        /* how many there are */
+  int waiting;        /* how many of them wait for work */
+  int64_t looked_at;  /* when the last look that found nothing began; clock_now() */
+  int64_t moved_at;   /* when one of them last came back from a batch; clock_now() */
+  bool failing;       /* the last push of this process failed */
+  int64_t logged_at;  /* when the log said so; clock_now() */
+  char failure[1024]; /* and what it said */
   bool leaving;
   int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
 };
@@ -68,6 +69,8 @@ MUST_CHECK bool duty_enter(struct duty *duty);
 
 /* A push succeeded, or failed for the target's fault; true when that is news for the log. */
 bool duty_succeeded(struct duty *duty);
-bool duty_failed(struct duty *duty);
+bool duty_failed(struct duty *duty, const char *message);
+/* Whether the last push of this process failed for the target's fault. */
+bool duty_is_failing(struct duty *duty);
 
 #endif

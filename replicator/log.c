@@ -40,10 +40,11 @@ bool log_level_parse(const char *name, enum log_level *level, struct error *erro
 static bool leads_to_journal(void) {
   const char *stream = getenv("JOURNAL_STREAM");
   struct stat file;
-  unsigned long long device;
-  unsigned long long inode;
-  return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &file) == 0 &&
-         device == file.st_dev && inode == file.st_ino;
+  char own[64];
+  if (stream == NULL || fstat(STDERR_FILENO, &file) != 0)
+    return false;
+  snprintf(own, sizeof own, "%llu:%llu", (unsigned long long)file.st_dev, (unsigned long long)file.st_ino);
+  return strcmp(stream, own) == 0;
 }
 
 bool log_format_parse(const char *name, enum log_format *format, struct error *error) {
@@ -64,6 +65,10 @@ bool log_format_parse(const char *name, enum log_format *format, struct error *e
 
 void log_set_format(enum log_format format) {
   chosen_format = format;
+}
+
+bool log_is_text(void) {
+  return chosen_format == LOG_FORMAT_TEXT;
 }
 
 static void write_time(struct buffer *line) {
@@ -127,7 +132,7 @@ static void write_line(enum log_level level, const char *message, const struct e
     write_text(&line, message, error);
   }
   for (char *c = line.data; c != NULL && *c != '\0'; c++)
-    if (*c == '\n' || *c == '\r')
+    if (*c == '\n' || *c == '\r' || *c == '\t')
       *c = ' ';
   flockfile(stderr);
   fputs(line.data != NULL ? line.data : message, stderr);

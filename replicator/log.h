@@ -21,6 +21,8 @@ enum log_format {
 MUST_CHECK bool log_format_parse(const char *name, enum log_format *format, struct error *error);
 /* LOG_FORMAT_TEXT unless set; set it before threads start. */
 void log_set_format(enum log_format format);
+/* Whether what is written is for people, rather than for the journal or another program. */
+bool log_is_text(void);
 
 /* Messages above `level` are dropped. LOG_LEVEL_INFO unless set; set it before threads start. */
 void log_set_level(enum log_level level);

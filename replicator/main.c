@@ -8,18 +8,27 @@
 
 #include "command.h"
 #include "error.h"
+#include "log.h"
 #include "option.h"
 #include "version.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG_USE = 2, STATUS_DIFFERENT = 3 };
 
-static int report(const struct error *error) {
-  fflush(stdout);
+static void print(const struct error *error) {
   fprintf(stderr, "rowrelay: %s\n", error->message);
   if (error->detail[0] != '\0')
     fprintf(stderr, "detail: %s\n", error->detail);
   if (error->hint[0] != '\0')
     fprintf(stderr, "hint: %s\n", error->hint);
+}
+
+static int report(const struct error *error) {
+  fflush(stdout);
+  /* Who searches a log finds one message there, with its level. */
+  if (log_is_text())
+    print(error);
+  else
+    log_failure(LOG_LEVEL_ERROR, error, "failed");
   switch (error->kind) {
   case FAILURE_USAGE:
     return STATUS_WRONG_USE;
@@ -66,6 +75,9 @@ static bool run(struct options *given, size_t count, const char *const *words, s
     error_set(error, FAILURE_USAGE, "no command given");
     return point_to_help(NULL, error);
   }
+  if (count > 1 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0) &&
+      command_print_group(stdout, words[0]))
+    return true;
   if (!command_find(count, words, &command, &used, error))
     return false;
   if (!option_parse(given, command->options, count - used, words + used, error))
@@ -80,7 +92,10 @@ static bool run(struct options *given, size_t count, const char *const *words, s
 int main(int argc, char **argv) {
   struct error error;
   struct options given;
+  enum log_format format;
   error_clear(&error);
+  if (log_format_parse("auto", &format, &error))
+    log_set_format(format);
   size_t count = argc > 0 ? (size_t)argc - 1 : 0;
   if (count == 0) {
     command_print_summary(stderr);

@@ -99,25 +99,25 @@ static void write_histogram(struct buffer *text, const char *name, const struct 
 }
 
 /* What a meter has of a metric. */
-#define EACH_METER(meter) for (const struct meter *meter = meters; meter != NULL; meter = meter->next)
+#define EACH_METER for (const struct meter *meter = meters; meter != NULL; meter = meter->next)
 
 static void write_numbers(struct buffer *text, const struct meter *meters) {
   metrics_describe(text, "rowrelay_changes_delivered_total", "counter", "Changes that this process has delivered.");
-  EACH_METER(meter)
+  EACH_METER
   write_number(text, "rowrelay_changes_delivered_total", meter, atomic_load(&meter->delivered));
   metrics_describe(text, "rowrelay_changes_refused_total", "counter",
                    "Changes that the target refused from this process.");
-  EACH_METER(meter)
+  EACH_METER
   write_number(text, "rowrelay_changes_refused_total", meter, atomic_load(&meter->refused));
   metrics_describe(text, "rowrelay_push_failures_total", "counter",
                    "Attempts of this process that failed for the target's fault, and are made again.");
-  EACH_METER(meter)
+  EACH_METER
   write_number(text, "rowrelay_push_failures_total", meter, atomic_load(&meter->failures));
   metrics_describe(text, "rowrelay_workers", "gauge", "Workers of this process.");
-  EACH_METER(meter)
+  EACH_METER
   write_number(text, "rowrelay_workers", meter, (uint64_t)atomic_load(&meter->workers));
   metrics_describe(text, "rowrelay_workers_busy", "gauge", "Workers of this process that have a batch in hand.");
-  EACH_METER(meter)
+  EACH_METER
   write_number(text, "rowrelay_workers_busy", meter, (uint64_t)atomic_load(&meter->busy));
 }
 
@@ -130,13 +130,15 @@ void metrics_write(struct buffer *text) {
   write_numbers(text, meters);
   metrics_describe(text, "rowrelay_batch_duration_seconds", "histogram",
                    "From when a batch was read to its settlement.");
-  EACH_METER(meter)
+  EACH_METER
   write_histogram(text, "rowrelay_batch_duration_seconds", meter, &meter->batches);
   metrics_describe(text, "rowrelay_push_duration_seconds", "histogram", "How long a push to the target took.");
-  EACH_METER(meter)
+  EACH_METER
   write_histogram(text, "rowrelay_push_duration_seconds", meter, &meter->pushes);
-  metrics_describe(text, "rowrelay_delivery_delay_seconds", "histogram",
-                   "From the capture of a change to the settlement of its delivery, by the source's clock.");
-  EACH_METER(meter)
+  metrics_describe(
+      text, "rowrelay_delivery_delay_seconds", "histogram",
+      "From the commit of a change to the settlement of its delivery, by the source's clock; from its capture "
+      "where the source has track_commit_timestamp off.");
+  EACH_METER
   write_histogram(text, "rowrelay_delivery_delay_seconds", meter, &meter->delays);
 }

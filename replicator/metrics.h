@@ -29,7 +29,7 @@ struct meter {
   _Atomic uint64_t failures; /* attempts that failed for the target's fault, and are repeated */
   struct histogram batches;  /* from when a claim was read to its settlement */
   struct histogram pushes;   /* one call of the target */
-  struct histogram delays;   /* from the capture of a change to the settlement of its delivery */
+  struct histogram delays;   /* from the commit of a change, or its capture, to the settlement of its delivery */
 };
 
 /* The meter of a target; the same for the same name, and valid until the process ends. NULL: out of memory. */

@@ -30,7 +30,9 @@
 /* A connection to the source, made when it is needed and kept while it works. */
 struct line {
   pthread_mutex_t lock;
-  struct source *source; /* NULL: not connected */
+  struct source *source; /* NULL: not connected, */
+  struct error why;      /* and why not, as it was found out */
+  int64_t lost_at;       /* then (clock_now()) */
   int64_t timeout;
 };
 
@@ -53,13 +55,20 @@ struct monitor {
 
 static bool ask(const struct monitor *monitor, struct line *line, const struct query *query, struct values values,
                 PGresult **reply, struct error *error) {
+  int64_t asked = clock_now();
   pthread_mutex_lock(&line->lock);
   int64_t began = clock_now();
+  /* Many may ask while one waits for a source that does not answer; they would wait one after another. */
+  if (line->source == NULL && line->lost_at > asked) {
+    *error = line->why;
+    pthread_mutex_unlock(&line->lock);
+    return false;
+  }
   bool ok = true;
   /* What was lost since is not found out before it is used: then once more. */
   for (int attempt = 0; attempt < 2; attempt++) {
     bool kept = line->source != NULL;
-    ok = kept || source_open(&line->source, monitor->conninfo, error);
+    ok = kept || source_open_within(&line->source, monitor->conninfo, line->timeout, error);
     if (ok) {
       pgconn_set_deadline(source_connection(line->source), line->timeout);
       ok = source_run(line->source, query, values, reply, error);
@@ -71,6 +80,10 @@ static bool ask(const struct monitor *monitor, struct line *line, const struct q
         pgconn_cancel(source_connection(line->source));
       source_close(line->source);
       line->source = NULL;
+      if (error->sqlstate[0] == '\0') { /* else the source did answer, and what it said is of this query alone */
+        line->why = *error;
+        line->lost_at = clock_now();
+      }
     }
     /* Whoever has waited for an answer that did not come does not wait again. */
     if (!lost || !kept || clock_now() - began > RECONNECT_WITHIN)

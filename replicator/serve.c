@@ -163,7 +163,7 @@ static int open_socket(const struct addrinfo *address) {
 }
 
 static bool listen_on(const char *text, int *fd, struct error *error) {
-  char host[256];
+  char host[256] = "";
   const char *port = NULL;
   if (!split_address(text, host, sizeof host, &port, error))
     return false;

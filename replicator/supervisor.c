@@ -38,6 +38,8 @@
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
+#define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
+#define LONG_AWAY_INTERVAL 600000 /* and from then on */
 #define SOURCE_TIMEOUT 30000
 
 /* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
@@ -60,6 +62,7 @@ struct supervisor {
   char *names; /* array literal of the targets to serve; NULL: all */
   struct source *source;
   bool was_connected;
+  int64_t away_since; /* clock_now(); 0: the source is there */
   struct horizon horizon;
   struct doorbell doorbell;
   struct backfiller backfiller;
@@ -77,6 +80,7 @@ struct supervisor {
   int64_t tick_at;
   int64_t horizon_at;
   int64_t empty_at;
+  int64_t tell_away_at;
 };
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
@@ -269,12 +273,12 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
     return false;
   pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
-  if (source_check_schema(supervisor->source, error) &&
-      (supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
+  if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
       begin_instance(supervisor, error) && doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
-    if (supervisor->was_connected)
-      log_message(LOG_LEVEL_INFO, "source: connected again");
+    if (supervisor->was_connected || supervisor->away_since != 0)
+      log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;
+    supervisor->away_since = 0;
     notify_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
@@ -285,6 +289,22 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   return false;
 }
 
+/* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
+static void tell_away(struct supervisor *supervisor, const struct error *error) {
+  notify_status("waits for the source: %s", error->message);
+  int64_t now = clock_now();
+  if (supervisor->away_since == 0) {
+    log_failure(supervisor->was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error,
+                "source: trying again until it answers");
+    supervisor->away_since = now;
+    supervisor->tell_away_at = now + AWAY_INTERVAL;
+  } else if (now >= supervisor->tell_away_at) {
+    log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
+                (int)((now - supervisor->away_since) / 1000));
+    supervisor->tell_away_at = now + LONG_AWAY_INTERVAL;
+  }
+}
+
 /* What was known of it may hold no more: see floor.h and horizon.h. */
 static void lose_source(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->crew_count; i++)
@@ -292,6 +312,25 @@ static void lose_source(struct supervisor *supervisor) {
   horizon_forget(&supervisor->horizon);
   source_close(supervisor->source);
   supervisor->source = NULL;
+}
+
+/* Says that we are alive, and what we do. */
+static bool beat(struct supervisor *supervisor, struct error *error) {
+  struct buffer doing;
+  buffer_init(&doing, NAMES_LIMIT);
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct crew *crew = supervisor->crews[i];
+    int busy = atomic_load(&crew->duty.meter->busy);
+    const char *separator = doing.length > 0 ? "; " : "";
+    if (duty_is_failing(&crew->duty))
+      buffer_add_format(&doing, "%s%s: fails, and is tried again", separator, crew->duty.name);
+    else if (busy > 0)
+      buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, crew->duty.name, busy, crew->count);
+  }
+  bool ok = source_run(supervisor->source, &QUERY_instance_beat,
+                       VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waits for changes"), NULL, error);
+  buffer_release(&doing);
+  return ok;
 }
 
 static bool store_floors(struct supervisor *supervisor, struct error *error) {
@@ -424,8 +463,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   bool unfinished;
   if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !look_for_backfills(supervisor, &unfinished, error))
     return false;
-  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) &&
-      !source_run(source, &QUERY_instance_beat, VALUES(supervisor->instance), NULL, error))
+  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !beat(supervisor, error))
     return false;
   if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) &&
       !horizon_look(&supervisor->horizon, source, error))
@@ -470,24 +508,22 @@ static bool may_go_on(const struct error *error) {
 
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
-  bool told = false; /* that the source is away */
-  /* A source that is away is waited for: whoever starts this need not wait with it. */
-  notify_ready();
+  bool ready = false;
   while (!finished && !told_to_leave()) {
     monitor_beat(supervisor->monitor, supervisor->source != NULL);
     notify_alive();
-    if (supervisor->source == NULL && !connect_source(supervisor, error)) {
-      if (error->kind == FAILURE_USAGE)
-        return false;
-      if (!told) {
-        log_failure(LOG_LEVEL_WARNING, error, "source: trying again until it answers");
-        notify_status("waits for the source: %s", error->message);
-      }
-      told = true;
+    bool connected = supervisor->source != NULL || connect_source(supervisor, error);
+    if (!connected && error->kind == FAILURE_USAGE)
+      return false;
+    /* Whoever starts this has been told what is wrong for good, and need not wait with it for a source that is away. */
+    if (!ready)
+      notify_ready();
+    ready = true;
+    if (!connected) {
+      tell_away(supervisor, error);
       usleep(RECONNECT_PAUSE * 1000);
       continue;
     }
-    told = false;
     if (turn(supervisor, &finished, error) || told_to_leave())
       continue;
     bool lost = !pgconn_alive(source_connection(supervisor->source));
@@ -525,6 +561,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   dismiss_crews(supervisor);
   monitor_stop(supervisor->monitor);
   source_close(supervisor->source);
+  notify_status("%s", ok ? "" : error->message);
   doorbell_release(&supervisor->doorbell);
   horizon_release(&supervisor->horizon);
   free(supervisor->names);

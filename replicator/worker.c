@@ -141,7 +141,7 @@ static void report_failure(struct work *work, const struct error *error) {
   work->has_settings = false;
   work->has_failed = true;
   atomic_fetch_add(&work->worker->duty->meter->failures, 1);
-  if (duty_failed(work->worker->duty))
+  if (duty_failed(work->worker->duty, error->message))
     log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
   open_breaker(work, error);
 }
@@ -259,9 +259,14 @@ static bool settle_batch(struct work *work, const struct claim *claim, struct de
   if (error.kind == FAILURE_FENCED) {
     log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
     lease_give_back(claim, &work->batch);
-  } else {
-    lose_source(work, &error);
+    return false;
   }
+  /* The source is there and does not take it: all are to wait, or each would bring the batch again and again. */
+  if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP && pgconn_alive(source_connection(work->source))) {
+    pgconn_rollback(source_connection(work->source));
+    open_breaker(work, &error);
+  }
+  lose_source(work, &error);
   return false;
 }
 
@@ -389,6 +394,23 @@ static bool deliver(struct work *work, const struct claim *claim) {
   return stay;
 }
 
+static bool deliver_claimed(struct work *work, const struct claim *claim) {
+  struct duty *duty = work->worker->duty;
+  work->late_first = !work->late_first;
+  /* Where there is so much, there may be more in other lanes. */
+  if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
+    duty_wake(duty, 1);
+  atomic_fetch_add(&duty->meter->busy, 1);
+  bool stay = deliver(work, claim);
+  atomic_fetch_sub(&duty->meter->busy, 1);
+  if (work->source != NULL)
+    work->source_failures = 0;
+  /* What could not be settled will be delivered again: at once where a connection was lost, then not too often. */
+  else if (stay && work->source_failures > 1)
+    stay = wait_for_source(work);
+  return stay;
+}
+
 static bool look_once(struct work *work) {
   struct duty *duty = work->worker->duty;
   struct error error;
@@ -412,7 +434,6 @@ static bool look_once(struct work *work) {
                         .late_first = work->late_first,
                         .with_details = work->kind->wants_details(&work->settings)};
   enum claimed claimed = CLAIMED_NONE;
-  bool stay;
   if (!work->settings.running) {
     work->has_settings = false;
     return duty_wait(duty, began, SLOW_LOOK);
@@ -442,17 +463,11 @@ static bool look_once(struct work *work) {
     lose_source(work, &error);
     return error.kind != FAILURE_STOP && wait_for_source(work);
   }
-  work->source_failures = 0;
+  if (claimed != CLAIMED_SOME)
+    work->source_failures = 0;
   switch (claimed) {
   case CLAIMED_SOME:
-    work->late_first = !work->late_first;
-    /* Where there is so much, there may be more in other lanes. */
-    if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
-      duty_wake(duty, 1);
-    atomic_fetch_add(&duty->meter->busy, 1);
-    stay = deliver(work, &claim);
-    atomic_fetch_sub(&duty->meter->busy, 1);
-    return stay;
+    return deliver_claimed(work, &claim);
   case CLAIMED_OUTDATED:
     work->has_settings = false;
     return true;

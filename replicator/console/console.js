@@ -105,7 +105,8 @@ function chart(title, key) {
     path.setAttribute('class', kind);
     svg.append(path);
   }
-  return element('figure', { 'data-chart': key }, element('figcaption', {}, title, element('b', {})), svg);
+  return element('figure', { 'data-chart': key },
+    element('figcaption', {}, title, element('span', { class: 'most' }), element('b', {})), svg);
 }
 
 function drawChart(figure, at, values, format) {
@@ -118,8 +119,9 @@ function drawChart(figure, at, values, format) {
   const line = points.map(([x, y], i) => `${i ? 'L' : 'M'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
   figure.querySelector('.line').setAttribute('d', line);
   figure.querySelector('.area').setAttribute('d', points.length ? `${line}L360 48L${points[0][0].toFixed(1)} 48Z` : '');
-  figure.querySelector('svg').setAttribute('aria-label',
-    `${figure.querySelector('figcaption').firstChild.textContent}, last hour: at most ${format(most < 1e-6 ? 0 : most)}`);
+  const scale = `last hour: at most ${format(most < 1e-6 ? 0 : most)}`;
+  setText(figure.querySelector('.most'), scale);
+  figure.querySelector('svg').setAttribute('aria-label', `${figure.querySelector('figcaption').firstChild.textContent}, ${scale}`);
 }
 
 function makeTarget(name) {
@@ -159,7 +161,7 @@ function processRow(process) {
     element('th', { scope: 'row' }, `${process.host} ${process.pid}`),
     element('td', {}, element('span', { class: `state ${process.state}` }, process.state)),
     element('td', {}, number(process.workers)), element('td', {}, process.targets.join(', ')),
-    element('td', {}, number(process.changes)), element('td', {}, time(process.settled_at)),
+    element('td', {}, process.state === 'running' ? process.doing : ''), element('td', {}, number(process.changes)),
     element('td', {}, time(process.started_at)), element('td', {}, process.version));
 }
 
@@ -168,7 +170,7 @@ async function showOverview() {
     const overview = await ask('api/overview');
     setText(byId('database'), overview.database);
     const failing = overview.targets.filter((target) => target.state !== 'running').length;
-    setText(byId('state'), `${overview.targets.length} targets, ${failing ? `${failing} not running` : 'all running'}` +
+    setText(byId('state'), `${overview.targets.length} ${overview.targets.length === 1 ? 'target' : 'targets'}, ${failing ? `${failing} not running` : 'all running'}` +
       (token ? '' : '; read-only'));
     const list = byId('target-list');
     for (const card of [...list.children])
@@ -270,13 +272,30 @@ function differences(change) {
   }
   const row = change.new_row || change.old_row;
   if (!row) return null;
+  // What an update did is not known where the row before was not kept; the row's own history tells.
+  const kind = change.op === 'insert' ? 'ins' : change.op === 'delete' ? 'del' : 'span';
   return element('dl', {}, ...Object.entries(row).flatMap(([column, value]) => [
-    element('dt', {}, column), element('dd', {}, element(change.new_row ? 'ins' : 'del', {}, shown(value)))]));
+    element('dt', {}, column), element('dd', {}, element(kind, {}, shown(value)))]));
+}
+
+function searchRow(table, key) {
+  byId('table').value = table;
+  byId('key').value = key;
+  byId('text').value = '';
+  byId('key').focus();
+  search(false);
+}
+
+function changeTitle(change) {
+  if (change.key == null) return element('b', {}, `${change.op} ${change.table}`);
+  return element('b', {}, change.op, ' ', element('button',
+    { type: 'button', class: 'row', title: 'history of this row', onclick: () => searchRow(change.table, change.key) },
+    `${change.table} ${change.key}`));
 }
 
 function changeItem(change) {
   return element('li', {},
-    element('b', {}, `${change.op} ${change.table} ${change.key == null ? '' : change.key}`),
+    changeTitle(change),
     element('div', { class: 'meta' }, [`change ${change.change}`, time(change.captured_at), change.actor,
       `transaction ${change.txid}`,
       Object.entries(change.status || {}).map(([target, state]) => `${target}: ${state}`).join(', ')].filter(Boolean).join(' · ')),

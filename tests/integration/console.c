@@ -51,13 +51,13 @@ Test(console, a_page_shows_what_happens_and_does_what_it_is_told) {
   sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 20) i");
   refuse_one(100);
   browser_begin(port);
-  browser_do("see 1 targets, all running; read-only");
+  browser_do("see 1 target, all running; read-only");
   browser_do("see (1)");
   browser_do("see violates check constraint");
   cr_assert_str_eq(browser_ask("disabled Retry change 22"), "true");
   browser_do("fill Token=" TOKEN);
   browser_do("key Enter");
-  browser_do("see 1 targets, all running");
+  browser_do("see 1 target, all running");
   /* An error is retried. */
   let_in();
   browser_do("click Retry change 22");
@@ -68,7 +68,12 @@ Test(console, a_page_shows_what_happens_and_does_what_it_is_told) {
   browser_do("fill Contains=TEAPOT");
   browser_do("key Enter");
   browser_do("see update item 7");
-  browser_do("fill Contains=");
+  browser_do("gone bad <b>egg</b>");
+  /* What the update did is in the row's own history, since the row before is not kept. */
+  browser_do("click item 7");
+  browser_do("see insert item 7");
+  cr_assert_str_eq(browser_ask("focused"), "key");
+  cr_assert_str_eq(browser_ask("accessible"), "ok");
   browser_do("fill Table=item");
   browser_do("fill Key=100");
   browser_do("key Enter");
@@ -92,15 +97,17 @@ Test(console, a_target_that_goes_down_and_comes_back_is_seen) {
   sql(f.at_source, "insert into item values (1, 'a')");
   wait_until_empty(&f, 10);
   browser_begin(port);
-  browser_do("see 1 targets, all running");
+  browser_do("see 1 target, all running");
   PQfinish(f.at_target);
   stop_server("target", "immediate");
   sql(f.at_source, "insert into item values (2, 'b')");
   browser_do("see failing");
+  browser_do("see w: fails, and is tried again");
   browser_do("see 1 not running");
   start_server("target");
   f.at_target = connect_to(f.target, NULL);
   browser_do("see all running");
+  browser_do("see waits for changes");
   browser_do("gone failing");
   browser_end();
   end();
@@ -152,6 +159,35 @@ Test(console, who_has_no_token_may_look_and_not_touch) {
   cr_assert_eq(wish("Authorization: Bearer " TOKEN, "{\"action\": \"pause\", \"target\": \"w\"}").status, 415);
   cr_assert_str_eq(ask(f.at_source, "select state from rowrelay.target"), "running");
   cr_assert(strstr(process_log(process), TOKEN) == NULL);
+  end();
+}
+
+/* By which a page from elsewhere would read what only this machine can reach. */
+Test(console, a_name_that_is_not_its_own_reads_nothing) {
+  setenv("ROWRELAY_CONSOLE_HOST", "db.example.org, relay.example.org", 1);
+  begin("console_host", true);
+  static const struct {
+    const char *host;
+    long status;
+  } CASES[] = {{"evil.example.com", 421},   {"evil.example.com:9187", 421},
+               {"relay.example.org.", 421}, {"127.0.0.1.example.com", 421},
+               {"127.0.0.1:9187", 200},     {"[::1]:9187", 200},
+               {"localhost:9187", 200},     {"rowrelay", 200},
+               {"Relay.example.org", 200},  {"db.example.org:80", 200}};
+  static const char *const PATHS[] = {"/api/overview", "/api/samples", "/api/errors", "/api/history"};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) {
+      char header[128];
+      snprintf(header, sizeof header, "Host: %s", CASES[i].host);
+      cr_expect_eq(visit(port, "GET", PATHS[k], header, NULL).status, CASES[i].status, "%s %s", PATHS[k],
+                   CASES[i].host);
+    }
+  struct visit refused = visit(port, "GET", "/api/history", "Host: evil.example.com", NULL);
+  cr_assert_str_eq(refused.body,
+                   "{\"error\":\"this console does not go by the name \\\"evil.example.com\\\"\","
+                   "\"hint\":\"if it should, set ROWRELAY_CONSOLE_HOST to it in the environment of rowrelay run\"}");
+  cr_assert_eq(wish("Host: evil.example.com", "{}").status, 421);
+  cr_assert_eq(visit(port, "GET", "/metrics", "Host: scraped.example.com", NULL).status, 200);
   end();
 }
 

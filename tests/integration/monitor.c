@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "proxy.h"
 #include "visitor.h"
 
 static struct fixture f;
@@ -33,6 +34,21 @@ static double metric(int port, const char *series) {
   return found != NULL ? strtod(found + strlen(line), NULL) : -1;
 }
 
+Test(monitor, the_delay_is_from_the_commit_where_the_source_keeps_commit_times) {
+  own_server("source", "track_commit_timestamp=on");
+  begin("monitor_commits");
+  int port;
+  pid_t process = run_and_listen(&port);
+  visit_until(port, "/readyz", 200, 10);
+  sql(f.at_source, "begin; insert into item values (1, 'long'); select pg_sleep(2); commit");
+  wait_until_empty(&f, 10);
+  cr_assert_eq(metric(port, "rowrelay_delivery_delay_seconds_count{target=\"w\"}"), 1);
+  double sum = metric(port, "rowrelay_delivery_delay_seconds_sum{target=\"w\"}");
+  cr_assert(sum > 0 && sum < 1.9, "%f", sum);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 Test(monitor, metrics_count_what_is_captured_waits_and_is_delivered) {
   begin("monitor_metrics");
   int port;
@@ -46,6 +62,10 @@ Test(monitor, metrics_count_what_is_captured_waits_and_is_delivered) {
   wait_until_empty(&f, 10);
   cr_assert_eq(metric(port, "rowrelay_changes_delivered_total{target=\"w\"}"), 301);
   cr_assert_eq(metric(port, "rowrelay_changes_refused_total{target=\"w\"}"), 1);
+  cr_assert_eq(metric(port, "rowrelay_changes_captured_total"), 302);
+  /* Ids that are skipped are no changes. */
+  sql(f.at_source, "update rowrelay.source set server = 'another'");
+  cr_assert(ask_number(f.at_source, "select rowrelay.skip_lost_ids()") > 1000000000);
   cr_assert_eq(metric(port, "rowrelay_changes_captured_total"), 302);
   cr_assert_eq(metric(port, "rowrelay_errors{target=\"w\"}"), 1);
   cr_assert_eq(metric(port, "rowrelay_backlog_changes{target=\"w\"}"), 0);
@@ -105,6 +125,43 @@ Test(monitor, a_lost_source_is_told_within_seconds_and_so_is_its_return) {
   cr_assert_eq(metric(port, "rowrelay_source_up"), 1);
   f.at_source = connect_to(f.source, NULL);
   stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* As behind a network that is cut: nobody says that a connection is gone, and new ones are not refused. */
+Test(monitor, a_source_that_does_not_answer_holds_up_neither_probes_nor_the_end) {
+  enum { PROBES = 5 };
+  struct proxy proxy;
+  char straight[sizeof f.source];
+  char address[32];
+  pid_t probes[PROBES];
+  int port;
+  begin("monitor_silent");
+  proxy_begin(&proxy, f.at_source);
+  snprintf(straight, sizeof straight, "%s", f.source);
+  snprintf(f.source, sizeof f.source, "%.400s host=%s port=5432", straight, proxy.dir);
+  pid_t process = run_and_listen(&port);
+  snprintf(f.source, sizeof f.source, "%s", straight);
+  snprintf(address, sizeof address, "127.0.0.1:%d", port);
+  visit_until(port, "/readyz", 200, 10);
+  proxy_hold(&proxy);
+  for (int round = 0; round < 2; round++) {
+    for (int i = 0; i < PROBES; i++)
+      probes[i] = fixture_start(&f, "health", "--ready", address, NULL);
+    for (int i = 0; i < PROBES; i++) {
+      wait_until_says(probes[i], ": source: ", 8);
+      cr_assert_eq(wait_process(probes[i], 5), 1);
+    }
+    cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  }
+  cr_assert_eq(metric(port, "rowrelay_source_up"), 0);
+  double since = seconds_now();
+  kill(process, SIGTERM);
+  sleep_seconds(0.2);
+  cr_expect_eq(stop_process(process, SIGTERM), 0);
+  cr_expect(seconds_now() - since < 5, "it took %.1f s", seconds_now() - since);
+  proxy_let_go(&proxy);
+  proxy_end(&proxy);
   fixture_end(&f);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "receiver.h"
 
 static void begin(struct fixture *f, const char *name) {
   fixture_begin(f, name);
@@ -157,4 +158,58 @@ Test(outage, delivery_resumes_when_a_failing_target_is_given_another_address) {
   check_is_well(&f);
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
+}
+
+Test(outage, what_fails_in_the_same_way_again_and_again_is_logged_once) {
+  struct fixture f;
+  fixture_begin(&f, "again");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", "http://127.0.0.1:1/", NULL); /* where nobody listens */
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  wait_until(f.at_source, "t", 20, "select attempts >= 5 from rowrelay.trouble");
+  int lines = 0;
+  for (const char *said = process_log(process); (said = strstr(said, "no answer")) != NULL; said++)
+    lines++;
+  cr_assert_eq(lines, 1, "%s", process_log(process));
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* ---- what was delivered cannot be noted ----------------------------------------------------------------------------
+ */
+
+static void check_not_sent_over_and_over(const char *name, const char *sqlstate, const char *state) {
+  struct fixture f;
+  fixture_begin(&f, name);
+  struct receiver *receiver = receiver_begin();
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", receiver_url(receiver, "/"), NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source,
+      "create function fail() returns trigger language plpgsql as "
+      "'begin raise exception ''no room'' using errcode = ''%s''; end';"
+      "create trigger fail before insert on rowrelay.receipt for each row execute function fail()",
+      sqlstate);
+  sql(f.at_source, "insert into item values (1)");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until_says(process, "no room", 10);
+  sleep_seconds(3);
+  cr_expect(receiver_count(receiver) <= 12, "it was sent %d times", receiver_count(receiver));
+  cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.status"), state);
+  sql(f.at_source, "drop trigger fail on rowrelay.receipt");
+  wait_until_empty(&f, 20);
+  wait_until(f.at_source, "running", 5, "select state from rowrelay.status");
+  cr_expect(stop_process(process, SIGTERM) == 0);
+  receiver_end(receiver);
+  fixture_end(&f);
+}
+
+Test(outage, what_the_source_does_not_take_is_not_sent_over_and_over) {
+  check_not_sent_over_and_over("outage_refusing_source", "P0001", "failing");
+}
+
+Test(outage, what_the_source_cannot_take_now_is_not_sent_over_and_over) {
+  check_not_sent_over_and_over("outage_full_source", "53100", "running");
 }

@@ -16,7 +16,7 @@
 #define DASHBOARD "deploy/grafana/rowrelay.json"
 
 /* Whatever could be mistaken for a part of the format. */
-static const char *const NAMES[] = {"\"quoted\" \\ and \\n", "zwei\nZeilen", "x\"} 1\n# TYPE x counter",
+static const char *const NAMES[] = {"\"quoted\" \\ and \\n", "zwei Zeilen", "x\"} 1 # TYPE x counter",
                                     "größer 🙂 €", "{target=\"w\",le=\"+Inf\"}"};
 #define NAME_COUNT (sizeof NAMES / sizeof NAMES[0])
 

@@ -43,6 +43,19 @@ Test(embed, every_schema_file_is_its_file) {
   }
 }
 
+static void is_ascii(const char *text, const char *path) {
+  for (; *text != '\0'; text++)
+    cr_assert((unsigned char)*text < 128, "%s: %.20s", path, text);
+}
+
+/* Databases are in encodings that have no arrows and dashes, and psql may think that files are in another one. */
+Test(embed, what_runs_at_the_source_is_ascii) {
+  for (size_t i = 0; i < QUERY_COUNT; i++)
+    is_ascii(QUERIES[i]->text, QUERIES[i]->name);
+  for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++)
+    is_ascii(SCHEMA_FILES[i].text, SCHEMA_FILES[i].path);
+}
+
 Test(embed, migrations_are_numbered_in_order_and_nothing_else_is) {
   int last = 0;
   for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++) {
