@@ -102,12 +102,12 @@ TEST_SANITIZE = $(filter-out thread,$(SANITIZE))
 TEST_BUILD = build$(if $(TEST_SANITIZE),/sanitize-$(subst $(comma),-,$(TEST_SANITIZE)))
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
-check: deps
+check: test-deps
 	@+$(MAKE) --no-print-directory all
 	@+$(MAKE) --no-print-directory tests SANITIZE=$(TEST_SANITIZE)
 	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 
-check-matrix: deps
+check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
 	@TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
 
@@ -126,6 +126,9 @@ sanitize:
 
 deps:
 	@tests/deps.sh
+
+test-deps:
+	@tests/deps.sh --tests
 
 # Manual pages and completions are made by the program, of the tables that its help is made of.
 manual: $(BUILD)/manual/rowrelay.1
@@ -181,7 +184,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check check-matrix tests demo bench sanitize deps manual install uninstall deb check-package tidy format clean
+.PHONY: all check check-matrix tests demo bench sanitize deps test-deps manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

@@ -1,13 +1,19 @@
 #!/bin/sh
 # Installs what building and testing need and this machine lacks, on Debian and its kin; anywhere else it says what is
 # missing. Asks nothing and changes nothing when all is there.
+#
+#   tests/deps.sh           without which nothing can be built or tested: it fails when that cannot be had
+#   tests/deps.sh --tests   that, and what single tests need, which say that they are skipped where it is not there
 set -eu
+cd "$(dirname "$0")/.."
 
-has() { command -v "$1" >/dev/null 2>&1; }
+has() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ]; }
 has_header() { [ -e "/usr/include/$1" ]; }
 has_library() { has pkg-config && pkg-config --exists "$1"; }
 has_server() { has initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
 has_faketime() { ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1; }
+has_compose() { has docker-compose || docker compose version >/dev/null 2>&1; }
+has_browser_or_no_driver() { has chromium || ! has npm; }
 
 missing=
 # needs PACKAGE TEST…: what the package brings is looked for, not the package: it may have come another way.
@@ -29,26 +35,59 @@ needs libmicrohttpd-dev has_library libmicrohttpd
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
 needs libfaketime has_faketime
-[ -n "$missing" ] || exit 0
+needed=$missing
+
+look_for_what_tests_want() {
+  missing=
+  needs nginx has nginx
+  needs openssl has openssl
+  needs pgbouncer has pgbouncer
+  needs prometheus has promtool
+  needs chromium has_browser_or_no_driver
+  needs clickhouse-server has clickhouse-server
+  needs docker-compose has_compose
+  needs systemd has systemd-analyze
+  needs groff has groff
+  needs fish has fish
+  needs zsh has zsh
+}
+look_for_what_tests_want
+wanted=
+tried=build/tests-lack # what could not be had is not asked for again
+if [ "${1:-}" = --tests ] && [ "$(cat "$tried" 2>/dev/null)" != "$missing" ]; then wanted=$missing; fi
+[ -n "$needed$wanted" ] || exit 0
 
 say_what_to_do() {
   echo "rowrelay: cannot install what is missing here: $1" >&2
-  echo "hint: please install these Debian packages, or what they are called here:$missing" >&2
-  exit 1
+  echo "hint: please install these Debian packages, or what they are called here:$2" >&2
 }
-has apt-get || say_what_to_do "there is no apt-get"
-if [ "$(id -u)" = 0 ]; then
-  as_root=
-elif has sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then # with a terminal it may ask for the password
+reason=
+as_root=
+if ! has apt-get; then
+  reason="there is no apt-get"
+elif [ "$(id -u)" != 0 ]; then
   as_root=sudo
-else
-  say_what_to_do "neither root nor sudo without a password"
+  if ! has sudo || { ! [ -t 0 ] && ! sudo -n true 2>/dev/null; }; then # with a terminal it may ask for the password
+    reason="neither root nor sudo without a password"
+  fi
+fi
+if [ -n "$reason" ]; then
+  [ -z "$needed" ] || { say_what_to_do "$reason" "$needed"; exit 1; }
+  exit 0
 fi
 
-echo "installing$missing"
-# The words of $as_root and $missing are meant to be split.
-# shellcheck disable=SC2086
-{
-  $as_root apt-get -q update &&
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing
-} || say_what_to_do "apt-get failed"
+# The words of $as_root and of what is given are meant to be split.
+# shellcheck disable=SC2086,SC2048
+install() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $*; }
+
+echo "installing$needed$wanted"
+$as_root apt-get -q update || true # what is known already may do
+[ -z "$needed" ] || install "$needed" || { say_what_to_do "apt-get failed" "$needed"; exit 1; }
+[ -z "$wanted" ] || install "$wanted" || for package in $wanted; do install "$package" || true; done
+
+look_for_what_tests_want
+if [ -n "$wanted" ] && [ -n "$missing" ]; then
+  mkdir -p build
+  echo "$missing" >"$tried"
+  say_what_to_do "apt-get failed, and some tests will be skipped" "$missing"
+fi

@@ -13,12 +13,6 @@ TestSuite(containers, .timeout = 240);
 #define KUBERNETES "deploy/kubernetes"
 #define PACKAGES "build/python"
 
-static bool has(const char *program) {
-  char line[128];
-  snprintf(line, sizeof line, "command -v %s >/dev/null", program);
-  return system(line) == 0;
-}
-
 /* Only what the recipe copies is in the directory, and make finds all that it would need. */
 Test(containers, the_image_is_built_of_what_is_copied_into_it) {
   cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && "
@@ -31,7 +25,7 @@ Test(containers, the_image_is_built_of_what_is_copied_into_it) {
 Test(containers, the_image_has_all_that_the_program_needs_to_deliver) {
   struct fixture f;
   char line[2048];
-  if (geteuid() != 0 || system("unshare --mount true 2>/dev/null") != 0 || !has("strip") ||
+  if (geteuid() != 0 || system("unshare --mount true 2>/dev/null") != 0 || !has_programs("strip") ||
       getenv("ASAN_OPTIONS") != NULL)
     cr_skip_test("this is for root, who may mount, with strip and without sanitizers");
   fixture_begin(&f, "containers_image");
@@ -47,9 +41,10 @@ Test(containers, the_image_has_all_that_the_program_needs_to_deliver) {
 }
 
 Test(containers, manifests_are_what_kubernetes_publishes_schemas_of) {
-  if (!has("python3") || system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
-                                "[ -e " PACKAGES "/kubernetes_validate ] || timeout 120 python3 -m pip install --quiet "
-                                "--target " PACKAGES " kubernetes-validate' > " PACKAGES ".log 2>&1") != 0)
+  if (!has_programs("python3") ||
+      system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
+             "[ -e " PACKAGES "/kubernetes_validate ] || timeout 120 python3 -m pip install --quiet "
+             "--target " PACKAGES " kubernetes-validate' > " PACKAGES ".log 2>&1") != 0)
     cr_skip_test("pip, or the package kubernetes-validate, cannot be had: see " PACKAGES ".log");
   for (int minor = 28; minor <= 34; minor += 3) {
     char line[512];
@@ -62,7 +57,7 @@ Test(containers, manifests_are_what_kubernetes_publishes_schemas_of) {
 }
 
 Test(containers, manifests_are_put_together) {
-  if (!has("kubectl"))
+  if (!has_programs("kubectl"))
     cr_skip("there is no kubectl here");
   cr_assert_eq(system("test $(kubectl kustomize " KUBERNETES " | grep -c '^kind: ') = 5"), 0);
 }
@@ -70,7 +65,7 @@ Test(containers, manifests_are_put_together) {
 Test(containers, compose_takes_its_file) {
   if (system("docker compose version >/dev/null 2>&1") == 0)
     cr_assert_eq(system("docker compose -f " COMPOSE "/compose.yaml config --quiet"), 0);
-  else if (has("docker-compose")) /* Debian's, which has the same schema but for the name */
+  else if (has_programs("docker-compose")) /* Debian's, which has the same schema but for the name */
     cr_assert_eq(system("sed '/^name:/d' " COMPOSE "/compose.yaml | "
                         "docker-compose --project-directory " COMPOSE " -f - config --quiet"),
                  0);
@@ -79,7 +74,7 @@ Test(containers, compose_takes_its_file) {
 }
 
 Test(containers, prometheus_takes_the_configuration_of_compose) {
-  if (!has("promtool"))
+  if (!has_programs("promtool"))
     cr_skip("there is no promtool here");
   cr_assert_eq(system("promtool check config --syntax-only " COMPOSE "/prometheus.yml"), 0);
 }

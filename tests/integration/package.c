@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "fixture.h"
 #include "manual.h"
 
 TestSuite(package, .timeout = 60);
@@ -18,12 +19,6 @@ static const char *shell(const char *script) {
   said[length] = '\0';
   cr_assert_eq(pclose(stream), 0, "%s\n%s", script, said);
   return said;
-}
-
-static bool has(const char *program) {
-  char script[256];
-  snprintf(script, sizeof script, "command -v %s >/dev/null", program);
-  return system(script) == 0;
 }
 
 /*
@@ -108,7 +103,7 @@ Test(package, each_command_has_a_manual_page_with_all_its_options) {
 }
 
 Test(package, man_has_nothing_to_say_against_the_pages) {
-  if (!has("groff"))
+  if (!has_programs("groff"))
     cr_skip("there is no groff here");
   cr_assert_str_eq(shell(BEGIN
                          "\"$ROWRELAY_BIN\" help --manual $dir; "
@@ -133,7 +128,7 @@ static const char *bash_offers(const char *line) {
 }
 
 Test(package, bash_completes_commands_their_second_words_and_options) {
-  if (!has("bash"))
+  if (!has_programs("bash"))
     cr_skip("there is no bash here");
   cr_expect_str_eq(bash_offers("rowrelay targ"), "target\n");
   cr_expect_str_eq(bash_offers("rowrelay -d shop sta"), "status\n");
@@ -147,7 +142,7 @@ Test(package, bash_completes_commands_their_second_words_and_options) {
 }
 
 Test(package, fish_completes_the_same) {
-  if (!has("fish"))
+  if (!has_programs("fish"))
     cr_skip("there is no fish here");
   cr_assert_str_eq(shell(BEGIN "export HOME=$dir; \"$ROWRELAY_BIN\" help --completion fish >$dir/it; fish -c '"
                                "source $argv[1]; for line in \"rowrelay targ\" \"rowrelay help document re\" "
@@ -156,7 +151,7 @@ Test(package, fish_completes_the_same) {
 }
 
 Test(package, zsh_completes_the_same) {
-  if (!has("zsh"))
+  if (!has_programs("zsh"))
     cr_skip("there is no zsh here");
   /* What a person sees who types TAB, in a terminal of zsh's own. */
   const char *seen =

@@ -30,7 +30,7 @@ static pid_t run_and_listen(int *port) {
 }
 
 static void needs_promtool(void) {
-  if (system("command -v promtool >/dev/null") != 0)
+  if (!has_programs("promtool"))
     cr_skip("there is no promtool here");
 }
 

@@ -22,7 +22,8 @@ static pid_t node;
 
 /* The packages, installed once for all runs of tests in this checkout. */
 static bool has_packages(void) {
-  return system("command -v node npm > /dev/null && mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
+  return has_programs("node npm") &&
+         system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
                 "{ [ -e " PACKAGES "/node_modules/standardwebhooks ] && [ -e " PACKAGES
                 "/node_modules/cloudevents ]; } || "
                 "timeout 120 npm install --prefix " PACKAGES " --no-audit --no-fund --loglevel error "

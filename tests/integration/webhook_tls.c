@@ -64,7 +64,7 @@ static void start_nginx(void) {
 }
 
 static void begin(const char *name, const char *port, const char *ca_file) {
-  if (system("PATH=$PATH:/usr/sbin; command -v nginx openssl > /dev/null") != 0)
+  if (!has_programs("nginx openssl"))
     cr_skip_test("nginx or openssl is not installed");
   start_nginx();
   fixture_begin(&f, name);

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fixture.h"
+
 #define PACKAGES "build/npm-browser"
 
 static pid_t process;
@@ -18,7 +20,8 @@ static FILE *to;
 static FILE *from;
 
 static bool can_be_had(void) {
-  return system("command -v node npm chromium > /dev/null && mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
+  return has_programs("node npm chromium") &&
+         system("mkdir -p " PACKAGES " && flock " PACKAGES " sh -c '"
                 "test -e " PACKAGES "/complete || { "
                 "timeout 120 npm install --prefix " PACKAGES " --no-audit --no-fund --loglevel error "
                 "playwright-core axe-core && touch " PACKAGES "/complete; }' > " PACKAGES ".log 2>&1") == 0;

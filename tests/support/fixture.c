@@ -53,6 +53,13 @@ static char *write_text(const char *format, va_list arguments) {
   return text;
 }
 
+bool has_programs(const char *names) {
+  char line[256];
+  snprintf(line, sizeof line, "PATH=$PATH:/usr/sbin; for name in %s; do command -v $name >/dev/null || exit 1; done",
+           names);
+  return system(line) == 0;
+}
+
 void needs_pg_dump(PGconn *server) {
   char version[64] = "";
   FILE *pipe = popen("$(tests/support/pg.sh bin)/pg_dump --version | grep -o '[0-9]*' | head -n 1", "r");

@@ -46,6 +46,9 @@ void fixture_begin(struct fixture *fixture, const char *name);
 /* Stops processes that fixture_run() started and the test did not, and drops the databases. */
 void fixture_end(struct fixture *fixture);
 
+/* Whether all of these programs, with blanks between them, are here: a test that needs more says that it is skipped. */
+bool has_programs(const char *names);
+
 /* Skips the test where pg_dump is older than this server, and would refuse it. */
 void needs_pg_dump(PGconn *server);
 
