@@ -21,6 +21,11 @@ servers=()
 running=
 passed=0 failed=0 skipped=0
 
+# What failed, and why, once more: it stands far above the last line.
+repeat_failures() {
+  grep -a -E '^\[(FAIL|----)\]' "$log_file" | grep -a -v -E '^\[----\] *(Criterion v.*)?$' >>"$dir/failures"
+}
+
 # What libfaketime leaves of a killed process keeps another user's process that gets its number from beginning.
 remove_clocks() {
   local clock
@@ -81,6 +86,7 @@ run() {
   status=$?
   kill -KILL -- "-$running" 2>/dev/null
   running=
+  if [[ $status != 0 ]]; then repeat_failures; fi
   passed=$((passed + $(count Passing) + 0))
   failed=$((failed + $(count Failing) + 0))
   skipped=$((skipped + $(without_filtered <"$log_file" | grep -c '^\[SKIP\]')))
@@ -118,6 +124,7 @@ if [[ $((passed + failed + skipped)) == 0 ]]; then
   echo "no test matches${TEST:+ TEST=$TEST}${SUITE:+ SUITE=$SUITE}"
   failed=1
 fi
+[[ ! -e $dir/failures ]] || { echo "---- what failed:" && cat "$dir/failures"; }
 summary="$passed passed, $failed failed"
 [[ $skipped == 0 ]] || summary+=", $skipped skipped"
 echo "$summary"
