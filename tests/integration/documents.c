@@ -62,20 +62,50 @@ static void make_shop(PGconn *connection) {
 
 /* ---- the documents ---------------------------------------------------------------------------------------------- */
 
+/* What hangs on the order or customer that `source` tells of: one text, in an order of its own. */
+/* clang-format off */
 #define LIST(what, source)                                                                                             \
   "(select string_agg(concat_ws('/', " what "), ' ' order by concat_ws('/', " what ")) from " source ")"
 
-static const char ORDER_QUERY[] = "select o.id, o.status::text, o.total, o.remark, c.name, c.points, " LIST(
-    "street, city", "shop.addresses a where a.customer_id = c.id") " as addresses, " LIST("p.kind, number",
-                                                                                          "shop.phones p where "
-                                                                                          "p.customer_id = c.id") " as "
-                                                                                                                  "phon"
-                                                                                                                  "es,"
-                                                                                                                  " " LIST("email, verified",
-                                                                                                                           "shop.emails e where e.customer_id = c.id") " as emails, " LIST("line_no, quantity, i.code, i.stock", "shop.order_lines l join shop.items i on i.id = l.item_id where l.order_id = o.id") " as lines, " LIST("language, title", "shop.order_lines l join shop.item_texts t using (item_id) where l.order_id = o.id") " as texts, " LIST("p.currency, p.amount", "shop.order_lines l join shop.prices p using (item_id) where l.order_id = o.id") " as prices, " LIST("tracking, event, place", "shop.shipments s left join shop.shipment_events e using (tracking) where s.order_id = o.id") " as shipments, " LIST("serial_no, line_no, note",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               "shop.warranties w left join shop.warranty_notes n on n.warranty_id = w.id where w.order_id = o.id") " as warranties, " LIST("r.quantity, reason", "shop.returns r where r.order_id = o.id") " as returns, " LIST("body, stars",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 "shop.comments k where k.order_id = o.id") " as comments, " LIST("p.method, p.amount, r.amount",
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  "shop.payments p left join shop.refunds r on r.payment_id = p.id where p.order_id = o.id") " as payments from shop.orders o join shop.customers c on c.id = o.customer_id";
+static const char ORDER_QUERY[] =
+    "select o.id, o.status::text, o.total, o.remark, c.name, c.points, "
+    LIST("street, city", "shop.addresses a where a.customer_id = c.id") " as addresses, "
+    LIST("p.kind, number", "shop.phones p where p.customer_id = c.id") " as phones, "
+    LIST("email, verified", "shop.emails e where e.customer_id = c.id") " as emails, "
+    LIST("line_no, quantity, i.code, i.stock",
+         "shop.order_lines l join shop.items i on i.id = l.item_id where l.order_id = o.id") " as lines, "
+    LIST("language, title",
+         "shop.order_lines l join shop.item_texts t using (item_id) where l.order_id = o.id") " as texts, "
+    LIST("p.currency, p.amount",
+         "shop.order_lines l join shop.prices p using (item_id) where l.order_id = o.id") " as prices, "
+    LIST("tracking, event, place",
+         "shop.shipments s left join shop.shipment_events e using (tracking) where s.order_id = o.id")
+    " as shipments, "
+    LIST("serial_no, line_no, note",
+         "shop.warranties w left join shop.warranty_notes n on n.warranty_id = w.id where w.order_id = o.id")
+    " as warranties, "
+    LIST("r.quantity, reason", "shop.returns r where r.order_id = o.id") " as returns, "
+    LIST("body, stars", "shop.comments k where k.order_id = o.id") " as comments, "
+    LIST("p.method, p.amount, r.amount",
+         "shop.payments p left join shop.refunds r on r.payment_id = p.id where p.order_id = o.id") " as payments "
+    "from shop.orders o join shop.customers c on c.id = o.customer_id";
+
+/* One json for each customer; its lines are three tables away. */
+static const char CUSTOMER_QUERY[] =
+    "select jsonb_build_object('id', c.id, 'name', c.name, 'orders', "
+    LIST("o.id, o.total", "shop.orders o where o.customer_id = c.id") ", 'items', "
+    LIST("l.item_id, l.quantity",
+         "shop.orders o join shop.order_lines l on l.order_id = o.id where o.customer_id = c.id") ", 'comments', "
+    LIST("body", "shop.comments k where k.customer_id = c.id") ") "
+    "from shop.customers c";
+
+/* Its first table is partitioned; it goes into the source's own database. */
+static const char PAYMENT_QUERY[] =
+    "select p.id, p.amount, o.status::text, c.name, "
+    LIST("r.amount, r.reason", "shop.refunds r where r.payment_id = p.id") " as refunds "
+    "from shop.payments p left join shop.orders o on o.id = p.order_id "
+    "left join shop.customers c on c.id = o.customer_id";
+/* clang-format on */
 
 static const char ORDER_SOURCES[] =
     "array['shop.orders:id(id, customer_id, status, total, remark)', 'shop.order_lines:order_id', "
@@ -93,31 +123,9 @@ static const char ORDER_SOURCES[] =
     "'shop.warranty_notes:select w.order_id from shop.warranties w join changed c on c.warranty_id = w.id',"
     "'shop.refunds:select p.order_id from shop.payments p join changed c on c.payment_id = p.id']";
 
-/* One json for each customer; its lines are three tables away. */
-static const char
-    CUSTOMER_QUERY[] =
-        "select jsonb_build_object('id', c.id, 'name', c.name, 'orders', " LIST(
-            "o.id, o.total",
-            "shop.orders o where o.customer_id = c.id") ", 'items', " LIST("l.item_id, l.quantity",
-                                                                           "shop.orders o join shop.order_lines l on "
-                                                                           "l.order_id = o.id where o.customer_id = "
-                                                                           "c.id") ", 'comments', " LIST("body",
-                                                                                                         "shop."
-                                                                                                         "comments k "
-                                                                                                         "where "
-                                                                                                         "k.customer_"
-                                                                                                         "id = c.id") ") from shop.customers c";
-
 static const char CUSTOMER_SOURCES[] =
     "array['shop.customers:id', 'shop.orders:customer_id', 'shop.comments:customer_id',"
     "'shop.order_lines:select o.customer_id from shop.orders o join changed c on c.order_id = o.id']";
-
-/* Its first table is partitioned; it goes into the source's own database. */
-static const char PAYMENT_QUERY[] = "select p.id, p.amount, o.status::text, c.name, " LIST(
-    "r.amount, r.reason",
-    "shop.refunds r where r.payment_id = p.id") " as refunds "
-                                                "from shop.payments p left join shop.orders o on o.id = p.order_id "
-                                                "left join shop.customers c on c.id = o.customer_id";
 
 static const char PAYMENT_SOURCES[] = "array['shop.payments:id', 'shop.refunds:payment_id', 'shop.orders:select p.id "
                                       "from shop.payments p join changed c on c.id = p.order_id',"
