@@ -1,6 +1,6 @@
 /*
- * keeper: the thread of a running process that seals days of the log that are closed, drops changes which have been kept
- * for long enough, and makes the indexes that people want of closed days, when it is this process's turn. It has a
+ * keeper: the thread of a running process that seals days of the log that are closed, drops changes which have been
+ * kept for long enough, and makes the indexes that people want of closed days, when it is this process's turn. It has a
  * connection of its own while it does.
  */
 #ifndef ROWRELAY_KEEPER_H

@@ -48,8 +48,8 @@ struct notice_reader {
 };
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
 /*
- * Makes the texts of an error such that this database can hold them, whatever its encoding: a letter that it may lack is
- * a question mark then. So does the second for any text.
+ * Makes the texts of an error such that this database can hold them, whatever its encoding: a letter that it may lack
+ * is a question mark then. So does the second for any text.
  */
 void pgconn_fit_error(const struct pgconn *connection, struct error *error);
 void pgconn_fit_text(const struct pgconn *connection, char *text);

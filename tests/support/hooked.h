@@ -6,8 +6,8 @@
 #include "receiver.h"
 
 /*
- * Begins the fixture and the receiver; item (id int primary key, name text, more json) is captured with what was before.
- * `options` are the target's ("a=b"; NULL ends them); NULL for none.
+ * Begins the fixture and the receiver; item (id int primary key, name text, more json) is captured with what was
+ * before. `options` are the target's ("a=b"; NULL ends them); NULL for none.
  */
 struct receiver *hooked_begin(struct fixture *fixture, const char *name, const char *const *options);
 void hooked_end(struct fixture *fixture, struct receiver *receiver);

@@ -110,10 +110,10 @@ Test(log, a_failure_is_one_json_object_if_that_is_wished) {
   error_hint(&error, "shorten it");
   log_failure(LOG_LEVEL_WARNING, &error, "target %s", "w\\1");
   read_log();
-  cr_assert_not_null(strstr(text,
-                            "Z\",\"level\":\"warning\",\"message\":\"target w\\\\1\",\"error\":\"value \\\"x\\\"\\u000ais "
-                            "too long\",\"sqlstate\":\"22001\",\"hint\":\"shorten it\"}\n"),
-                     "%s", text);
+  cr_assert_not_null(
+      strstr(text, "Z\",\"level\":\"warning\",\"message\":\"target w\\\\1\",\"error\":\"value \\\"x\\\"\\u000ais "
+                   "too long\",\"sqlstate\":\"22001\",\"hint\":\"shorten it\"}\n"),
+      "%s", text);
 }
 
 Test(log, the_journal_gets_priorities_where_stderr_leads_there) {
