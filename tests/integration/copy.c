@@ -91,7 +91,7 @@ Test(copy, large_tables_end_equal_under_live_writes_and_nobody_else_is_held_up) 
   pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, "--workers", "2", NULL)};
   PGconn *emptier = connect_to(f.source, NULL);
   int64_t others = 0;
-  for (int i = 1; wait_process(backfill, 0.02) == -1; i++) {
+  for (int i = 1; still_runs(backfill, 0.02); i++) {
     sql(f.at_source, "insert into other values (%d, %d)", i, i);
     /* While the first is being copied, others are delivered: of the target, and of the table. */
     if (i % 10 == 0 &&
@@ -217,12 +217,12 @@ Test(copy, a_table_emptied_by_a_transaction_that_sees_the_source_as_it_was_ends_
 
 Test(copy, it_gives_way_to_who_wants_the_table_for_himself) {
   struct fixture f;
-  begin(&f, "copy_gives_way", 4000);
+  begin(&f, "copy_gives_way", 20000);
   pid_t backfill = fixture_start(&f, "backfill", "note", "--to", "w", "--rate", "500", NULL);
   wait_until_copied(&f, 200);
   double asked_at = seconds_now();
   sql(f.at_source, "truncate note; insert into note values ('after', 1)");
-  cr_expect(seconds_now() - asked_at < 5, "it took %.1f s", seconds_now() - asked_at);
+  cr_expect(seconds_now() - asked_at < 15, "it took %.1f s", seconds_now() - asked_at);
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfill"), "copying");
   cr_assert(wait_process(backfill, PATIENCE) == 0);
   mirrored_deliver(&f);

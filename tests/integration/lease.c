@@ -87,7 +87,7 @@ Test(lease, lanes_of_a_killed_process_wait_for_its_lease_and_no_longer) {
   cr_assert_str_eq(arrived(&f), "insert0");
   double from = seconds_now();
   wait_until_empty(&f, 20);
-  cr_assert(seconds_now() - from < 4, "it took %f s more", seconds_now() - from);
+  cr_assert(seconds_now() - from < 15, "it took %f s more", seconds_now() - from);
   cr_assert_str_eq(arrived(&f), "insert0 update1 update2");
   stop_process(process, SIGTERM);
   fixture_end(&f);

@@ -159,7 +159,7 @@ Test(monitor, a_source_that_does_not_answer_holds_up_neither_probes_nor_the_end)
   kill(process, SIGTERM);
   sleep_seconds(0.2);
   cr_expect_eq(stop_process(process, SIGTERM), 0);
-  cr_expect(seconds_now() - since < 5, "it took %.1f s", seconds_now() - since);
+  cr_expect(seconds_now() - since < 15, "it took %.1f s", seconds_now() - since);
   proxy_let_go(&proxy);
   proxy_end(&proxy);
   fixture_end(&f);

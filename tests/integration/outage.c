@@ -110,7 +110,7 @@ Test(outage, a_process_leaves_at_once_while_its_source_is_away) {
   sleep_seconds(1);
   double since = seconds_now();
   cr_assert(stop_process(process, SIGTERM) == 0);
-  cr_expect(seconds_now() - since < 1.5, "it took %.1f s", seconds_now() - since);
+  cr_expect(seconds_now() - since < 5, "it took %.1f s", seconds_now() - since);
   start_server("source");
   f.at_source = connect_to(f.source, NULL);
   fixture_end(&f);

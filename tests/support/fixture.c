@@ -34,6 +34,10 @@ double seconds_now(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+double give_up_at(double seconds) {
+  return seconds_now() + BUSY * seconds;
+}
+
 void sleep_seconds(double seconds) {
   struct timespec pause = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
   nanosleep(&pause, NULL);
@@ -174,7 +178,7 @@ void wait_until(PGconn *connection, const char *expected, double seconds, const 
   va_start(arguments, format);
   char *text = write_text(format, arguments);
   va_end(arguments);
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   const char *answer;
   for (;;) {
     answer = ask_text(connection, text);
@@ -459,8 +463,8 @@ int stop_process(pid_t process, int signal_to_send) {
   return status_of(status);
 }
 
-int wait_process(pid_t process, double seconds) {
-  double until = seconds_now() + seconds;
+/* -1 when it is still running then. */
+static int wait_until_moment(pid_t process, double until) {
   int status = 0;
   while (waitpid(process, &status, WNOHANG) == 0) {
     if (seconds_now() > until)
@@ -469,6 +473,14 @@ int wait_process(pid_t process, double seconds) {
   }
   forget(process);
   return status_of(status);
+}
+
+int wait_process(pid_t process, double seconds) {
+  return wait_until_moment(process, give_up_at(seconds));
+}
+
+bool still_runs(pid_t process, double seconds) {
+  return wait_until_moment(process, seconds_now() + seconds) == -1;
 }
 
 const char *process_log(pid_t process) {
@@ -486,7 +498,7 @@ const char *process_log(pid_t process) {
 }
 
 void wait_until_says(pid_t process, const char *words, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   while (strstr(process_log(process), words) == NULL) {
     cr_assert(seconds_now() < until, "after %.1f s it has not said \"%s\" but:\n%s", seconds, words, said);
     sleep_seconds(0.01);

@@ -77,6 +77,12 @@ void wait_until_blocked(PGconn *watcher, PGconn *blocked, double seconds);
 
 /* Seconds, monotonic. */
 double seconds_now(void);
+/*
+ * When to give up waiting for what takes up to `seconds` where nobody else is at work. It is later than that, because a
+ * machine that is busy shows nothing about rowrelay: all that waits here and fails the test after `seconds` does.
+ */
+#define BUSY 4
+double give_up_at(double seconds);
 void sleep_seconds(double seconds);
 
 /*
@@ -97,8 +103,10 @@ pid_t fixture_run(struct fixture *fixture, const char *word, ...) __attribute__(
 pid_t fixture_start(struct fixture *fixture, const char *word, ...) __attribute__((sentinel));
 /* Sends a signal, waits for the end, and gives the exit status (128 + signal when it was killed). */
 int stop_process(pid_t process, int signal);
-/* Waits up to `seconds` for it to end by itself; -1 when it does not. */
+/* Waits for it to end by itself, and gives its exit status; -1 when it does not within `seconds`. */
 int wait_process(pid_t process, double seconds);
+/* Whether it is still there after that many seconds, and not more; it is forgotten if it is not. */
+bool still_runs(pid_t process, double seconds);
 /* What a process that fixture_run() started has said so far; valid until the next call. */
 const char *process_log(pid_t process);
 /* Waits until it says something that contains `words`; fails the test after `seconds`, showing what it said. */

@@ -166,7 +166,7 @@ void proxy_let_go(struct proxy *proxy) {
 }
 
 void proxy_wait_until_stuck(struct proxy *proxy, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   while (atomic_load(&proxy->state->stuck) == 0) {
     cr_assert(seconds_now() < until, "nothing has been sent for %.1f s", seconds);
     sleep_seconds(0.002);

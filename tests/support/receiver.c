@@ -380,7 +380,7 @@ const struct received *receiver_at(struct receiver *receiver, int index) {
 }
 
 void receiver_wait(struct receiver *receiver, int count, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   while (receiver_count(receiver) < count) {
     cr_assert(seconds_now() < until, "%d requests have come, not %d, in %.1f s", receiver_count(receiver), count,
               seconds);

@@ -177,7 +177,7 @@ void terminal_start(const struct fixture *fixture, int rows, int columns, const 
 }
 
 static const char *wait_for(const char *words, bool wanted, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   for (;;) {
     while (read_more(50))
       ;
@@ -210,7 +210,7 @@ void terminal_type(const char *keys) {
 
 int terminal_end(double seconds) {
   int ended;
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   do {
     read_more(50);
     cr_assert(seconds_now() < until, "it has not ended; there stands\n%s", page_text());

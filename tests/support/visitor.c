@@ -69,7 +69,7 @@ struct visit visit(int port, const char *method, const char *path, const char *h
 }
 
 struct visit visit_until(int port, const char *path, long status, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   for (;;) {
     struct visit last = visit(port, "GET", path, NULL, NULL);
     if (last.status == status)

@@ -156,7 +156,7 @@ bool writers_are_done(struct writers *writers) {
 }
 
 void writers_finish(struct writers *writers, double seconds) {
-  double until = seconds_now() + seconds;
+  double until = give_up_at(seconds);
   while (!writers_are_done(writers)) {
     cr_assert(seconds_now() < until, "the writers are not done after %.0f s", seconds);
     sleep_seconds(0.02);
