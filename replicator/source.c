@@ -150,13 +150,26 @@ bool source_open_for_work(struct source **source, const char *conninfo, struct e
   return true;
 }
 
+/* What PostgreSQL refuses in the schema is a matter of its roles; what it refuses elsewhere is not. */
+static bool explain(struct error *error) {
+  static const char *const refusals[] = {"permission denied for schema rowrelay", "permission denied for function ",
+                                         "permission denied for view ", NULL};
+  if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
+    for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
+      if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
+        error_hint(error,
+                   "have this user granted a role that \"rowrelay init --roles\" makes: rowrelay_reader for the log, "
+                   "rowrelay_worker to run, or rowrelay_admin");
+  return false;
+}
+
 bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,
                 struct error *error) {
-  return pgconn_run(source->connection, query, values, result, error);
+  return pgconn_run(source->connection, query, values, result, error) || explain(error);
 }
 
 bool source_script(struct source *source, const char *text, struct error *error) {
-  return pgconn_script(source->connection, text, error);
+  return pgconn_script(source->connection, text, error) || explain(error);
 }
 
 struct pgconn *source_connection(struct source *source) {

@@ -33,7 +33,8 @@ static bool run_files(struct source *source, int version, struct error *error) {
 /* `with_roles`: also the roles, which then get their rights. */
 static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
-  if (!source_script(source, BEGIN, error) || !source_schema_version(source, &version, error))
+  if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_check_owner.text, error) ||
+      !source_schema_version(source, &version, error))
     return false;
   if (version > SCHEMA_NEWEST)
     return source_check_schema(source, error);
