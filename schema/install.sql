@@ -150,6 +150,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/changes_name.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
+\ir functions/discard.sql
 \ir functions/goes_to.sql
 \ir functions/estimated_rows.sql
 \ir functions/backlog.sql

@@ -9,13 +9,22 @@
 static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,
                         struct error *error) {
   const char *target = given->arguments[1];
-  bool remove = option_given(given, "remove");
   const char *create = option_given(given, "create") ? "true" : "false";
-  if (!(remove
-            ? call_run(source, &QUERY_cmd_unroute, VALUES(oid, target), NULL, error)
-            : call_run(source, &QUERY_cmd_route, VALUES(oid, target, option_text(given, "into"), create), NULL, error)))
-    return false;
-  printf("%s: %s %s\n", name, remove ? "no longer goes to" : "goes to", target);
+  PGresult *reply = NULL;
+  if (option_given(given, "discard")) {
+    if (!call_run(source, &QUERY_cmd_discard, VALUES(oid, target), &reply, error))
+      return false;
+    printf("%s: no longer goes to %s; %s queued changes were given up\n", name, target, PQgetvalue(reply, 0, 0));
+  } else if (option_given(given, "remove")) {
+    if (!call_run(source, &QUERY_cmd_unroute, VALUES(oid, target), NULL, error))
+      return false;
+    printf("%s: no longer goes to %s\n", name, target);
+  } else {
+    if (!call_run(source, &QUERY_cmd_route, VALUES(oid, target, option_text(given, "into"), create), NULL, error))
+      return false;
+    printf("%s: goes to %s\n", name, target);
+  }
+  PQclear(reply);
   return true;
 }
 
@@ -39,6 +48,8 @@ static bool run(const struct options *given, struct error *error) {
   struct source *source;
   if (option_given(given, "remove") && (option_given(given, "into") || option_given(given, "create")))
     return error_set(error, FAILURE_USAGE, "option --remove goes with neither --into nor --create");
+  if (option_given(given, "discard") && !option_given(given, "remove"))
+    return error_set(error, FAILURE_USAGE, "option --discard goes with --remove only");
   if (!call_open(&source, given, error))
     return false;
   bool ok = route_tables(source, given, error);
@@ -50,6 +61,7 @@ static const struct option OPTIONS[] = {
     {.name = "into", .value = "NAME", .help = "the table's name in the target (default: the same)"},
     {.name = "create", .help = "make the table in the target when it is missing, and columns it lacks later"},
     {.name = "remove", .help = "no longer send it there; what is queued is still delivered"},
+    {.name = "discard", .help = "with --remove: and give up what is queued; the log keeps it"},
     OPTION_END,
 };
 

@@ -2385,10 +2385,12 @@ declare
   empty_month regclass;
   dropped     integer := 0;
 begin
+  if not exists (select from rowrelay.empty_months()) then
+    return 0;
+  end if;
+  -- Which there are then: somebody else may have been at it.
+  lock table only rowrelay.change_key in access exclusive mode;
   for empty_month in select e from rowrelay.empty_months() as e loop
-    if dropped = 0 then
-      lock table only rowrelay.change_key in access exclusive mode;
-    end if;
     execute format('lock table only %s in access exclusive mode nowait', empty_month);
     execute format('drop table %s', empty_month);
     dropped := dropped + 1;
@@ -4734,6 +4736,63 @@ begin
   end if;
   perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);
+end
+$$;
+-- Purpose:    sends a table to a target no more, as unroute() does, and gives up what of it is queued for the target, or was
+--             refused by it: for a table that is gone there, and holds up all others. The log keeps the changes, and who gave
+--             them up. Waits until no batch of the target is in flight. What a transaction has written that is still open
+--             is not known yet, and will be delivered: then the same again.
+-- Parameters: relation; target
+-- Result:     how many changes were given up
+-- Errors:     table not captured; no such target; the table never went there; a lease is running (claim=lease)
+create or replace function rowrelay.discard(relation regclass, target text) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  target_id integer := (select t.id from rowrelay.target t where t.name = discard.target and t.dropped_at is null);
+  capture   rowrelay.capture;
+  lanes     integer[];
+  number    integer;
+  given_up  bigint;
+begin
+  -- Before anything else is locked: a batch that is about to halt its target must not wait for us while we wait for it.
+  lanes := array(select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
+                  where t.id = target_id order by 1);
+  foreach number in array lanes loop
+    perform pg_advisory_xact_lock(1919907698, number);
+  end loop;
+  if exists (select from rowrelay.lease l where l.lane = any (lanes) and l.lease_until > clock_timestamp()) then
+    raise exception 'what is queued for target "%" is just being delivered', target using errcode = 'object_in_use',
+      hint = format('Stop it for as long as that takes: rowrelay target pause %s', target);
+  end if;
+
+  capture := rowrelay.captured(relation);
+  target_id := rowrelay.target_id(target);
+  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id and r.until_id is not null) then
+    null; -- it goes there no more, and something of it may have been queued since
+  else
+    perform rowrelay.unroute(relation, target);
+  end if;
+
+  with unqueued as (
+    delete from rowrelay.queue q
+     using rowrelay.change c
+     where q.lane = any (lanes) and c.id = q.change_id and c.day = q.day and c.capture = capture.id
+    returning q.change_id, null::text as error
+  ), unrefused as (
+    delete from rowrelay.refusal f
+     where f.target = target_id and f.capture = capture.id
+    returning f.change_id, f.message as error
+  ), gone as (
+    select u.change_id, u.error, (row_number() over (partition by u.error order by u.change_id) - 1) / 10000 as part
+      from (select * from unqueued union all select * from unrefused) as u
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, target_id, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
+      from gone g group by g.error, g.part
+  )
+  select count(*) into given_up from gone;
+  return given_up;
 end
 $$;
 -- Purpose:    whether the rows of a capture go to a target now: routed there, or as the table that has all the keys of a
