@@ -9,8 +9,6 @@
 #include "fixture.h"
 #include "past.h"
 
-TestSuite(archive, .timeout = 120);
-
 static char directory[64];
 
 static void remove_directory(void) {

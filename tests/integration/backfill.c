@@ -11,8 +11,6 @@
 #include "mirrored.h"
 #include "writers.h"
 
-TestSuite(backfill, .timeout = 120);
-
 /* The operations of one key so far, oldest first, such as "snapshot update". */
 static const char *operations_of(struct fixture *f, const char *key) {
   return ask(f->at_source, "select string_agg(op, ' ' order by change_id) from rowrelay.history where key = '%s'", key);

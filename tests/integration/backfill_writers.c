@@ -6,8 +6,6 @@
 #include "backfilled.h"
 #include "mirrored.h"
 
-TestSuite(backfill_writers, .timeout = 120);
-
 /*
  * Updates rows of item at random, one transaction each, until `process` ends; gives the longest time that one took, as
  * a share of the whole time.

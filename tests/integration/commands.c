@@ -8,8 +8,6 @@
 #include "command.h"
 #include "fixture.h"
 
-TestSuite(commands, .timeout = 60);
-
 static struct fixture f;
 
 static void begin(const char *name) {

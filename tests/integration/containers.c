@@ -7,8 +7,6 @@
 
 #include "fixture.h"
 
-TestSuite(containers, .timeout = 240);
-
 #define COMPOSE "deploy/compose"
 #define KUBERNETES "deploy/kubernetes"
 #define PACKAGES "build/python"

@@ -10,8 +10,6 @@
 #include "mirrored.h"
 #include "writers.h"
 
-TestSuite(copy, .timeout = 150);
-
 /* Seconds, on a machine that does other things too. */
 #define PATIENCE 60
 

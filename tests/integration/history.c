@@ -6,8 +6,6 @@
 #include "hooked.h"
 #include "mirrored.h"
 
-TestSuite(history, .timeout = 60);
-
 /* Of all changes, in order. `columns` are SQL expressions. */
 static const char *history(struct fixture *f, const char *columns) {
   return ask(f->at_source, "select string_agg(concat_ws(' ', %s), ', ' order by change_id) from rowrelay.history",

@@ -9,8 +9,6 @@
 #include "receiver.h"
 #include "served.h"
 
-TestSuite(http_lines, .timeout = 120);
-
 static struct served server;
 
 /* ---- ClickHouse ------------------------------------------------------------------------------------------------ */

@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "terminal.h"
 
-TestSuite(log, .timeout = 90);
-
 static struct fixture f;
 
 static void begin(const char *name) {

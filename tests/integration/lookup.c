@@ -11,8 +11,6 @@
 #include "past.h"
 #include "writers.h"
 
-TestSuite(lookup, .timeout = 120);
-
 /*
  * wrong(relation): the first difference between what lookups give and what the whole log says, read in one snapshot; ''
  * for none. unindexed(): how many changes are not once in the index, or are there without being in the log.

@@ -6,8 +6,6 @@
 
 #include "fixture.h"
 
-TestSuite(memory, .timeout = 300);
-
 /* The most that the process has held so far, in MiB. */
 static long peak_of(pid_t process) {
   char name[64];

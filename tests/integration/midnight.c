@@ -14,8 +14,6 @@
 #include "fixture.h"
 #include "past.h"
 
-TestSuite(midnight, .timeout = 180);
-
 #if defined(__x86_64__)
 #define FAKETIME_TRIPLET "x86_64-linux-gnu"
 #else

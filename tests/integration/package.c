@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "manual.h"
 
-TestSuite(package, .timeout = 60);
-
 /* What a script of sh prints, which must succeed; valid until the next call. */
 static const char *shell(const char *script) {
   static char said[64 * 1024];

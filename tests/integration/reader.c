@@ -5,8 +5,6 @@
 
 #include "people.h"
 
-TestSuite(reader, .timeout = 60);
-
 Test(reader, a_reader_writes_nothing_and_sees_no_table_of_the_schema) {
   struct shop s;
   people_begin(&s, "reader_anna");

@@ -5,8 +5,6 @@
 
 #include "fixture.h"
 
-TestSuite(refusal, .timeout = 60);
-
 /*
  * Table item at the source, captured, goes to target w: to a mirror that somebody made there who is more particular, or
  * (with option mode=append) to item_changes. `options` are further words of target add; NULL for none.

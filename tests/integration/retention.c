@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "past.h"
 
-TestSuite(retention, .timeout = 120);
-
 /* Tables item and note are captured; item goes to target w. */
 static void begin(struct fixture *f, const char *name) {
   fixture_begin(f, name);

@@ -9,8 +9,6 @@
 #include "receiver.h"
 #include "visitor.h"
 
-TestSuite(roles, .timeout = 60);
-
 /* ---- the rule --------------------------------------------------------------------------------------------------- */
 
 /* What is added to the schema is the admin's, until schema/grants.sql says more. */

@@ -10,7 +10,6 @@
 #include "writers.h"
 
 /* The first of them waits until the engine is there, which may have to be fetched. */
-TestSuite(search, .timeout = 300);
 
 #define ITEMS "select id::text, to_jsonb(t) from item as t"
 

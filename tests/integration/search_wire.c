@@ -9,8 +9,6 @@
 #include "fixture.h"
 #include "receiver.h"
 
-TestSuite(search_wire, .timeout = 60);
-
 #define MOST_ITEMS 2000
 
 static struct receiver *receiver;

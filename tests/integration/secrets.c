@@ -7,8 +7,6 @@
 
 #include "fixture.h"
 
-TestSuite(secrets, .timeout = 60);
-
 /* Everything that people can read about a target. */
 static void assert_hidden(struct fixture *f, const char *secret, pid_t process) {
   const char *out;

@@ -7,8 +7,6 @@
 
 #include "fixture.h"
 
-TestSuite(status, .timeout = 60);
-
 /* Table item goes to target w. */
 static void begin(struct fixture *f, const char *name) {
   fixture_begin(f, name);

@@ -5,8 +5,6 @@
 
 #include "fixture.h"
 
-TestSuite(target, .timeout = 60);
-
 static void until_empty(struct fixture *f) {
   rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
 }

@@ -10,8 +10,6 @@
 
 #include "fixture.h"
 
-TestSuite(target_lines, .timeout = 60);
-
 static char path[128];
 static char url[160];
 

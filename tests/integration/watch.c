@@ -8,8 +8,6 @@
 #include "fixture.h"
 #include "terminal.h"
 
-TestSuite(watch, .timeout = 60);
-
 static struct fixture f;
 
 /* Table item goes to target w, which does not have it. */

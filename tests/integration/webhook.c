@@ -9,8 +9,6 @@
 
 #include "hooked.h"
 
-TestSuite(webhook, .timeout = 60);
-
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 static struct fixture f;

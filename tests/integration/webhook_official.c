@@ -11,8 +11,6 @@
 
 #include "fixture.h"
 
-TestSuite(webhook_official, .timeout = 240);
-
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 #define PACKAGES "build/npm"
 

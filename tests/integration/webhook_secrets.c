@@ -8,8 +8,6 @@
 
 #include "hooked.h"
 
-TestSuite(webhook_secrets, .timeout = 60);
-
 static struct fixture f;
 static struct receiver *receiver;
 

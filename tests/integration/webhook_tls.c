@@ -13,8 +13,6 @@
 
 #include "fixture.h"
 
-TestSuite(webhook_tls, .timeout = 60);
-
 static struct fixture f;
 static char dir[64];
 static char ports[3][8]; /* localhost, another name, with a client's certificate only */
