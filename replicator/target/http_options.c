@@ -144,28 +144,34 @@ failed:
   return NULL;
 }
 
-/* The beginning of an answer, on one line and in UTF-8, whatever it was. */
-static void show_answer(const struct http_request *request, char *shown, size_t size) {
-  const char *answer = request->answer.data;
+void http_target_show(const char *said, size_t said_length, char *shown, size_t size) {
   size_t length = 0;
-  for (size_t i = 0; i < request->answer.length && length < size - 1;) {
-    size_t letter = letters_length(answer + i, request->answer.length - i);
+  for (size_t i = 0; i < said_length && length < size - 1;) {
+    size_t letter = letters_length(said + i, said_length - i);
     if (letter > size - 1 - length)
       break;
-    unsigned char byte = (unsigned char)answer[i];
+    unsigned char byte = (unsigned char)said[i];
     if (letter > 1)
-      memcpy(shown + length, answer + i, letter);
+      memcpy(shown + length, said + i, letter);
     else if (letter == 0)
       shown[length] = '?';
     else if (byte < ' ' || byte == 127)
       shown[length] = ' ';
     else
-      shown[length] = answer[i];
+      shown[length] = said[i];
     letter = letter > 0 ? letter : 1;
     length += letter;
     i += letter;
   }
   shown[length] = '\0';
+}
+
+bool http_target_quote(const struct http_request *request, struct error *error) {
+  char shown[SHOWN_ANSWER];
+  http_target_show(request->answer.data, request->answer.length, shown, sizeof shown);
+  if (shown[0] != '\0')
+    error_detail(error, "%s", shown);
+  return false;
 }
 
 void http_target_answer(long status, char answer[static ANSWER_SIZE]) {
@@ -176,7 +182,6 @@ void http_target_answer(long status, char answer[static ANSWER_SIZE]) {
 }
 
 bool http_target_failed(const struct http_request *request, struct error *error) {
-  char shown[SHOWN_ANSWER];
   long status = request->status;
   if (status == 0) {
     error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
@@ -194,11 +199,9 @@ bool http_target_failed(const struct http_request *request, struct error *error)
     kind = FAILURE_GONE;
   else if (status < 400)
     kind = FAILURE_FATAL;
-  show_answer(request, shown, sizeof shown);
   error_set(error, kind, "the answer was %ld", status);
-  snprintf(error->sqlstate, sizeof error->sqlstate, "%ld", status);
-  if (shown[0] != '\0')
-    error_detail(error, "%s", shown);
+  snprintf(error->sqlstate, sizeof error->sqlstate, "%u", (unsigned)status % 1000U);
+  http_target_quote(request, error);
   if (status >= 300 && status < 400)
     error_hint(error, "set the URL to where it leads, or option follow_redirects=true");
   if (request->retry_after > 0)

@@ -33,6 +33,12 @@ bool http_target_flag(const struct http_target *target, const char *name);
  */
 bool http_target_failed(const struct http_request *request, struct error *error);
 
+/* The beginning of what a server said, on one line and in UTF-8, whatever it was: it may quote a row. */
+void http_target_show(const char *said, size_t said_length, char *shown, size_t size);
+
+/* Makes the beginning of an answer the error's detail. Always false. */
+bool http_target_quote(const struct http_request *request, struct error *error);
+
 /* An answer's status, and its name where that is one of a success: "204 No Content". */
 void http_target_answer(long status, char answer[static ANSWER_SIZE]);
 

@@ -17,6 +17,7 @@
 
 #define BULK_BYTES ((int64_t)5 * 1024 * 1024) /* of a request, unless option bulk_bytes says otherwise */
 #define LONGEST_ID 512                        /* bytes */
+#define SHOWN_REASON 1024                     /* the same */
 
 static bool search_wants_details(const struct settings *settings) {
   (void)settings;
@@ -153,6 +154,12 @@ static enum failure failure_of_item(json_int_t status, const char *type) {
   return status == 429 || status >= 500 || status < 400 ? FAILURE_RETRY : FAILURE_REFUSED;
 }
 
+/* An engine quotes values in its reasons, also those with a NUL; "" when it gives none. */
+static void show_reason(const json_t *cause, char shown[static SHOWN_REASON]) {
+  const json_t *reason = json_object_get(cause, "reason");
+  http_target_show(json_string_value(reason), json_string_length(reason), shown, SHOWN_REASON);
+}
+
 /* What became of one item; false when nothing is said of it. */
 static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
   struct verdict *verdict = &bulk->push->verdicts[index];
@@ -162,8 +169,10 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     json_int_t status = json_integer_value(json_object_get(outcome, "status"));
     const json_t *cause = json_object_get(outcome, "error");
     const char *type = json_string_value(json_object_get(cause, "type"));
-    const char *reason = json_string_value(json_object_get(cause, "reason"));
-    const char *deeper = json_string_value(json_object_get(json_object_get(cause, "caused_by"), "reason"));
+    char reason[SHOWN_REASON];
+    char deeper[SHOWN_REASON];
+    show_reason(cause, reason);
+    show_reason(json_object_get(cause, "caused_by"), deeper);
     struct error why;
     /* 409: what is there is newer, or the same. 404: what is to go is not there. */
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
@@ -175,10 +184,10 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
       return true;
     }
     enum failure kind_of_failure = failure_of_item(status, type);
-    error_set(&why, kind_of_failure, "%s", reason != NULL ? reason : "the item was refused");
+    error_set(&why, kind_of_failure, "%s", reason[0] != '\0' ? reason : "the item was refused");
     snprintf(why.sqlstate, sizeof why.sqlstate, "%d", (int)status);
-    if (deeper != NULL || type != NULL)
-      error_detail(&why, "%s", deeper != NULL ? deeper : type);
+    if (deeper[0] != '\0' || type != NULL)
+      error_detail(&why, "%s", deeper[0] != '\0' ? deeper : type);
     if (status == 404)
       error_hint(&why, "make the index, or route the table with --create");
     if (kind_of_failure != FAILURE_REFUSED) {
@@ -195,16 +204,31 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
   return false;
 }
 
+static json_t *parse_answer(const struct http_request *request) {
+  if (request->answer.data == NULL)
+    return NULL;
+  return json_loadb(request->answer.data, request->answer.length, JSON_ALLOW_NUL, NULL);
+}
+
+/*
+ * An answer that speaks of items, and cannot be understood, may be so because of what it quotes: then there is a row
+ * that has to be found, or it would be asked about for ever. One that does not is from no search engine, such as the
+ * page of a proxy, and says nothing of rows.
+ */
+static bool not_understood(const struct http_request *request, struct error *error) {
+  bool speaks_of_items = request->answer.data != NULL && strstr(request->answer.data, "\"items\"") != NULL;
+  error_set(error, speaks_of_items ? FAILURE_REFUSED : FAILURE_RETRY, "the answer is not that to a bulk request");
+  return http_target_quote(request, error);
+}
+
 static bool read_answer(struct bulk *bulk, const struct http_request *request, struct error *error) {
-  json_error_t at;
-  json_t *answer =
-      request->answer.data != NULL ? json_loadb(request->answer.data, request->answer.length, 0, &at) : NULL;
+  json_t *answer = parse_answer(request);
   const json_t *items = json_object_get(answer, "items");
   bool ok = json_is_array(items) && json_array_size(items) == bulk->item_count;
   for (size_t i = 0; ok && i < bulk->item_count; i++)
     ok = read_item(bulk, bulk->items[i], json_array_get(items, i));
   json_decref(answer);
-  return ok || error_set(error, FAILURE_RETRY, "the answer is not that to a bulk request");
+  return ok || bulk->failed ? ok : not_understood(request, error);
 }
 
 /* Sends the items of the first `length` bytes, which are all but one if something stands behind them. */
@@ -349,8 +373,7 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
   bool ok = search_ask(search, "GET", "/", NULL, NULL, &request, error);
   if (ok && request.status != 200)
     ok = http_target_failed(&request, error);
-  json_t *about =
-      ok && request.answer.data != NULL ? json_loadb(request.answer.data, request.answer.length, 0, NULL) : NULL;
+  json_t *about = ok ? parse_answer(&request) : NULL;
   const json_t *version = json_object_get(about, "version");
   const char *number = json_string_value(json_object_get(version, "number"));
   const char *name = json_string_value(json_object_get(version, "distribution"));

@@ -55,7 +55,10 @@ static char *answer_items(const struct received *request) {
     }
     fprintf(out, "%s{\"%s\":{\"_index\":\"index\",\"_id\":\"%ld\",\"status\":%ld", count++ > 0 ? "," : "",
             deletes ? "delete" : "index", key, status);
-    if (status >= 300)
+    bool quotes = !deletes && strstr(line, "\\u0000") != NULL && strstr(line, "\\u0000") < strchr(line, '\n');
+    if (status >= 300 && quotes)
+      fprintf(out, ",\"error\":{\"type\":\"of_the_test\",\"reason\":\"row %ld has \\\"a\\u0000b\\\"\"}", key);
+    else if (status >= 300)
       fprintf(out, ",\"error\":{\"type\":\"of_the_test\",\"reason\":\"row %ld has %ld\"}", key, status);
     fprintf(out, "}}");
   }
@@ -193,6 +196,57 @@ Test(search_wire, an_answer_that_says_nothing_of_the_items_loses_none) {
                        "select string_agg(distinct names, ' | ') from (select string_agg(right(name, -4), ' ' "
                        "order by request) as names from sent group by id) as x"),
                    "first first second");
+  end(&f);
+}
+
+/* Engines quote values in their errors. */
+Test(search_wire, an_error_that_quotes_a_nul_is_of_its_row_alone) {
+  struct fixture f;
+  begin(&f, "wire_nul");
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "alter table item add note json");
+  sql(f.at_source, "insert into item values (1, '200', null), (2, '400', '\"a\\u0000b\"'), (3, '200', null)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws('|', key, message), ' ') from rowrelay.errors"),
+                   "2|row 2 has \"a b\"");
+  end(&f);
+}
+
+/* The answer is as long as what is asked, and nobody can read it. */
+static char *answer_nonsense(const struct received *request) {
+  char *answer = answer_items(request);
+  answer[strlen(answer) - 1] = '\xff';
+  return answer;
+}
+
+Test(search_wire, a_row_that_makes_an_answer_nobody_understands_is_found_and_refused) {
+  struct fixture f;
+  begin(&f, "wire_nonsense");
+  receiver_answer(receiver, "\"_id\":\"30\"", 0, (struct answer){.status = 200, .make_body = answer_nonsense});
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  sql(f.at_source, "insert into item select n, '200' from generate_series(1, 64) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws('|', key, message, left(detail, 27)), ' ') from rowrelay.errors"),
+      "30|the answer is not that to a bulk request|{\"took\":1,\"errors\":true,\"it");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.history where status ->> 'w' = 'complete'"), "63");
+  end(&f);
+}
+
+/* A proxy that has something else to say is not about rows. */
+Test(search_wire, a_page_instead_of_an_answer_refuses_no_row) {
+  struct fixture f;
+  begin(&f, "wire_page");
+  receiver_answer(receiver, NULL, 0, (struct answer){.status = 200, .body = "<html>log in\n</html>"});
+  sql(f.at_source, "insert into item values (1, '200')");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
+  receiver_wait(receiver, 4, 10);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  receiver_recover(receiver);
+  receiver_answer(receiver, NULL, 0, ITEMS);
+  wait_until_empty(&f, 20);
+  stop_process(process, SIGTERM);
   end(&f);
 }
 
