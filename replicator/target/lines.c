@@ -3,13 +3,15 @@
  *
  * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of
  * a key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
- * unfinished is cut off by the next one: its batch was not settled, so the change comes again.
+ * unfinished is cut off by the next one: its batch was not settled, so the change comes again. Somebody else may
+ * rename or remove the file at any time, as logrotate does: each push goes where the path leads.
  *
  * Nobody can take back what has been written to a pipe, so there a push has no deadline: it waits for the reader, until
  * the process is told to leave at once. A reader that has gone away wants no more: then the process leaves by itself.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
@@ -33,8 +35,8 @@
 
 struct lines {
   const struct settings *settings;
-  int fd;
-  bool is_file;
+  char *path; /* owned; NULL: standard output */
+  int fd;     /* of the file; -1: it is not open */
   struct buffer text;
 };
 
@@ -48,23 +50,88 @@ static bool lines_keeps_state(const struct settings *settings) {
   return false;
 }
 
-static bool lines_new(void **handle, const struct settings *settings, int fd, bool is_file, struct error *error) {
+/* NULL when there is no memory. */
+static struct lines *lines_new(const struct settings *settings, struct error *error) {
   struct lines *lines = calloc(1, sizeof *lines);
-  if (lines == NULL)
-    return error_set(error, FAILURE_RETRY, "out of memory");
+  if (lines == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    return NULL;
+  }
   lines->settings = settings;
-  lines->fd = fd;
-  lines->is_file = is_file;
+  lines->fd = -1;
   buffer_init(&lines->text, LINES_LIMIT);
-  *handle = lines;
-  return true;
+  return lines;
 }
 
 static bool stdout_open(void **handle, const struct settings *settings, const char *url, struct source *source,
                         struct error *error) {
   (void)url;
   (void)source;
-  return lines_new(handle, settings, STDOUT_FILENO, false, error);
+  *handle = lines_new(settings, error);
+  return *handle != NULL;
+}
+
+static void close_file(struct lines *lines) {
+  if (lines->fd >= 0)
+    close(lines->fd);
+  lines->fd = -1;
+}
+
+static void lines_close(void *handle) {
+  struct lines *lines = handle;
+  if (lines == NULL)
+    return;
+  close_file(lines);
+  free(lines->path);
+  buffer_release(&lines->text);
+  free(lines);
+}
+
+static bool failed(const char *what, struct error *error) {
+  return error_set(error, FAILURE_RETRY, "cannot %s: %s", what, strerror(errno));
+}
+
+/* A file's name is on the disk when its directory is. Who may not read that one, or has none of a disk, goes without.
+ */
+static bool sync_directory(const char *path, struct error *error) {
+  char *copy = strdup(path); /* dirname() writes into it */
+  if (copy == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  int directory = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  free(copy);
+  if (directory < 0)
+    return errno == EACCES || failed("open the file's directory", error);
+  bool ok = fsync(directory) == 0 || errno == EINVAL || failed("write the file's directory to the disk", error);
+  close(directory);
+  return ok;
+}
+
+/* Whoever has made the file, its name may not be on the disk yet. */
+static bool open_file(struct lines *lines, struct error *error) {
+  lines->fd = open(lines->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (lines->fd < 0)
+    return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", lines->path, strerror(errno));
+  return sync_directory(lines->path, error);
+}
+
+static bool is_where_the_path_leads(const struct lines *lines) {
+  struct stat ours;
+  struct stat there;
+  return fstat(lines->fd, &ours) == 0 && stat(lines->path, &there) == 0 && ours.st_dev == there.st_dev &&
+         ours.st_ino == there.st_ino;
+}
+
+/* Locks the file that is there now: the one that is open may have been renamed or removed, also while we waited. */
+static bool lock_file(struct lines *lines, struct error *error) {
+  for (;;) {
+    if (lines->fd < 0 && !open_file(lines, error))
+      return false;
+    if (flock(lines->fd, LOCK_EX) != 0)
+      return failed("lock the file", error);
+    if (is_where_the_path_leads(lines))
+      return true;
+    close_file(lines);
+  }
 }
 
 static bool file_open(void **handle, const struct settings *settings, const char *url, struct source *source,
@@ -73,27 +140,17 @@ static bool file_open(void **handle, const struct settings *settings, const char
   const char *path = url + strlen("file:");
   if (strncmp(path, "//", 2) == 0)
     path += 2;
-  int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (fd < 0)
-    return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", path, strerror(errno));
-  if (lines_new(handle, settings, fd, true, error))
-    return true;
-  close(fd);
-  return false;
-}
-
-static void lines_close(void *handle) {
-  struct lines *lines = handle;
+  struct lines *lines = lines_new(settings, error);
   if (lines == NULL)
-    return;
-  if (lines->is_file)
-    close(lines->fd);
-  buffer_release(&lines->text);
-  free(lines);
-}
-
-static bool failed(const char *what, struct error *error) {
-  return error_set(error, FAILURE_RETRY, "cannot %s: %s", what, strerror(errno));
+    return false;
+  lines->path = strdup(path);
+  bool ok = lines->path != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+  if (!ok || !open_file(lines, error)) {
+    lines_close(lines);
+    return false;
+  }
+  *handle = lines;
+  return true;
 }
 
 /* Cuts what stands behind the last line's end. */
@@ -180,10 +237,10 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   }
   if (!buffer_ok(&lines->text, "a batch", error))
     return false;
-  if (!lines->is_file)
+  if (lines->path == NULL)
     return write_to_stdout(lines->text.data, lines->text.length, error);
-  if (flock(lines->fd, LOCK_EX) != 0)
-    return failed("lock the file", error);
+  if (!lock_file(lines, error))
+    return false;
   bool ok = cut_unfinished_line(lines->fd, error) &&
             write_all(lines->fd, lines->text.data, lines->text.length, error) &&
             (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("write to the disk", error));

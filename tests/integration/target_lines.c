@@ -184,6 +184,60 @@ Test(target_lines, a_killed_process_leaves_no_hole_and_no_half_line) {
   end(&f);
 }
 
+/* As logrotate does, which tells nobody. */
+Test(target_lines, a_file_that_is_renamed_or_removed_is_made_anew) {
+  struct fixture f;
+  begin(&f, "lines_rotated", true);
+  char rotated[160];
+  snprintf(rotated, sizeof rotated, "%s.1", path);
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_empty(&f, 10);
+  cr_assert_eq(rename(path, rotated), 0);
+  sql(f.at_source, "insert into item values (2)");
+  wait_until_empty(&f, 10);
+  load_lines(&f, path);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line ->> 'key', ' ') from lines"), "2");
+  load_lines(&f, rotated);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line ->> 'key', ' ') from lines"), "1");
+  cr_assert_eq(unlink(path), 0);
+  sql(f.at_source, "insert into item values (3)");
+  wait_until_empty(&f, 10);
+  load_lines(&f, path);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line ->> 'key', ' ') from lines"), "3");
+  stop_process(process, SIGTERM);
+  unlink(rotated);
+  end(&f);
+}
+
+Test(target_lines, files_that_are_renamed_under_several_processes_have_each_change_once_and_in_order) {
+  enum { ROUNDS = 30 };
+  struct fixture f;
+  begin(&f, "lines_rotating", true);
+  pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
+  char rotated[160];
+  char command[1024];
+  for (int i = 0; i < ROUNDS; i++) {
+    sql(f.at_source,
+        "insert into item select n, repeat('x', 100) from generate_series(%d, %d) as n;"
+        "update item set more = '{\"round\": %d}' where id %% 17 = %d %% 17",
+        i * 50, i * 50 + 49, i, i);
+    snprintf(rotated, sizeof rotated, "%s.%02d", path, i);
+    if (access(path, F_OK) == 0)
+      cr_assert_eq(rename(path, rotated), 0);
+  }
+  wait_until_empty(&f, 20);
+  for (int i = 0; i < 2; i++)
+    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
+  snprintf(command, sizeof command, "cat %s.[0-9]* $(ls %s) > %s.all; rm %s.[0-9]*", path, path, path, path);
+  cr_assert_eq(system(command), 0);
+  snprintf(rotated, sizeof rotated, "%s.all", path);
+  load_lines(&f, rotated);
+  unlink(rotated);
+  assert_complete(&f);
+  end(&f);
+}
+
 Test(target_lines, a_file_that_cannot_be_opened_is_named_and_tried_again) {
   struct fixture f;
   begin(&f, "lines_closed", true);
