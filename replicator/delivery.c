@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pause before the first retry; it doubles with each. Milliseconds. */
+/* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
 #define FIRST_PAUSE 25
 #define LONGEST_PAUSE 1000
 
@@ -229,11 +229,12 @@ bool delivery_run(struct delivery *delivery, struct error *error) {
     if (!attempt_round(delivery, all, room, changes, &waiting, error))
       goto done;
     int64_t pause = FIRST_PAUSE;
-    for (int n = 0; n < retries && waiting > 0; n++, pause *= 2) {
-      if (!delivery->pause(delivery->context, pause < LONGEST_PAUSE ? pause : LONGEST_PAUSE)) {
+    for (int n = 0; n < retries && waiting > 0 && delivery->may_retry(delivery->context); n++) {
+      if (!delivery->pause(delivery->context, pause)) {
         ok = true; /* what waits goes back to the queue */
         goto done;
       }
+      pause = pause < LONGEST_PAUSE / 2 ? 2 * pause : LONGEST_PAUSE;
       if (!attempt_round(delivery, false, room, changes, &waiting, error))
         goto done;
     }

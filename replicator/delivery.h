@@ -69,6 +69,8 @@ struct delivery {
    */
   bool (*push)(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                struct error *error);
+  /* Whether the batch may still be held back by what is tried again; if not, the tries are used up. */
+  bool (*may_retry)(void *context);
   /* Waits before a retry; false when there is no time for more. */
   bool (*pause)(void *context, int64_t milliseconds);
   /* Whether a change whose tries are used up counts as refused. */

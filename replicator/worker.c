@@ -22,6 +22,7 @@
 #define SLOW_LOOK 1000         /* how long to wait for a wake-up before looking all the same */
 #define BUSY_LOOK 200          /* the same when others hold the lanes: they may die, and nobody would ring */
 #define AGAIN_PAUSE 50         /* before what went back to the queue is claimed again */
+#define RETRY_TIME 300000      /* after which a claim's refused changes are not tried again: its transaction is open */
 #define SOURCE_TIMEOUT 60000   /* for what is asked of the source at once */
 #define SOURCE_FIRST_PAUSE 100 /* before the first reconnection; doubles up to */
 #define SOURCE_LONGEST_PAUSE 5000
@@ -37,6 +38,8 @@ struct work {
   const struct target_kind *kind;
   struct target *target;     /* NULL: not open */
   const struct claim *claim; /* only while a batch is delivered */
+  int64_t delivery_began;    /* clock_now(), as is */
+  int64_t source_heard;      /* when the source was last told that the delivery goes on */
   bool source_lost;          /* noticed in the middle of a delivery */
   struct breaker breaker;
   bool late_first; /* work that live changes overtake has its turn */
@@ -191,6 +194,21 @@ static void measure_batch(const struct work *work, const struct delivery *pushed
       histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
 }
 
+/*
+ * To be called before each push. A push in parts, with retries, may take longer than the source waits for a claim that
+ * it hears nothing of: it is to hear something now and then. A lease is renewed instead.
+ */
+static bool keep_claim(struct work *work, struct error *error) {
+  bool leased = work->settings.leased;
+  if (!leased && clock_now() - work->source_heard < SOURCE_TIMEOUT)
+    return true;
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  bool ok = leased ? lease_renew(work->claim, &work->batch, error) : source_script(work->source, "select 1", error);
+  work->source_heard = clock_now();
+  work->source_lost = !ok && (!leased || !pgconn_alive(source_connection(work->source)));
+  return ok;
+}
+
 static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                          struct error *error) {
   struct work *work = context;
@@ -200,13 +218,8 @@ static bool push_changes(void *context, const struct change *const *changes, siz
     work->source_lost = true;
     return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
   }
-  if (work->settings.leased) {
-    pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-    if (!lease_renew(work->claim, &work->batch, error)) {
-      work->source_lost = !pgconn_alive(source_connection(work->source));
-      return false;
-    }
-  }
+  if (!keep_claim(work, error))
+    return false;
   const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
                       .count = count,
@@ -226,6 +239,11 @@ static bool push_changes(void *context, const struct change *const *changes, siz
   }
   histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
   return ok;
+}
+
+static bool may_retry(void *context) {
+  const struct work *work = context;
+  return work->settings.leased || clock_now() - work->delivery_began < RETRY_TIME;
 }
 
 static bool pause_delivery(void *context, int64_t milliseconds) {
@@ -337,11 +355,13 @@ static bool deliver(struct work *work, const struct claim *claim) {
                               .retries = work->settings.at_most_once ? 0 : work->settings.retries,
                               .at_most_once = work->settings.at_most_once,
                               .push = push_changes,
+                              .may_retry = may_retry,
                               .pause = pause_delivery,
                               .is_final = is_final,
                               .context = work};
   bool stay = true;
   work->claim = claim;
+  work->delivery_began = work->source_heard = clock_now();
   work->source_lost = false;
   error_clear(&error);
   bool ok;

@@ -24,6 +24,7 @@ static size_t arrived_count;
 static size_t push_count;
 static size_t pause_count;
 static int64_t paused;    /* milliseconds */
+static int64_t patience;  /* after pauses of so many there are no more retries */
 static bool hurry;        /* there is no time for a pause */
 static bool more_to_come; /* a refusal is not final */
 static bool source_away;  /* nobody can say whether it is */
@@ -70,6 +71,11 @@ static bool fake_push(void *context, const struct change *const *pushed, size_t 
   return true;
 }
 
+static bool fake_may_retry(void *context) {
+  cr_assert_eq(context, &batch);
+  return paused < patience;
+}
+
 static bool fake_pause(void *context, int64_t milliseconds) {
   cr_assert_eq(context, &batch);
   pause_count++;
@@ -95,11 +101,13 @@ static void begin(const char *keys) {
     changes[i] = (struct change){.id = 10 * (int64_t)i + 10, .capture = 1, .key = keys[i] == '.' ? NULL : key};
     needs[i] = -1;
   }
+  patience = INT64_MAX;
   batch = (struct batch){.changes = changes, .count = count};
   delivery = (struct delivery){.batch = &batch,
                                .on_error = ON_ERROR_PARK,
                                .retries = 3,
                                .push = fake_push,
+                               .may_retry = fake_may_retry,
                                .pause = fake_pause,
                                .is_final = fake_is_final,
                                .context = &batch};
@@ -210,6 +218,25 @@ Test(delivery, pauses_grow_up_to_a_second) {
   refusals_left[0] = -1;
   cr_assert(delivery_run(&delivery, &error));
   cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 14 * 1000);
+}
+
+Test(delivery, pauses_stay_a_second_however_many_there_are) {
+  begin("a");
+  delivery.retries = 1000;
+  refusals_left[0] = -1;
+  cr_assert(delivery_run(&delivery, &error));
+  cr_assert_eq(delivery.fates[0].attempts, 1001);
+  cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 994 * 1000);
+}
+
+Test(delivery, a_change_that_is_tried_for_too_long_has_had_its_tries) {
+  begin("aba");
+  delivery.retries = 1000;
+  patience = 10000;
+  refusals_left[0] = -1;
+  cr_assert(delivery_run(&delivery, &error));
+  cr_assert_str_eq(fates(), "rdd");
+  cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 9 * 1000);
 }
 
 Test(delivery, what_was_refused_only_for_a_while_arrives) {
