@@ -54,6 +54,8 @@ void document_release(struct document *document) {
 
 bool document_read(struct document *document, PGresult *reply, int target, struct source *source, struct error *error) {
   size_t keys_at_once = document->keys_at_once;
+  struct pgconn *connection = source_connection(source);
+  pgconn_forget(connection, document->build_name);
   document_release(document);
   document->keys_at_once = keys_at_once;
   document->definition = reply;
@@ -61,7 +63,7 @@ bool document_read(struct document *document, PGresult *reply, int target, struc
   if (PQntuples(reply) == 0)
     return error_set(error, FAILURE_RETRY, "the document has no definition");
   /* The definition may be another one than before, so it gets a name of its own. */
-  pgconn_make_name(source_connection(source), document->build_name);
+  pgconn_make_name(connection, document->build_name);
   document->build = (struct query){.name = document->build_name, .text = PQgetvalue(reply, 0, COLUMN_BUILD_QUERY)};
   document->key_name = PQgetvalue(reply, 0, COLUMN_KEY_NAME);
   document->search_path = PQgetvalue(reply, 0, COLUMN_SEARCH_PATH);

@@ -42,7 +42,10 @@ struct stale {
 void document_init(struct document *document);
 void document_release(struct document *document);
 
-/* Reads the reply to document_definition.sql, and owns it then. `source` is where it will be built. */
+/*
+ * Reads the reply to document_definition.sql, and owns it then. `source` is where it will be built; what was read for
+ * another connection must be released before.
+ */
 MUST_CHECK bool document_read(struct document *document, PGresult *reply, int target, struct source *source,
                               struct error *error);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "buffer.h"
 #include "clock.h"
 #include "interrupt.h"
 #include "letters.h"
@@ -18,6 +19,8 @@
 #define CANCEL_TIMEOUT 1
 /* How often a wait looks whether the process is told to leave. */
 #define INTERRUPT_INTERVAL 100
+/* Bytes of DEALLOCATE statements that wait for a moment; what is more is kept by the server. */
+#define FORGOTTEN_LIMIT ((size_t)1024 * 1024)
 
 struct pgconn {
   PGconn *pg;
@@ -27,6 +30,7 @@ struct pgconn {
   size_t prepared_count;
   unsigned int names_made;
   size_t prepared_capacity;
+  struct buffer forgotten; /* statements that take away others, which nobody needs any more */
   /* one entry for each reply that a pipeline waits for */
   struct {
     const struct query *query;
@@ -241,6 +245,7 @@ bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *a
   struct pgconn *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
+  buffer_init(&opened->forgotten, FORGOTTEN_LIMIT);
   snprintf(opened->description, sizeof opened->description, "database");
   if (!connect_in(opened, "UTF8", conninfo, application_name, deadline, error) ||
       (has_no_encoding(opened) && !connect_in(opened, "SQL_ASCII", conninfo, application_name, deadline, error))) {
@@ -259,6 +264,7 @@ void pgconn_close(struct pgconn *connection) {
     free(connection->prepared[i]);
   free(connection->prepared);
   free(connection->expected);
+  buffer_release(&connection->forgotten);
   free(connection);
 }
 
@@ -341,6 +347,26 @@ static void remember_prepared(struct pgconn *connection, const char *name) {
     connection->prepared[connection->prepared_count++] = copy;
 }
 
+void pgconn_forget(struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->prepared_count; i++) {
+    if (strcmp(connection->prepared[i], name) != 0)
+      continue;
+    buffer_add_format(&connection->forgotten, "deallocate %s;", name);
+    free(connection->prepared[i]);
+    connection->prepared[i] = connection->prepared[--connection->prepared_count];
+    return;
+  }
+}
+
+/* Not in a transaction: one that has failed would refuse it. */
+static void deallocate_forgotten(struct pgconn *connection) {
+  if (connection->forgotten.length == 0 || connection->broken || PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
+    return;
+  /* What went wrong with the connection is heard of by what comes next. */
+  (void)!pgconn_script(connection, connection->forgotten.data, NULL);
+  buffer_clear(&connection->forgotten);
+}
+
 static bool expect(struct pgconn *connection, const struct query *query, bool prepares) {
   if (connection->expected_count == connection->expected_capacity) {
     size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
@@ -356,6 +382,7 @@ static bool expect(struct pgconn *connection, const struct query *query, bool pr
 }
 
 void pgconn_pipeline_begin(struct pgconn *connection) {
+  deallocate_forgotten(connection);
   connection->expected_count = 0;
   connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
   if (connection->pipeline_failed)

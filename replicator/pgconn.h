@@ -68,6 +68,9 @@ void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 /* A name that no statement of this connection has, for `struct query`. */
 #define STATEMENT_NAME_SIZE 32
 void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE]);
+/* The statement of a name that was made is not needed any more: the server lets go of it when no transaction is open.
+ */
+void pgconn_forget(struct pgconn *connection, const char *name);
 
 /* Runs one statement. *result is the caller's to PQclear; `result` may be NULL when nothing is wanted of it. */
 MUST_CHECK bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values,

@@ -62,6 +62,7 @@ static void lose_source(struct work *work, const struct error *error) {
   /* A target in the source's own database goes with the connection. */
   target_close(work->target);
   work->target = NULL;
+  document_release(&work->document);
   batch_clear(&work->batch);
   source_close(work->source);
   work->source = NULL;

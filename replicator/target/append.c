@@ -29,24 +29,26 @@ bool append_new(struct append **append, struct error *error) {
   return *append != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-static void insertion_free(struct insertion *insertion) {
+static void insertion_free(struct insertion *insertion, struct pgconn *connection) {
   if (insertion == NULL)
     return;
+  if (insertion->statement.name != NULL)
+    pgconn_forget(connection, insertion->statement.name);
   free((char *)insertion->statement.name);
   free((char *)insertion->statement.text);
   free(insertion);
 }
 
-void append_forget(struct append *append) {
+void append_forget(struct append *append, struct pgconn *connection) {
   for (size_t i = 0; i < append->count; i++)
-    insertion_free(append->insertions[i]);
+    insertion_free(append->insertions[i], connection);
   append->count = 0;
 }
 
-void append_free(struct append *append) {
+void append_free(struct append *append, struct pgconn *connection) {
   if (append == NULL)
     return;
-  append_forget(append);
+  append_forget(append, connection);
   free(append->insertions);
   free(append);
 }
@@ -94,7 +96,7 @@ static bool add_insertion(struct append *append, struct pgconn *connection, bool
   ok = true;
 
 done:
-  insertion_free(insertion);
+  insertion_free(insertion, connection);
   PQclear(reply);
   return ok;
 }

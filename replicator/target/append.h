@@ -11,10 +11,10 @@
 struct append;
 
 MUST_CHECK bool append_new(struct append **append, struct error *error);
-/* NULL is allowed. */
-void append_free(struct append *append);
+/* NULL is allowed; of the connection, too, for one that has prepared nothing. */
+void append_free(struct append *append, struct pgconn *connection);
 /* Forgets what append_prepare() made. */
-void append_forget(struct append *append);
+void append_forget(struct append *append, struct pgconn *connection);
 
 /* As mirror_prepare() and mirror_add(). */
 MUST_CHECK bool append_prepare(struct append *append, struct pgconn *connection, bool in_transaction,

@@ -47,10 +47,12 @@ bool mirror_new(struct mirror **mirror, struct error *error) {
   return true;
 }
 
-static void shape_free(struct shape *shape) {
+static void shape_free(struct shape *shape, struct pgconn *connection) {
   if (shape == NULL)
     return;
   for (int i = 0; i < STATEMENT_COUNT; i++) {
+    if (shape->statements[i].name != NULL)
+      pgconn_forget(connection, shape->statements[i].name);
     free((char *)shape->statements[i].name);
     free((char *)shape->statements[i].text);
   }
@@ -59,16 +61,16 @@ static void shape_free(struct shape *shape) {
   free(shape);
 }
 
-void mirror_forget(struct mirror *mirror) {
+void mirror_forget(struct mirror *mirror, struct pgconn *connection) {
   for (size_t i = 0; i < mirror->count; i++)
-    shape_free(mirror->shapes[i]);
+    shape_free(mirror->shapes[i], connection);
   mirror->count = 0;
 }
 
-void mirror_free(struct mirror *mirror) {
+void mirror_free(struct mirror *mirror, struct pgconn *connection) {
   if (mirror == NULL)
     return;
-  mirror_forget(mirror);
+  mirror_forget(mirror, connection);
   free(mirror->shapes);
   free(mirror->delete_where);
   free(mirror->prepared);
@@ -241,7 +243,7 @@ static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_
   ok = true;
 
 done:
-  shape_free(shape);
+  shape_free(shape, connection);
   PQclear(reply);
   return ok;
 }

@@ -14,10 +14,10 @@
 struct mirror;
 
 MUST_CHECK bool mirror_new(struct mirror **mirror, struct error *error);
-/* NULL is allowed. */
-void mirror_free(struct mirror *mirror);
+/* NULL is allowed; of the connection, too, for a mirror that has prepared nothing. */
+void mirror_free(struct mirror *mirror, struct pgconn *connection);
 /* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */
-void mirror_forget(struct mirror *mirror);
+void mirror_forget(struct mirror *mirror, struct pgconn *connection);
 
 /*
  * Makes what the push needs: statements, and tables and columns where a route asks for that. `in_transaction` tells

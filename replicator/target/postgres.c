@@ -46,8 +46,8 @@ static void postgres_close(void *handle) {
   struct postgres *postgres = handle;
   if (postgres == NULL)
     return;
-  mirror_free(postgres->mirror);
-  append_free(postgres->append);
+  mirror_free(postgres->mirror, postgres->connection);
+  append_free(postgres->append, postgres->connection);
   fence_release(&postgres->fence);
   if (!postgres->is_source)
     pgconn_close(postgres->connection);
@@ -131,9 +131,9 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
     error->kind = FAILURE_RETRY;
   /* A table that was made for them is gone, too. */
   if (postgres->append != NULL)
-    append_forget(postgres->append);
+    append_forget(postgres->append, connection);
   else
-    mirror_forget(postgres->mirror);
+    mirror_forget(postgres->mirror, connection);
   return false;
 }
 

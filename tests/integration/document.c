@@ -428,3 +428,28 @@ Test(document, it_is_paused_and_dropped_with_its_target) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "0");
   fixture_end(&f);
 }
+
+/* The query itself tells how many statements its session keeps. The target in its own database has some there, too. */
+Test(document, settings_that_are_read_again_leave_no_statements_behind) {
+  struct fixture f;
+  fixture_begin(&f, "doc_statements");
+  sql(f.at_source, "%s", SHOP);
+  sql(f.at_source, "select rowrelay.add_target('here', 'postgresql:');"
+                   "select rowrelay.add_document('doc', 'here', 'id', 'select o.id, o.status, (select count(*) from "
+                   "pg_prepared_statements) as kept from orders o where o.id = any ($1)', array['orders:id'], "
+                   "create_table => true)");
+  sql(f.at_source, "insert into orders values (1, 1, 'new')");
+  build(&f);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  int64_t first = 0;
+  for (int64_t i = 1; i <= 10; i++) {
+    rowrelay_ok(&f, "target", "set", "doc", "--option", i % 2 == 0 ? "retries=3" : "retries=4", NULL);
+    sql(f.at_source, "update orders set status = 'n%d' where id = 1", (int)i);
+    wait_until(f.at_source, "1", 20, "select count(*) from doc where status = 'n%d'", (int)i);
+    int64_t kept = ask_number(f.at_source, "select kept from doc");
+    first = i == 2 ? kept : first; /* all were used by then */
+    cr_expect(i <= 2 || kept <= first, "%d, then %d", (int)first, (int)kept);
+  }
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
