@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "copy.h"
+#include "letters.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -125,7 +126,7 @@ static void read_progress(const PGresult *reply, struct backfill_progress *progr
     progress->estimated = reply_bigint(reply, 0, COLUMN_ESTIMATED);
   }
   const char *note = reply_text(reply, 0, COLUMN_NOTE);
-  snprintf(progress->note, sizeof progress->note, "%s", note != NULL ? note : "");
+  letters_print(progress->note, sizeof progress->note, "%s", note != NULL ? note : "");
   progress->pause = progress->outcome == BACKFILL_WAITS ? WAIT_PAUSE : 0;
 }
 
@@ -165,7 +166,7 @@ static bool note_holder(struct backfill *backfill, struct backfill_progress *pro
   if (!ask(backfill, &QUERY_backfill_holder, &reply, error))
     return false;
   if (PQntuples(reply) > 0)
-    snprintf(progress->note, sizeof progress->note, "%s", PQgetvalue(reply, 0, 0));
+    letters_print(progress->note, sizeof progress->note, "%s", PQgetvalue(reply, 0, 0));
   PQclear(reply);
   return true;
 }

@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "letters.h"
 #include "log.h"
 #include "monitor.h"
 #include "pages.h"
@@ -88,13 +89,13 @@ static bool is_own_name(const char *name) {
 static bool may_read(const struct serve_request *request, struct serve_answer *answer) {
   const char *host = serve_header(request, "Host");
   char name[256];
-  snprintf(name, sizeof name, "%s", host != NULL ? host : "");
+  letters_print(name, sizeof name, "%s", host != NULL ? host : "");
   if (name[0] != '[')
     name[strcspn(name, ":")] = '\0';
   if (is_own_name(name))
     return true;
   char message[320];
-  snprintf(message, sizeof message, "this console does not go by the name \"%s\"", name);
+  letters_print(message, sizeof message, "this console does not go by the name \"%s\"", name);
   give_error(answer, MHD_HTTP_MISDIRECTED_REQUEST, message,
              "if it should, set " CONSOLE_HOST " to it in the environment of rowrelay run");
   return false;

@@ -5,6 +5,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "letters.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -92,14 +93,12 @@ static struct number id_of(const struct copy *copy) {
 static void wait_for(struct copy *copy, int64_t pause, const char *note) {
   copy->progress->outcome = BACKFILL_WAITS;
   copy->progress->pause = pause;
-  snprintf(copy->progress->note, sizeof copy->progress->note, "%.*s", (int)sizeof copy->progress->note - 1,
-           note != NULL ? note : "");
+  letters_print(copy->progress->note, sizeof copy->progress->note, "%s", note != NULL ? note : "");
 }
 
 /* It is done piece by piece, or not at all. */
 static bool abandon(struct copy *copy, const char *why, struct error *error) {
-  snprintf(copy->progress->note, sizeof copy->progress->note, "not as a whole: %.*s",
-           (int)sizeof copy->progress->note - 32, why);
+  letters_print(copy->progress->note, sizeof copy->progress->note, "not as a whole: %s", why);
   return ask(copy, &QUERY_copy_abandon, VALUES(id_of(copy).text, why), NULL, error);
 }
 
@@ -311,7 +310,7 @@ static bool step_waiting(struct copy *copy, struct error *error) {
       (problem == NULL && !look_if_empty(copy, &empty, error)))
     return false;
   char not_empty[512];
-  snprintf(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
+  letters_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
   if (problem != NULL || !empty)
     return abandon(copy, problem != NULL ? problem : not_empty, error);
 
@@ -367,7 +366,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
   if (problem == NULL && give_up == NULL && !look_if_empty(copy, &empty, error))
     return false;
   char not_empty[512];
-  snprintf(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
+  letters_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
   if (give_up != NULL || problem != NULL || !empty)
     return abandon(copy, give_up != NULL ? give_up : problem != NULL ? problem : not_empty, error);
   if (copy_rows(copy, error))
@@ -442,7 +441,7 @@ static bool mend(struct copy *copy, struct error *error) {
     return true;
   }
   char why[sizeof error->message];
-  snprintf(why, sizeof why, "%s", error->message);
+  letters_print(why, sizeof why, "%s", error->message);
   return abandon(copy, why, error);
 }
 

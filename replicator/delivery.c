@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "letters.h"
+
 /* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
 #define FIRST_PAUSE 25
 #define LONGEST_PAUSE 1000
@@ -50,7 +52,7 @@ void verdict_refuse(struct verdict *verdict, const struct error *why) {
 
 void verdict_answer(struct verdict *verdict, const char *answer) {
   if (verdict->answer[0] == '\0')
-    snprintf(verdict->answer, sizeof verdict->answer, "%s", answer);
+    letters_print(verdict->answer, sizeof verdict->answer, "%s", answer);
 }
 
 size_t delivery_count(const struct delivery *delivery, enum outcome outcome) {

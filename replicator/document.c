@@ -6,6 +6,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "letters.h"
 #include "number.h"
 #include "queries.h"
 #include "reply.h"
@@ -458,9 +459,10 @@ bool document_note(const struct document *document, struct source *source, const
   }
   bool ok = true;
   if (refused.length > 0) {
+    char key[101];
     char reason[256];
-    snprintf(reason, sizeof reason, "the document with key %.100s was refused: retry or skip it, then resume",
-             first_refused);
+    letters_print(key, sizeof key, "%s", first_refused);
+    snprintf(reason, sizeof reason, "the document with key %s was refused: retry or skip it, then resume", key);
     buffer_add_string(&refused, "]");
     ok = buffer_ok(&refused, "a list of refused documents", error) &&
          source_run(source, &QUERY_document_refused, VALUES(target.text, refused.data), NULL, error) &&

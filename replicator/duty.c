@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "letters.h"
 
 /* Between two lines of the log that say that a target fails: for another reason, and for the same. Milliseconds. */
 #define NEWS_INTERVAL 1000
@@ -157,7 +158,7 @@ bool duty_failed(struct duty *duty, const char *message) {
   duty->failing = true;
   if (is_news) {
     duty->logged_at = now;
-    snprintf(duty->failure, sizeof duty->failure, "%s", message);
+    letters_print(duty->failure, sizeof duty->failure, "%s", message);
   }
   pthread_mutex_unlock(&duty->lock);
   return is_news;

@@ -1,24 +1,9 @@
 #include "error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-/* What was cut is not to end in the middle of a letter: it is sent to databases, which take UTF-8 only. */
-static void end_with_letter(char *text, size_t size, int wanted) {
-  if (wanted < 0 || (size_t)wanted < size)
-    return;
-  size_t length = size - 1;
-  size_t letter = length; /* where the last one begins */
-  while (letter > 0 && length - letter < 4 && ((unsigned char)text[letter - 1] & 0xC0) == 0x80)
-    letter--;
-  if (letter == 0 || (unsigned char)text[letter - 1] < 0xC0)
-    return;
-  unsigned char first = (unsigned char)text[letter - 1];
-  size_t expected = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (length - (letter - 1) < expected)
-    text[letter - 1] = '\0';
-}
+#include "letters.h"
 
 void error_clear(struct error *error) {
   if (error != NULL)
@@ -32,9 +17,8 @@ bool error_set(struct error *error, enum failure kind, const char *format, ...) 
   char message[sizeof error->message];
   va_list arguments;
   va_start(arguments, format);
-  int wanted = vsnprintf(message, sizeof message, format, arguments);
+  letters_print_arguments(message, sizeof message, format, arguments);
   va_end(arguments);
-  end_with_letter(message, sizeof message, wanted);
   error_clear(error);
   error->kind = kind;
   memcpy(error->message, message, sizeof message);
@@ -46,9 +30,8 @@ bool error_detail(struct error *error, const char *format, ...) {
     return false;
   va_list arguments;
   va_start(arguments, format);
-  int wanted = vsnprintf(error->detail, sizeof error->detail, format, arguments);
+  letters_print_arguments(error->detail, sizeof error->detail, format, arguments);
   va_end(arguments);
-  end_with_letter(error->detail, sizeof error->detail, wanted);
   return false;
 }
 
@@ -57,8 +40,7 @@ bool error_hint(struct error *error, const char *format, ...) {
     return false;
   va_list arguments;
   va_start(arguments, format);
-  int wanted = vsnprintf(error->hint, sizeof error->hint, format, arguments);
+  letters_print_arguments(error->hint, sizeof error->hint, format, arguments);
   va_end(arguments);
-  end_with_letter(error->hint, sizeof error->hint, wanted);
   return false;
 }

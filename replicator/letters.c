@@ -1,5 +1,6 @@
 #include "letters.h"
 
+#include <stdio.h>
 #include <string.h>
 
 size_t letters_length(const char *text, size_t left) {
@@ -33,4 +34,30 @@ void letters_tame(char *text, bool ascii_only) {
     left -= taken;
   }
   *to = '\0';
+}
+
+static void end_with_letter(char *text, size_t size, int wanted) {
+  if (wanted < 0 || (size_t)wanted < size)
+    return;
+  size_t length = size - 1;
+  size_t letter = length; /* where the last one begins */
+  while (letter > 0 && length - letter < 4 && ((unsigned char)text[letter - 1] & 0xC0) == 0x80)
+    letter--;
+  if (letter == 0 || (unsigned char)text[letter - 1] < 0xC0)
+    return;
+  unsigned char first = (unsigned char)text[letter - 1];
+  size_t expected = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (length - (letter - 1) < expected)
+    text[letter - 1] = '\0';
+}
+
+void letters_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
+  end_with_letter(text, size, vsnprintf(text, size, format, arguments));
+}
+
+void letters_print(char *text, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  letters_print_arguments(text, size, format, arguments);
+  va_end(arguments);
 }

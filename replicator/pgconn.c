@@ -147,7 +147,7 @@ static void trim_newline(char *text) {
 
 static bool connect_failed(struct pgconn *connection, struct error *error) {
   char reason[sizeof error->message];
-  snprintf(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
+  letters_print(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
   trim_newline(reason);
   error_set(error, FAILURE_RETRY, "%s", reason[0] != '\0' ? reason : "cannot connect");
   return false;
@@ -169,9 +169,9 @@ static void describe(struct pgconn *connection) {
   const char *host = PQhost(connection->pg);
   const char *port = PQport(connection->pg);
   const char *database = PQdb(connection->pg);
-  snprintf(connection->description, sizeof connection->description, "%s:%s/%s",
-           host != NULL && host[0] != '\0' ? host : "local", port != NULL ? port : "",
-           database != NULL ? database : "");
+  letters_print(connection->description, sizeof connection->description, "%s:%s/%s",
+                host != NULL && host[0] != '\0' ? host : "local", port != NULL ? port : "",
+                database != NULL ? database : "");
 }
 
 /* Tries one server after another, and says in `silent` which of them did not answer at all. */
@@ -199,7 +199,7 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
     again = !ok && !interrupted() && clock_now() >= until && servers_leave_out(&servers, connection->pg);
     if (again) {
       describe(connection);
-      snprintf(silent, size, "%s", connection->description);
+      letters_print(silent, size, "%s", connection->description);
     }
   } while (again);
   servers_release(&servers);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "letters.h"
 #include "reply.h"
 
 /* Columns of target_settings.sql */
@@ -64,7 +65,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .workers = reply_int(reply, row, COLUMN_WORKERS),
   };
   settings->lanes.live = settings->document ? (settings->lanes.count - 1) / 2 : settings->lanes.count - 1;
-  snprintf(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
+  letters_print(settings->reason, sizeof settings->reason, "%s", PQgetvalue(reply, row, COLUMN_REASON));
   return copy_text(settings->name, sizeof settings->name, PQgetvalue(reply, row, COLUMN_NAME), "a target's name",
                    error) &&
          copy_text(settings->url, sizeof settings->url, PQgetvalue(reply, row, COLUMN_URL), "a target's URL", error) &&

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lease.h"
+#include "letters.h"
 #include "number.h"
 #include "queries.h"
 #include "receipts.h"
@@ -156,8 +157,8 @@ static void add_halt(const struct settlement *settlement, struct pgconn *connect
     if (delivery->fates[i].outcome != OUTCOME_REFUSED)
       continue;
     char reason[256];
-    snprintf(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
-             (long long)change->id, change->route->relation);
+    letters_print(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
+                  (long long)change->id, change->route->relation);
     pgconn_pipeline_add(connection, &QUERY_target_halt,
                         VALUES(number(settlement->claim->settings->target).text, reason));
     return;

@@ -10,6 +10,7 @@
 #include "delivery.h"
 #include "document.h"
 #include "lease.h"
+#include "letters.h"
 #include "log.h"
 #include "metrics.h"
 #include "number.h"
@@ -154,7 +155,7 @@ static void report_failure(struct work *work, const struct error *error) {
 static void halt_target(struct work *work, const struct error *error) {
   char reason[1200];
   struct error failed;
-  snprintf(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
+  letters_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
   log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings.name);
   if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings.target).text, reason), NULL, &failed))
     log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings.name);

@@ -10,6 +10,7 @@
 #include "../backfill.h"
 #include "../command.h"
 #include "call.h"
+#include "letters.h"
 #include "number.h"
 #include "pattern.h"
 #include "progress.h"
@@ -97,7 +98,7 @@ static bool drive(struct job *job, struct error *error) {
   if (!backfill_look(&job->backfill, &state, error))
     return false;
   char what[256];
-  snprintf(what, sizeof what, "%s to %s", job->table, job->target);
+  letters_print(what, sizeof what, "%s to %s", job->table, job->target);
   progress_begin(&job->progress, what, state.read);
   if (state.note[0] != '\0')
     progress_show(&job->progress, state.read, state.estimated, state.note);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "entry.h"
+#include "letters.h"
 #include "progress.h"
 #include "reply.h"
 
@@ -185,7 +186,7 @@ static void add_title(struct sheet *sheet) {
   int width = snprintf(right, sizeof right, "%s  every %" PRId64 " s  q quits", view->clock, view->seconds);
   style(sheet, BOLD);
   char left[256];
-  snprintf(left, sizeof left, "rowrelay  %s", view->source);
+  letters_print(left, sizeof left, "rowrelay  %s", view->source);
   int room = view->columns - width - GAP;
   if (room < NARROWEST_TARGET) {
     entry_add_within(sheet->page, left, strlen(left), view->columns);

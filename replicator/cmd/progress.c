@@ -7,6 +7,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "letters.h"
 
 #define BAR_WIDTH 20
 #define LINE_LIMIT ((size_t)4096)
@@ -112,7 +113,7 @@ void progress_show(struct progress *progress, int64_t done, int64_t total, const
   int64_t now = clock_now();
   int64_t rate = measure_rate(progress, now, done);
   bool news = note[0] != '\0' && strcmp(note, progress->note) != 0;
-  snprintf(progress->note, sizeof progress->note, "%s", note);
+  letters_print(progress->note, sizeof progress->note, "%s", note);
   if (!news && now - progress->shown_at < (progress->terminal ? BAR_INTERVAL : LINE_INTERVAL))
     return;
   progress->shown_at = now;

@@ -9,6 +9,7 @@
 #include "../interrupt.h"
 #include "../table.h"
 #include "call.h"
+#include "letters.h"
 #include "live.h"
 #include "queries.h"
 #include "screen.h"
@@ -56,9 +57,10 @@ static void name_source(struct watch *watch) {
   const char *description = pgconn_describe(source_connection(watch->source));
   const char *database = strrchr(description, '/');
   if (database == NULL)
-    snprintf(watch->name, sizeof watch->name, "%s", description);
+    letters_print(watch->name, sizeof watch->name, "%s", description);
   else
-    snprintf(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description), description);
+    letters_print(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description),
+                  description);
 }
 
 /* Asks the source, and connects to it again where it was lost. An error only where trying again would not help. */
@@ -103,7 +105,7 @@ static bool draw(const struct watch *watch, struct error *error) {
   time_t now = time(NULL);
   struct tm local;
   strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &local));
-  snprintf(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
+  letters_print(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
   for (char *c = problem; (c = strpbrk(c, "\n\t")) != NULL;)
     *c = ' ';
   struct live_view view = {.colours = no_colour == NULL || no_colour[0] == '\0',

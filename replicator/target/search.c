@@ -14,6 +14,7 @@
 
 #include "change_json.h"
 #include "latest.h"
+#include "letters.h"
 
 #define BULK_BYTES ((int64_t)5 * 1024 * 1024) /* of a request, unless option bulk_bytes says otherwise */
 #define LONGEST_ID 512                        /* bytes */
@@ -178,7 +179,10 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
       char answer[ANSWER_SIZE];
       const char *result = json_string_value(json_object_get(outcome, "result"));
-      snprintf(answer, sizeof answer, "%d %s", (int)status, result != NULL ? result : status == 409 ? "newer" : "");
+      letters_print(answer, sizeof answer, "%d %s", (int)status,
+                    result != NULL  ? result
+                    : status == 409 ? "newer"
+                                    : "");
       verdict_answer(verdict, answer);
       verdict->kind = VERDICT_DELIVERED;
       return true;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "receiver.h"
 
 /* The part of a shop that documents are made of: customers are shared by orders, lines belong to one. */
 static const char SHOP[] = "create table customer (id int primary key, name text, visits int);"
@@ -452,4 +453,26 @@ Test(document, settings_that_are_read_again_leave_no_statements_behind) {
   }
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
+}
+
+/* It stops the document, and the reason that is noted tells no more of the key than fits. */
+Test(document, a_refused_key_is_shortened_between_letters) {
+  struct fixture f;
+  struct receiver *receiver = receiver_begin();
+  fixture_begin(&f, "doc_letters");
+  receiver_answer(receiver, NULL, 0, (struct answer){.status = 422});
+  sql(f.at_source, "create table person (name text primary key)");
+  rowrelay_ok(&f, "target", "add", "w", receiver_url(receiver, "/"), NULL);
+  sql(f.at_source, "select rowrelay.add_document('doc', 'w', 'name', 'select p.name from person p where p.name = any "
+                   "($1)', array['person:name'])");
+  sql(f.at_source, "insert into person values ('x' || repeat('\xc3\xbc', 200))");
+  rowrelay_ok(&f, "target", "set", "doc", "--option", "on_error=halt", "--option", "retries=0", NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "halted", 20, "select state from rowrelay.status where target = 'doc'");
+  cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.status where target = 'doc'"),
+                   ask(f.at_source, "select format('the document with key x%%s was refused: retry or skip it, then "
+                                    "resume', repeat('\xc3\xbc', 49))"));
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+  receiver_end(receiver);
 }

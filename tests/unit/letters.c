@@ -25,3 +25,13 @@ Test(letters, what_is_no_letter_is_a_question_mark) {
   /* written longer than need be, half of a pair, beyond the last */
   check("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80", "\?\? \?\?\? \?\?\?\?", "\?\? \?\?\? \?\?\?\?");
 }
+
+Test(letters, what_is_cut_ends_with_a_whole_letter) {
+  char text[8];
+  letters_print(text, sizeof text, "%s", "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
+  cr_expect_str_eq(text, "\xc3\xbc\xc3\xbc\xc3\xbc");
+  letters_print(text, sizeof text, "a%s", "\xc3\xbc\xc3\xbc\xc3\xbc");
+  cr_expect_str_eq(text, "a\xc3\xbc\xc3\xbc\xc3\xbc");
+  letters_print(text, sizeof text, "abcdef%s", "\xf0\x9f\x98\x80");
+  cr_expect_str_eq(text, "abcdef");
+}
