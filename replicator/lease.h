@@ -22,7 +22,7 @@
  */
 MUST_CHECK bool lease_take(const struct claim *claim, struct batch *batch, bool *taken, struct error *error);
 
-/* To be called before each push. FAILURE_FENCED: others have the lanes. */
+/* To be called before each push, and during a long one. FAILURE_FENCED: others have the lanes. */
 MUST_CHECK bool lease_renew(const struct claim *claim, const struct batch *batch, struct error *error);
 
 /* Begins the transaction that settles, if the lanes are still held; lets go of them in it. FAILURE_FENCED as above. */

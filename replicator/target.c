@@ -94,6 +94,10 @@ bool target_check(const struct settings *settings, struct error *error) {
   return error_hint(error, "%s", hint);
 }
 
+bool push_is_still_ours(const struct push *push, struct error *error) {
+  return push->still_ours == NULL || push->still_ours(push->claimer, error);
+}
+
 bool target_push(struct target *target, const struct push *push, struct error *error) {
   bool ok = target->kind->push(target->handle, push, error);
   if (!ok)

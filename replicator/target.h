@@ -23,7 +23,15 @@ struct push {
   int64_t first_id;         /* what is older in these lanes is settled */
   bool routes_are_new;      /* the attempt before this one failed, and they were read since */
   struct verdict *verdicts; /* one for each change, see delivery.h; here it also says what it answered */
+  bool (*still_ours)(void *claimer, struct error *error); /* see push_is_still_ours(); NULL: there is no claim */
+  void *claimer;
 };
+
+/*
+ * Whether the claim holds, and for as long as a push may take. Who has no fence to keep late requests out asks this
+ * before each request; if not, others may be pushing what comes next, and nothing more is to be sent.
+ */
+MUST_CHECK bool push_is_still_ours(const struct push *push, struct error *error);
 
 struct target_kind {
   const char *scheme; /* what its URLs begin with */

@@ -41,6 +41,7 @@ struct work {
   const struct claim *claim; /* only while a batch is delivered */
   int64_t delivery_began;    /* clock_now(), as is */
   int64_t source_heard;      /* when the source was last told that the delivery goes on */
+  int64_t leased_until;      /* so long nobody else gets the lanes of a lease */
   bool source_lost;          /* noticed in the middle of a delivery */
   struct breaker breaker;
   bool late_first; /* work that live changes overtake has its turn */
@@ -196,31 +197,48 @@ static void measure_batch(const struct work *work, const struct delivery *pushed
       histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
 }
 
+/* A lease has to last longer than what is begun under it. */
+static bool outlasts_a_push(const struct work *work) {
+  return work->leased_until - clock_now() >= work->settings.push_timeout;
+}
+
 /*
- * To be called before each push. A push in parts, with retries, may take longer than the source waits for a claim that
- * it hears nothing of: it is to hear something now and then. A lease is renewed instead.
+ * A push in parts, with retries, may take longer than the source waits for a claim that it hears nothing of: it is to
+ * hear something now and then. A lease is renewed instead.
  */
 static bool keep_claim(struct work *work, struct error *error) {
   bool leased = work->settings.leased;
-  if (!leased && clock_now() - work->source_heard < SOURCE_TIMEOUT)
+  int64_t now = clock_now();
+  if (leased ? outlasts_a_push(work) : now - work->source_heard < SOURCE_TIMEOUT)
     return true;
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
   bool ok = leased ? lease_renew(work->claim, &work->batch, error) : source_script(work->source, "select 1", error);
-  work->source_heard = clock_now();
+  work->source_heard = now;
+  work->leased_until = now + work->settings.lease;
   work->source_lost = !ok && (!leased || !pgconn_alive(source_connection(work->source)));
+  if (ok && leased && !outlasts_a_push(work))
+    return error_set(error, FAILURE_RETRY, "the source took too long to renew a lease");
   return ok;
+}
+
+/*
+ * For struct push, and before each push. Whoever lost the source has lost the lanes, too: somebody else may be pushing
+ * what comes after this.
+ */
+static bool still_ours(void *context, struct error *error) {
+  struct work *work = context;
+  if (!pgconn_alive(source_connection(work->source))) {
+    work->source_lost = true;
+    return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+  }
+  return keep_claim(work, error);
 }
 
 static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                          struct error *error) {
   struct work *work = context;
   int64_t began = clock_microseconds();
-  /* Whoever lost the source has lost the lanes, too: somebody else may be pushing what comes after this. */
-  if (!pgconn_alive(source_connection(work->source))) {
-    work->source_lost = true;
-    return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
-  }
-  if (!keep_claim(work, error))
+  if (!still_ours(work, error))
     return false;
   const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
@@ -230,7 +248,9 @@ static bool push_changes(void *context, const struct change *const *changes, siz
                       .lane_count = batch->lane_count,
                       .token = batch->receipt.token,
                       .first_id = work->batch.first_id,
-                      .routes_are_new = work->has_failed};
+                      .routes_are_new = work->has_failed,
+                      .still_ours = still_ours,
+                      .claimer = work};
   bool ok;
   if (work->settings.document) {
     pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
@@ -364,6 +384,7 @@ static bool deliver(struct work *work, const struct claim *claim) {
   bool stay = true;
   work->claim = claim;
   work->delivery_began = work->source_heard = clock_now();
+  work->leased_until = 0;
   work->source_lost = false;
   error_clear(&error);
   bool ok;

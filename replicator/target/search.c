@@ -242,7 +242,7 @@ static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   sent.length = length;
   if (bulk->item_count == 0)
     return true;
-  bool ok = buffer_ok(&bulk->body, "a request", error) &&
+  bool ok = buffer_ok(&bulk->body, "a request", error) && push_is_still_ours(bulk->push, error) &&
             search_ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &sent, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
@@ -334,7 +334,8 @@ done:
 }
 
 /* A barrier: nothing else of the target is on its way. */
-static bool push_truncate(struct search *search, const struct change *change, struct error *error) {
+static bool push_truncate(struct search *search, const struct push *push, struct error *error) {
+  const struct change *change = push->changes[0];
   if (change->new_row != NULL)
     return error_set(error, FAILURE_REFUSED, "a partition of %s was truncated, and an index does not know its rows",
                      change->route->relation);
@@ -351,6 +352,7 @@ static bool push_truncate(struct search *search, const struct change *change, st
   /* What was written last is not seen by a query before a refresh. */
   buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
   bool ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, NULL, error);
+  ok = ok && push_is_still_ours(push, error);
   if (ok) {
     buffer_clear(&path);
     buffer_add_format(&path, "/%s/_delete_by_query?conflicts=proceed&refresh=true&ignore_unavailable=true", name.data);
@@ -366,7 +368,7 @@ static bool search_push(void *handle, const struct push *push, struct error *err
   struct search *search = handle;
   if (push->changes[0]->operation == OPERATION_TRUNCATE) {
     verdict_answer(&push->verdicts[0], "emptied");
-    return push_truncate(search, push->changes[0], error);
+    return push_truncate(search, push, error);
   }
   return push_rows(search, push, error);
 }

@@ -414,7 +414,8 @@ static bool begin_requests(struct sending *sending) {
   for (int i = 0; i < webhook->http.concurrency; i++) {
     struct slot *slot = &webhook->slots[i];
     struct error why;
-    if (!slot->busy && sending->ready_count > 0 && may_begin(sending) && !send_next(sending, slot, &why))
+    if (!slot->busy && sending->ready_count > 0 && may_begin(sending) &&
+        (!push_is_still_ours(sending->push, &why) || !send_next(sending, slot, &why)))
       fail(sending, &why);
     any = any || slot->busy;
   }

@@ -13,7 +13,9 @@ declare
                             when scheme ~ '^(ndjson|clickhouse)\+https?$' then 'http lines'
                           end;
   secret constant text := '\$\{[A-Za-z_][A-Za-z0-9_]*\}';
-  option record;
+  option       record;
+  lease        integer;
+  push_timeout integer;
 begin
   if kind is null then
     raise exception 'target URL "%" is of no known kind', url
@@ -133,6 +135,14 @@ begin
               hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
     end if;
   end loop;
+  lease := coalesce(options ->> 'lease', '120');
+  push_timeout := coalesce(options ->> 'push_timeout', '60');
+  -- Else others might claim what is on its way still.
+  if (options ->> 'claim' = 'lease' or options ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
+    raise exception 'option lease is %, and option push_timeout %: a lease has to be longer than a push may take', lease, push_timeout
+      using errcode = 'invalid_parameter_value',
+            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout, 2 * push_timeout, lease);
+  end if;
   if options ->> 'body' is not null and coalesce((options ->> 'events')::integer, 1) > 1 then
     raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
       hint = 'A body of your own is sent for one change at a time.';

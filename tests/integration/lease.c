@@ -69,7 +69,7 @@ Test(lease, nothing_holds_vacuum_back_while_a_batch_is_pushed) {
 
 Test(lease, lanes_of_a_killed_process_wait_for_its_lease_and_no_longer) {
   struct fixture f;
-  begin(&f, "lease_kill", "{\"claim\": \"lease\", \"lease\": 4}");
+  begin(&f, "lease_kill", "{\"claim\": \"lease\", \"lease\": 4, \"push_timeout\": 3}");
   PGconn *holder = hold_target(&f);
   sql(f.at_source, "update item set v = 1");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
@@ -111,7 +111,7 @@ Test(lease, processes_whose_clocks_differ_by_hours_do_not_take_each_others_lanes
   /* a sanitizer wants to be the first library */
   if (access("/usr/lib/" FAKETIME_TRIPLET "/faketime/libfaketimeMT.so.1", R_OK) != 0 || getenv("ASAN_OPTIONS") != NULL)
     cr_skip_test("libfaketime is not installed, or a sanitizer is");
-  begin(&f, "lease_clocks", "{\"claim\": \"lease\", \"lease\": 6}");
+  begin(&f, "lease_clocks", "{\"claim\": \"lease\", \"lease\": 12, \"push_timeout\": 11}");
   PGconn *holder = hold_target(&f);
   sql(f.at_source, "update item set v = 1");
   pid_t first = run_with_clock(&f, "-1h");
@@ -137,17 +137,17 @@ Test(lease, processes_whose_clocks_differ_by_hours_do_not_take_each_others_lanes
   fixture_end(&f);
 }
 
-/* It hangs in the middle of its push for longer than its lease; meanwhile another one delivers. */
+/* It hangs in the middle of its push, and its lease ends; meanwhile another one delivers. */
 Test(lease, a_process_that_comes_too_late_settles_nothing) {
   struct fixture f;
-  begin(&f, "lease_late", "{\"claim\": \"lease\", \"lease\": 1}");
+  begin(&f, "lease_late", "{\"claim\": \"lease\"}");
   PGconn *holder = hold_target(&f);
   sql(f.at_source, "update item set v = 1");
   pid_t late = fixture_run(&f, "--workers", "1", NULL);
   wait_until_pushing(&f);
   kill(late, SIGSTOP);
   release(holder);
-  wait_until(f.at_source, "t", 10, "select bool_and(lease_until < clock_timestamp()) from rowrelay.lease");
+  sql(f.at_source, "update rowrelay.lease set lease_until = clock_timestamp()");
   pid_t other = fixture_run(&f, "--workers", "1", NULL);
   wait_until_empty(&f, 20);
   sql(f.at_source, "update item set v = 2");
@@ -164,7 +164,8 @@ Test(lease, a_process_that_comes_too_late_settles_nothing) {
 
 Test(lease, what_kills_every_process_is_refused_alone) {
   struct fixture f;
-  begin(&f, "lease_deadly", "{\"claim\": \"lease\", \"lease\": 1, \"lanes\": 4, \"retries\": 0, \"batch_rows\": 16}");
+  begin(&f, "lease_deadly",
+        "{\"claim\": \"lease\", \"lease\": 3, \"push_timeout\": 2, \"lanes\": 4, \"retries\": 0, \"batch_rows\": 16}");
   sql(f.at_target,
       "create function hang() returns trigger language plpgsql as $$ begin if new.key = '7' then perform pg_sleep(60); "
       "end if; return new; end $$; create trigger hang before insert on item_changes for each row execute function "
@@ -193,7 +194,7 @@ Test(lease, what_kills_every_process_is_refused_alone) {
 
 Test(lease, at_most_once_is_not_sent_again_after_a_kill) {
   struct fixture f;
-  begin(&f, "lease_once", "{\"guarantee\": \"at-most-once\", \"lease\": 1}");
+  begin(&f, "lease_once", "{\"guarantee\": \"at-most-once\", \"lease\": 6, \"push_timeout\": 5}");
   PGconn *holder = hold_target(&f);
   sql(f.at_source, "update item set v = 1");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
@@ -260,5 +261,17 @@ Test(lease, many_processes_keep_every_keys_order) {
                    "0");
   for (int i = 0; i < 3; i++)
     stop_process(processes[i], SIGTERM);
+  fixture_end(&f);
+}
+
+Test(lease, a_lease_that_a_push_may_outlast_is_refused) {
+  struct fixture f;
+  const char *errors;
+  begin(&f, "lease_short", "{\"push_timeout\": 600}");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "w", "--option", "claim=lease", NULL), 2);
+  cr_assert(strstr(errors, "option lease is 120, and option push_timeout 600") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, NULL, "target", "set", "w", "--option", "guarantee=at-most-once", NULL), 2);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "claim=lease", "--option", "lease=601", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, NULL, "target", "set", "w", "--option", "lease=600", NULL), 2);
   fixture_end(&f);
 }

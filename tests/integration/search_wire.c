@@ -287,6 +287,22 @@ Test(search_wire, a_request_is_bounded_in_bytes) {
   end(&f);
 }
 
+Test(search_wire, requests_that_take_longer_than_a_lease_are_not_sent_by_two) {
+  struct fixture f;
+  begin(&f, "wire_lease");
+  const char *const options[] = {"bulk_bytes=1024", "push_timeout=2", "lease=3", "claim=lease"};
+  for (int i = 0; i < 4; i++)
+    rowrelay_ok(&f, "target", "set", "w", "--option", options[i], NULL);
+  receiver_answer(receiver, "_bulk", 0, (struct answer){.status = 200, .make_body = answer_items, .delay = 1});
+  sql(f.at_source, "insert into item select n, '200 ' || repeat('x', 1000) from generate_series(1, 6) as n");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 20);
+  stop_process(process, SIGTERM);
+  cr_assert_eq(receiver_count(receiver), 6);
+  cr_assert_eq(receiver_most_at_once(receiver), 1);
+  end(&f);
+}
+
 /* Its older change is accepted, so the index is as the table was then. */
 Test(search_wire, of_a_row_that_is_refused_the_change_before_counts) {
   struct fixture f;

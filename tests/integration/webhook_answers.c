@@ -397,6 +397,45 @@ Test(webhook_answers, a_slow_receiver_gets_each_change_once) {
   end();
 }
 
+/* ---- a claim that is lost ---------------------------------------------------------------------------------------- */
+
+/* One row changes five times, and the claim is lost by `how` when the first of them has come. */
+static void lose_claim(const char *how) {
+  receiver_answer(receiver, NULL, 0, (struct answer){.delay = 1.2});
+  sql(f.at_source, "insert into item values (1, 'v1')");
+  for (int i = 2; i <= 5; i++)
+    sql(f.at_source, "update item set name = 'v%d'", i);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  receiver_wait(receiver, 1, 10);
+  sql(f.at_source, "%s", how);
+  wait_until_empty(&f, 20);
+  stop_process(process, SIGTERM);
+}
+
+/* What was on its way came, and came again; nothing after it was sent by who had lost the claim. */
+static void assert_only_the_first_came_twice(void) {
+  receiver_load(receiver, f.at_source);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(body::json #>> '{data,after,name}', ' ' order by n) from request"),
+      "v1 v1 v2 v3 v4 v5");
+}
+
+Test(webhook_answers, who_has_lost_the_source_sends_nothing_more) {
+  begin("answers_claim_lost", NULL);
+  lose_claim("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and "
+             "application_name = 'rowrelay' and state = 'idle in transaction'");
+  assert_only_the_first_came_twice();
+  end();
+}
+
+/* The lease is renewed while the push goes on, so who has lost it finds out. */
+Test(webhook_answers, who_has_lost_a_lease_sends_nothing_more) {
+  begin("answers_lease_lost", (const char *[]){"push_timeout=9", "lease=10", "claim=lease", NULL});
+  lose_claim("update rowrelay.lease set lease_until = clock_timestamp()");
+  assert_only_the_first_came_twice();
+  end();
+}
+
 /* ---- killed ---------------------------------------------------------------------------------------------------- */
 
 Test(webhook_answers, a_killed_process_sends_again_what_was_not_settled_with_the_same_ids) {
