@@ -10,9 +10,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A page has a handful of connections, and a scraper one; more are turned away. */
-#define MOST_CONNECTIONS 64U
+#include "visitors.h"
+
+/* A page has a handful of connections, and a scraper one; more are turned away. One address cannot have them all. */
+#define MOST_CONNECTIONS 128U
+#define MOST_OF_AN_ADDRESS 32U
+/* Of the time between two bytes, and of all of a request, and of an answer on its way. */
 #define IDLE_SECONDS 30U
+#define READING_TIME 10000  /* milliseconds */
+#define SENDING_TIME 120000 /* the same */
 #define LONGEST_BODY ((size_t)1024 * 1024)
 #define LONGEST_ANSWER ((size_t)64 * 1024 * 1024)
 #define BACKLOG 64
@@ -22,6 +28,7 @@ struct server {
   const struct serve_route *routes;
   void *context;
   int port;
+  struct visitors visitors;
 };
 
 const char *serve_header(const struct serve_request *request, const char *name) {
@@ -43,6 +50,8 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
   if (response == NULL)
     return MHD_NO;
   MHD_add_response_header(response, "Content-Type", answer->type != NULL ? answer->type : "text/plain; charset=utf-8");
+  /* A page that asks every two seconds is not to hold a connection in between. */
+  MHD_add_response_header(response, "Connection", "close");
   MHD_add_response_header(response, "Cache-Control", answer->may_be_kept ? "max-age=300" : "no-store");
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   MHD_add_response_header(response, "X-Frame-Options", "DENY");
@@ -82,10 +91,16 @@ static void find_answer(const struct server *server, const struct serve_request 
   buffer_add_string(&answer->body, answer->allow != NULL ? "not allowed\n" : "not found\n");
 }
 
+static struct visitor *visitor_of(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info != NULL ? info->socket_context : NULL;
+}
+
 /* Called once when the headers are there, for each piece of the body, and once when all is there. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *piece, size_t *length, void **state) {
   (void)version;
+  struct server *server = context;
   struct buffer *body = *state;
   if (body == NULL) {
     body = calloc(1, sizeof *body);
@@ -101,6 +116,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     *length = 0;
     return MHD_YES;
   }
+  visitors_unlimit(&server->visitors, visitor_of(connection));
   struct serve_answer answer = {.status = 0};
   if (body->overflow) {
     buffer_init(&answer.body, LONGEST_ANSWER);
@@ -109,8 +125,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
   } else {
     struct serve_request request = {
         .method = method, .path = path, .body = body->data, .body_length = body->length, .connection = connection};
-    find_answer(context, &request, &answer);
+    find_answer(server, &request, &answer);
   }
+  visitors_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
   return send_answer(connection, &answer);
 }
 
@@ -124,6 +141,18 @@ static void forget_request(void *context, struct MHD_Connection *connection, voi
   buffer_release(*state);
   free(*state);
   *state = NULL;
+}
+
+static void greet(void *context, struct MHD_Connection *connection, void **visitor,
+                  enum MHD_ConnectionNotificationCode what) {
+  struct server *server = context;
+  if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+    *visitor = visitors_enter(&server->visitors,
+                              MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    visitors_limit(&server->visitors, *visitor, READING_TIME);
+  } else {
+    visitors_leave(&server->visitors, *visitor);
+  }
 }
 
 /* ---- the socket ------------------------------------------------------------------------------------------------ */
@@ -202,16 +231,20 @@ bool serve_start(struct server **server, const char *address, const struct serve
   if (!listen_on(address, &fd, error))
     return false;
   struct server *made = calloc(1, sizeof *made);
-  if (made != NULL) {
+  bool watched = made != NULL && visitors_start(&made->visitors, error);
+  if (watched) {
     made->routes = routes;
     made->context = context;
     made->port = port_of(fd);
     made->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0,
                                     NULL, NULL, handle, made, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                                    MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-                                    MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL, MHD_OPTION_END);
+                                    MOST_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, MOST_OF_AN_ADDRESS,
+                                    MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_NOTIFY_CONNECTION, greet,
+                                    made, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL, MHD_OPTION_END);
   }
   if (made == NULL || made->daemon == NULL) {
+    if (watched)
+      visitors_stop(&made->visitors);
     free(made);
     close(fd);
     return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the server did not start", address);
@@ -224,6 +257,7 @@ void serve_stop(struct server *server) {
   if (server == NULL)
     return;
   MHD_stop_daemon(server->daemon);
+  visitors_stop(&server->visitors);
   free(server);
 }
 

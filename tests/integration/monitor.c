@@ -1,9 +1,13 @@
 /* monitor: what a running process tells probes and Prometheus over HTTP. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "fixture.h"
 #include "proxy.h"
@@ -208,6 +212,77 @@ Test(monitor, a_command_asks_a_process_how_it_is) {
   cr_assert_eq(rowrelay(&f, NULL, &errors, "health", "localhost", NULL), 2);
   start_server("source");
   f.at_source = connect_to(f.source, NULL);
+  fixture_end(&f);
+}
+
+enum { SLOW = 200 };
+
+/* Connections that send a request and never end it, which is all that it takes to hold one. */
+static void begin_slowly(int slow[static SLOW], const char *from, int port) {
+  static const char BEGINS[] = "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ";
+  struct sockaddr_in client = {.sin_family = AF_INET};
+  struct sockaddr_in server = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+  inet_pton(AF_INET, from, &client.sin_addr);
+  inet_pton(AF_INET, "127.0.0.1", &server.sin_addr);
+  for (int i = 0; i < SLOW; i++) {
+    slow[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    cr_assert_eq(bind(slow[i], (struct sockaddr *)&client, sizeof client), 0);
+    cr_assert(connect(slow[i], (struct sockaddr *)&server, sizeof server) == 0 || errno == EINPROGRESS);
+    sleep_seconds(0.002);
+    send(slow[i], BEGINS, strlen(BEGINS), MSG_NOSIGNAL);
+  }
+}
+
+/* A byte for each; gives how many are still taken. */
+static int go_on_slowly(const int slow[static SLOW]) {
+  char byte;
+  int taken = 0;
+  for (int i = 0; i < SLOW; i++)
+    taken += send(slow[i], "a", 1, MSG_NOSIGNAL) == 1 && recv(slow[i], &byte, 1, 0) < 0 && errno == EAGAIN;
+  return taken;
+}
+
+Test(monitor, slow_requests_of_one_address_keep_probes_of_others_from_nothing) {
+  int slow[SLOW];
+  int port;
+  begin("monitor_slow");
+  pid_t process = run_and_listen(&port);
+  begin_slowly(slow, "127.0.0.2", port);
+  double since = seconds_now();
+  for (int i = 0; i < 20; i++)
+    cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  cr_assert(seconds_now() - since < 5);
+  cr_assert(go_on_slowly(slow) > 10);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(monitor, a_request_that_does_not_end_is_cut_though_it_goes_on) {
+  int slow[SLOW];
+  int port;
+  begin("monitor_slower");
+  pid_t process = run_and_listen(&port);
+  begin_slowly(slow, "127.0.0.1", port);
+  cr_assert(go_on_slowly(slow) > 10);
+  double until = give_up_at(20);
+  while (go_on_slowly(slow) > 0) {
+    cr_assert(seconds_now() < until);
+    sleep_seconds(0.5);
+  }
+  cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* Many pages of a console, which ask every two seconds, hold none. */
+Test(monitor, a_connection_that_was_answered_is_closed) {
+  int port;
+  begin("monitor_closes");
+  pid_t process = run_and_listen(&port);
+  struct visit answer = visit(port, "GET", "/healthz", NULL, NULL);
+  cr_assert_eq(answer.status, 200);
+  cr_assert(strstr(answer.headers, "Connection: close\r\n") != NULL, "%s", answer.headers);
+  stop_process(process, SIGTERM);
   fixture_end(&f);
 }
 
