@@ -122,15 +122,26 @@ bool source_check_schema(struct source *source, struct error *error) {
   return error_hint(error, "use a newer rowrelay");
 }
 
+enum { COLUMN_GOES_ON_AFTER, COLUMN_IS_ALARM };
+
 static bool skip_lost_ids(struct source *source, struct error *error) {
   PGresult *result = NULL;
   if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error))
     return false;
-  if (!PQgetisnull(result, 0, 0))
+  const char *after = PQgetvalue(result, 0, COLUMN_GOES_ON_AFTER);
+  if (PQgetisnull(result, 0, COLUMN_GOES_ON_AFTER))
+    ;
+  else if (reply_bool(result, 0, COLUMN_IS_ALARM))
     log_message(LOG_LEVEL_WARNING,
                 "source: the server crashed, was restored, or took over from another, and may have lost changes that "
                 "targets have; change ids go on after %s",
-                PQgetvalue(result, 0, 0));
+                after);
+  else
+    log_message(
+        LOG_LEVEL_INFO,
+        "source: the server was started anew, or its statistics were; change ids go on after %s, in case it has "
+        "forgotten some",
+        after);
   PQclear(result);
   return true;
 }

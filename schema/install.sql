@@ -26,9 +26,11 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/readable_truncation.sql
 \ir functions/lane_number.sql
 \ir functions/last_change_id.sql
+\ir functions/this_server.sql
 \ir functions/skip_lost_ids.sql
 \ir functions/change_age.sql
 \ir functions/day_bounds.sql
+\ir functions/last_id_up_to.sql
 \ir functions/take_job.sql
 \ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
@@ -296,5 +298,6 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir views/backfills.sql
 \ir views/status.sql
 \ir partitions.sql
+\ir server.sql
 \ir grants.sql
 commit;

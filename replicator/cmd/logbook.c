@@ -90,15 +90,25 @@ static void adapt(struct logbook *book, int64_t milliseconds) {
     book->window /= 2;
 }
 
+/* Whole starts of the server can be between two ids, so that looking at window after window would take for ever. */
+static bool skip_gap(struct logbook *book, const char *days, int64_t *high, struct error *error) {
+  PGresult *reply = NULL;
+  if (!call_run(book->source, &QUERY_cmd_log_skip, VALUES(number(*high).text, days), &reply, error))
+    return false;
+  *high = reply_bigint(reply, 0, 0);
+  PQclear(reply);
+  return true;
+}
+
 static bool look_at_slice(struct logbook *book, struct page *page, size_t limit, struct error *error) {
   int64_t slice_low = reply_bigint(book->slices, book->slice, SLICE_LOW);
   if (book->high < 0)
     book->high = reply_bigint(book->slices, book->slice, SLICE_HIGH);
   int64_t low = book->high - book->window > slice_low ? book->high - book->window : slice_low;
   int64_t began = clock_now();
+  const char *days = PQgetvalue(book->slices, book->slice, SLICE_DAYS);
   PGresult *rows = NULL;
-  if (!find(book, number(low).text, number(book->high).text, PQgetvalue(book->slices, book->slice, SLICE_DAYS), NULL,
-            limit, &rows, error))
+  if (!find(book, number(low).text, number(book->high).text, days, NULL, limit, &rows, error))
     return false;
   int found = PQntuples(rows);
   bool ok = page_add(page, rows, 0, found, error);
@@ -107,6 +117,8 @@ static bool look_at_slice(struct logbook *book, struct page *page, size_t limit,
   if (all)
     adapt(book, clock_now() - began);
   book->high = all || !ok ? low : page->items[page->count - 1].id - 1;
+  if (ok && found == 0 && book->high > slice_low)
+    ok = skip_gap(book, days, &book->high, error);
   if (book->high > slice_low)
     return ok;
   book->slice++;

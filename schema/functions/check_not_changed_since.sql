@@ -15,7 +15,9 @@ begin
             from unnest(changes) as h join rowrelay.capture c on c.id = h.capture
            where h.op in ('i', 'u', 'd') and h.key is not null
            group by c.relation, h.key) as r;
-  is_scan := (select rowrelay.last_change_id() - min(rows[n][3]::bigint) < lookup * count(*) from generate_subscripts(rows, 1) as n);
+  -- of the ids since then, rowrelay.skip_lost_ids() may have skipped most; there are no more changes than were ever captured
+  is_scan := (select least(rowrelay.last_change_id() - min(rows[n][3]::bigint), min(s.captured)) < lookup * count(*)
+                from generate_subscripts(rows, 1) as n, (select rowrelay.last_change_id() - o.ids_skipped from rowrelay.source o) as s(captured));
   if is_scan then
     with ours as materialized (
       select rows[n][1]::oid::regclass as relation, rows[n][2] as key, rows[n][3]::bigint as last_id

@@ -1,40 +1,53 @@
--- Purpose:    a server that crashed, was restored from a backup, or is a standby that took over may have forgotten the last
---             change ids that it had given out, while targets know them, and would take what comes under them next for what
---             they have. So none of those is given out again: the sequence moves on by more than can have been forgotten. So
---             does that of the claims' tokens, or targets would take new claims for old ones.
---             Every process calls it when it connects, before it claims anything.
---             A server is told by its system identifier; one that took over, or was brought to another point in time, by its
---             timeline; one that has crashed by when its statistics began, since a crash empties them.
--- Result:     the id after which it goes on; null when nothing was forgotten
-create or replace function rowrelay.skip_lost_ids() returns bigint
+-- Purpose:    a server that crashed, was restored, or is a standby that took over may have forgotten the last change ids that it
+--             had given out, while targets know them, and would take what comes under them next for what they have. So none of
+--             those is given out again: the sequence goes on after the microseconds since 2026 began. That many changes no
+--             source has made, so whatever its data was restored from, it is past all that was given out before, and two that
+--             go on from the same data give out different ids. So does the sequence of the claims' tokens, or targets would
+--             take new claims for old ones.
+--             Every process calls it when it connects, before it claims anything. It is the same for every start of a server,
+--             since a copy of its files that is put back cannot be told from what was there when it stopped. See
+--             rowrelay.this_server() for how a start is told.
+--             Where the clock is behind the sequence, it is a wrong clock, or one start has come right after another. Then the
+--             sequence goes on after a gap, which is not always the same, for somebody else may go on from the same data.
+-- Result:     goes_on_after: the change id after which it goes on; null when it is the server, and the start, that it was.
+--             is_alarm: it is sure that this was no mere start of the server that it was
+create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  step        constant bigint := 1000000000; -- a day of 10,000 changes a second; a gap costs nothing
-  this_server text;
-  last_server text;
+  step   constant bigint := 1000000000; -- a day of 10,000 changes a second
+  near   constant bigint := 1000000;    -- so many changes may have been forgotten where clocks differ by little
+  clock  bigint;
+  gap    bigint;
+  this   record;
+  last   text[];
+  before bigint;
 begin
   if pg_is_in_recovery() then
-    return null;
+    return;
   end if;
-  begin
-    select c.system_identifier::text into this_server from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may keep it to itself
-  end;
-  this_server := concat_ws(' ', this_server, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
-                           extract(epoch from pg_stat_get_bgwriter_stat_reset_time()));
-
-  select s.server into last_server from rowrelay.source s;
-  if last_server = this_server then
-    return null;
+  select * into this from rowrelay.this_server();
+  select s.server into last from rowrelay.source s;
+  if last = this.server then
+    return;
   end if;
+  -- A sequence does not wait for the transaction that has moved it on, so that one is not to be lost in a crash by itself.
+  perform set_config('synchronous_commit', 'local', true);
   -- Who comes at the same time waits here until the sequence has moved on.
-  update rowrelay.source s
-     set server = this_server, ids_skipped = s.ids_skipped + case when last_server is null then 0 else step end
-   where s.server is distinct from this_server;
-  if not found or last_server is null then
-    return null;
+  select s.server into last from rowrelay.source s for update;
+  if last = this.server then
+    return;
   end if;
-  perform setval('rowrelay.claim_token', t.last_value + step) from rowrelay.claim_token t;
-  return (select setval('rowrelay.change_id', i.last_value + step) from rowrelay.change_id i);
+  is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
+
+  clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
+  gap := step + (random() * step)::bigint;
+  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)
+    from rowrelay.claim_token t;
+  -- In one breath, since writers may be at work: ids that they take between the two would be counted as skipped.
+  select case when i.is_called then i.last_value else 0 end,
+         setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
+    into before, goes_on_after
+    from rowrelay.change_id i;
+  update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;

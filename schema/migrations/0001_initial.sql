@@ -11,7 +11,7 @@ create table rowrelay.source (
   open_until  date,
   open_since  timestamptz,
   prunings    bigint not null default 0,
-  server      text,
+  server      text[],
   ids_skipped bigint not null default 0
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
@@ -23,8 +23,8 @@ comment on column rowrelay.source.open_from is 'first day that rowrelay.partitio
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
 comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
-comment on column rowrelay.source.server is 'which server, since which of its crashes, processes were at last; see rowrelay.skip_lost_ids()';
-comment on column rowrelay.source.ids_skipped is 'how many change ids were skipped then: the others are the changes that were captured';
+comment on column rowrelay.source.server is 'which server, since which start and which crash of it, processes were at last; see rowrelay.this_server()';
+comment on column rowrelay.source.ids_skipped is 'how many change ids rowrelay.skip_lost_ids() has skipped: the others are the changes that were captured';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------

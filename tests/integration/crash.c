@@ -1,10 +1,13 @@
 /*
- * What a crash forgets. At the source, a commit that nobody waits for, and numbers that a sequence gave out since the
- * last one that somebody did wait for, may be gone afterwards; a process that lives through it remembers them. At the
- * target, what was delivered must not be forgotten at all.
+ * What a crash forgets, and a copy that is put back. At the source, a commit that nobody waits for, and numbers that a
+ * sequence gave out since the last one that somebody did wait for, may be gone afterwards; a process that lives through
+ * it remembers them. At the target, what was delivered must not be forgotten at all.
  */
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "fixture.h"
 
@@ -82,6 +85,10 @@ static void lose_changes(struct fixture *f) {
   cr_assert_eq(ask_number(f->at_source, "select count(*) from item where name = 'lost'"), 0, "nothing was forgotten");
 }
 
+static int64_t last_id(struct fixture *f) {
+  return ask_number(f->at_source, "select rowrelay.last_change_id()");
+}
+
 static int64_t arrived(struct fixture *f, const char *name) {
   return ask_number(f->at_target, "select count(*) from item_changes where new_row ->> 'name' = '%s'", name);
 }
@@ -103,14 +110,191 @@ Test(crash, what_comes_after_changes_that_the_crash_forgot_is_not_taken_for_them
   cr_assert_eq(ask_number(f.at_target, "select count(*) from item where name = 'kept'"), 150);
   cr_assert(stop_process(process, SIGTERM) == 0);
 
-  /* Once for each crash, and not for a restart. */
-  int64_t last = ask_number(f.at_source, "select rowrelay.last_change_id()");
+  /* Once for each crash. */
+  int64_t last = last_id(&f);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(last_id(&f), last);
+  fixture_end(&f);
+}
+
+/* ---- copies of a server's files --------------------------------------------------------------------------------- */
+
+static void in_source_directory(const char *command) {
+  char line[512];
+  snprintf(line, sizeof line, "cd '%s' && %s", getenv("ROWRELAY_TEST_SOURCE_DIR"), command);
+  cr_assert(system(line) == 0, "%s", line);
+}
+
+static void stop_source(struct fixture *f, const char *mode) {
+  PQfinish(f->at_source);
+  f->at_source = NULL;
+  stop_server("source", mode);
+}
+
+static void start_source(struct fixture *f) {
+  start_server("source");
+  f->at_source = connect_to(f->source, NULL);
+}
+
+/* Of a server that is stopped. */
+static void copy_source(void) {
+  in_source_directory("cp -a data copy");
+}
+
+static void put_copy_back(void) {
+  in_source_directory("rm -rf data && cp -a copy data");
+}
+
+static bool delivers_and_says(struct fixture *f, const char *words) {
+  const char *log;
+  cr_assert_eq(rowrelay(f, NULL, &log, "run", "--until-empty", NULL), 0, "%s", log);
+  return strstr(log, words) != NULL;
+}
+
+static void change_and_deliver(struct fixture *f, const char *name, int64_t rows) {
+  sql(f->at_source, "update item set name = '%s' where id <= %d; insert into note values ('%s')", name, (int)rows,
+      name);
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  cr_assert_eq(arrived(f, name), rows, "%s", name);
+  cr_assert_eq(ask_number(f->at_target, "select count(*) from note where what = '%s'", name), 1, "%s", name);
+}
+
+static void begin_with_append(struct fixture *f, const char *name) {
+  own_server("source", FORGETFUL);
+  begin(f, name, "batch_rows=2000");
+  rowrelay_ok(f, "target", "add", "a", f->target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(f, "route", "item", "a", NULL);
+  change_and_deliver(f, "known", 10);
+}
+
+Test(crash, what_is_left_of_a_crash_can_be_restored_twice_and_all_that_is_written_afterwards_arrives) {
+  struct fixture f;
+  begin_with_append(&f, "crash_twice");
+  stop_source(&f, "immediate");
+  copy_source();
+  static const char *const TIMES[] = {"first", "second", "third"};
+  int64_t last = 0;
+  for (int i = 0; i < 3; i++) {
+    start_source(&f);
+    cr_expect(delivers_and_says(&f, "the server crashed"));
+    cr_expect(last_id(&f) > last);
+    change_and_deliver(&f, TIMES[i], 150);
+    last = last_id(&f);
+    stop_source(&f, "immediate");
+    put_copy_back();
+  }
+  start_source(&f);
+  fixture_end(&f);
+}
+
+/* Nothing in it tells that it is not the server as it was stopped. */
+Test(crash, a_copy_of_a_stopped_server_can_be_put_back_and_all_that_is_written_afterwards_arrives) {
+  struct fixture f;
+  begin_with_append(&f, "crash_copy");
+  stop_source(&f, "fast");
+  copy_source();
+  start_source(&f);
+  cr_expect(delivers_and_says(&f, "info: source: the server was started anew"));
+  change_and_deliver(&f, "lost", 150);
+  int64_t lost = last_id(&f);
+  stop_source(&f, "fast");
+  put_copy_back();
+  start_source(&f);
+  cr_expect(delivers_and_says(&f, "info: source: the server was started anew"));
+  cr_expect(last_id(&f) > lost);
+  change_and_deliver(&f, "kept", 150);
+  fixture_end(&f);
+}
+
+Test(crash, a_copy_from_before_anything_was_delivered_can_be_put_back_too) {
+  struct fixture f;
+  own_server("source", FORGETFUL);
+  fixture_begin(&f, "crash_early_copy");
+  sql(f.at_source, "create table item (id int primary key, name text); create table note (what text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "target", "add", "a", f.target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(&f, "capture", "item", "note", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "route", "item", "a", NULL);
+  sql(f.at_source, "insert into item select n, 'old' from generate_series(1, 200) as n");
+  /* The server goes on as it is. */
+  sql(f.at_source, "checkpoint");
+  in_source_directory("{ cp -a data copy; rm copy/postmaster.pid; }"); /* files for a moment may be gone */
+  change_and_deliver(&f, "lost", 150);
+  stop_source(&f, "fast");
+  put_copy_back();
+  start_source(&f);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  change_and_deliver(&f, "kept", 150);
+  fixture_end(&f);
+}
+
+/* As a dump that is restored beside it, or in its place. */
+Test(crash, another_copy_of_the_database_on_the_same_server_goes_on_with_ids_of_its_own) {
+  struct fixture f;
+  begin_with_append(&f, "crash_database");
   PQfinish(f.at_source);
-  restart_server("source", "fast");
+  PGconn *server = connect_to(f.source, "dbname=postgres");
+  sql(server, "create database another_copy template %s", f.name);
+  PQfinish(server);
   f.at_source = connect_to(f.source, NULL);
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_eq(ask_number(f.at_source, "select rowrelay.last_change_id()"), last);
+  PGconn *copy = connect_to(f.source, "dbname=another_copy");
+  change_and_deliver(&f, "here", 150);
+  cr_expect_str_eq(ask(copy, "select is_alarm from rowrelay.skip_lost_ids()"), "t");
+  cr_expect(ask_number(copy, "select rowrelay.last_change_id()") > last_id(&f));
+  PQfinish(copy);
+  sql(f.at_source, "drop database another_copy");
+  fixture_end(&f);
+}
+
+/* One that never knew the time, or a standby's that is behind. */
+Test(crash, two_that_go_on_from_the_same_data_give_out_different_ids_also_where_the_clock_is_wrong) {
+  struct fixture f;
+  fixture_begin(&f, "crash_clock");
+  int64_t ids[8];
+  for (int i = 0; i < 8; i++) {
+    sql(f.at_source,
+        "select setval('rowrelay.change_id', 4000000000000000), setval('rowrelay.claim_token', 4000000000000000); "
+        "update rowrelay.source set server = '{another}'");
+    ids[i] = ask_number(f.at_source, "select goes_on_after from rowrelay.skip_lost_ids()");
+    cr_assert(ids[i] >= 4000000000000000 + 1000000000 && ids[i] == last_id(&f));
+    cr_assert(ask_number(f.at_source, "select last_value from rowrelay.claim_token") >= 4000000000000000 + 1000000000);
+    for (int k = 0; k < i; k++)
+      cr_assert(ids[i] != ids[k]);
+  }
+  fixture_end(&f);
+}
+
+Test(crash, a_server_whose_statistics_are_reset_has_not_crashed) {
+  struct fixture f;
+  begin_with_append(&f, "crash_statistics");
+  int64_t last = last_id(&f);
+  sql(f.at_source, "select pg_stat_reset_shared('bgwriter')");
+  cr_expect(!delivers_and_says(&f, "source: the server"));
+  cr_expect(last_id(&f) == last);
+  sql(f.at_source, "select pg_stat_reset_shared('archiver')");
+  sql(f.at_source, "select pg_stat_reset_slru(null)");
+  cr_expect(delivers_and_says(&f, "or its statistics were"));
+  cr_expect(last_id(&f) > last);
+  fixture_end(&f);
+}
+
+/* It waits for the one that was first, and finds that there is nothing left to do. */
+Test(crash, only_one_of_several_processes_that_come_at_once_moves_the_ids_on) {
+  struct fixture f;
+  fixture_begin(&f, "crash_at_once");
+  sql(f.at_source, "update rowrelay.source set server = '{another}'");
+  PGconn *second = connect_to(f.source, NULL);
+  sql(f.at_source, "begin");
+  int64_t first = ask_number(f.at_source, "select goes_on_after from rowrelay.skip_lost_ids()");
+  cr_assert(PQsendQuery(second, "select goes_on_after from rowrelay.skip_lost_ids()") == 1);
+  sleep_seconds(0.3);
+  sql(f.at_source, "commit");
+  PGresult *result = PQgetResult(second);
+  cr_assert(PQresultStatus(result) == PGRES_TUPLES_OK && PQgetisnull(result, 0, 0));
+  PQclear(result);
+  PQfinish(second);
+  cr_assert_eq(last_id(&f), first);
+  cr_assert_eq(ask_number(f.at_source, "select ids_skipped from rowrelay.source"), first);
   fixture_end(&f);
 }
 

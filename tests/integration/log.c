@@ -399,6 +399,21 @@ Test(log, what_began_days_ago_is_shown_when_it_commits) {
   end();
 }
 
+/* Looking at what lies between would take a month. */
+Test(log, what_was_before_a_restart_is_found_although_ids_go_on_far_behind_it) {
+  begin("log_gap");
+  for (int i = 1; i <= 3; i++) {
+    sql(f.at_source, "insert into item select %d * 100 + n from generate_series(1, 2) as n", i);
+    sql(f.at_source, "update rowrelay.source set server = '{another}'");
+    sql(f.at_source, "select rowrelay.skip_lost_ids(), pg_sleep(1.1)");
+  }
+  cr_assert(ask_number(f.at_source, "select max(id) - min(id) from rowrelay.change") > 10000000000000);
+  cr_assert_str_eq(KEYS("item"), "302 301 202 201 102 101");
+  cr_assert_str_eq(KEYS("item", "--op", "delete"), "");
+  cr_assert_str_eq(KEYS("item", "101"), "101");
+  end();
+}
+
 Test(log, a_crash_of_the_server_is_survived_even_where_it_gives_out_numbers_anew) {
   own_server("source", "wal_writer_delay=10s");
   begin("log_crash");

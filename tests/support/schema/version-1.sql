@@ -43,7 +43,7 @@ create table rowrelay.source (
   open_until  date,
   open_since  timestamptz,
   prunings    bigint not null default 0,
-  server      text,
+  server      text[],
   ids_skipped bigint not null default 0
 );
 comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
@@ -55,8 +55,8 @@ comment on column rowrelay.source.open_from is 'first day that rowrelay.partitio
 comment on column rowrelay.source.open_until is 'last day that it names';
 comment on column rowrelay.source.open_since is 'since when it is so';
 comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
-comment on column rowrelay.source.server is 'which server, since which of its crashes, processes were at last; see rowrelay.skip_lost_ids()';
-comment on column rowrelay.source.ids_skipped is 'how many change ids were skipped then: the others are the changes that were captured';
+comment on column rowrelay.source.server is 'which server, since which start and which crash of it, processes were at last; see rowrelay.this_server()';
+comment on column rowrelay.source.ids_skipped is 'how many change ids rowrelay.skip_lost_ids() has skipped: the others are the changes that were captured';
 insert into rowrelay.source default values;
 
 -- What is captured, and where it goes ---------------------------------------------------------------------------
@@ -863,44 +863,85 @@ create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$
   select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
 $$;
--- Purpose:    a server that crashed, was restored from a backup, or is a standby that took over may have forgotten the last
---             change ids that it had given out, while targets know them, and would take what comes under them next for what
---             they have. So none of those is given out again: the sequence moves on by more than can have been forgotten. So
---             does that of the claims' tokens, or targets would take new claims for old ones.
---             Every process calls it when it connects, before it claims anything.
---             A server is told by its system identifier; one that took over, or was brought to another point in time, by its
---             timeline; one that has crashed by when its statistics began, since a crash empties them.
--- Result:     the id after which it goes on; null when nothing was forgotten
-create or replace function rowrelay.skip_lost_ids() returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Purpose:    which run of which server this is, and of which copy of this database
+-- Result:     server: [1] the server's system identifier, the timeline, which another point in time and a standby that takes over
+--             have of their own, and numbers that a restored dump has of its own; [2] since when it runs; [3] since when it has
+--             statistics, because a crash empties them, also one after which the server goes on without a new start. That is the
+--             oldest of several times, since anybody may reset some statistics, and a crash resets all.
+--             is_empty: all of its statistics began at one moment, as after a crash
+create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-  step        constant bigint := 1000000000; -- a day of 10,000 changes a second; a gap costs nothing
-  this_server text;
-  last_server text;
+  system text;
 begin
-  if pg_is_in_recovery() then
-    return null;
-  end if;
   begin
-    select c.system_identifier::text into this_server from pg_control_system() as c;
+    select c.system_identifier::text into system from pg_control_system() as c;
   exception when insufficient_privilege or feature_not_supported then -- a managed server may keep it to itself
   end;
-  this_server := concat_ws(' ', this_server, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8),
-                           extract(epoch from pg_stat_get_bgwriter_stat_reset_time()));
-
-  select s.server into last_server from rowrelay.source s;
-  if last_server = this_server then
-    return null;
+  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid, 'rowrelay.change_id'::regclass::oid),
+               (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
+               (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
+         count(distinct s.began) = 1
+    into server, is_empty
+    from pg_database d,
+         (select stats_reset from pg_stat_bgwriter
+          union all select stats_reset from pg_stat_archiver
+          union all select stats_reset from pg_stat_slru) as s(began)
+   where d.datname = current_database()
+   group by d.oid;
+end
+$$;
+-- Purpose:    a server that crashed, was restored, or is a standby that took over may have forgotten the last change ids that it
+--             had given out, while targets know them, and would take what comes under them next for what they have. So none of
+--             those is given out again: the sequence goes on after the microseconds since 2026 began. That many changes no
+--             source has made, so whatever its data was restored from, it is past all that was given out before, and two that
+--             go on from the same data give out different ids. So does the sequence of the claims' tokens, or targets would
+--             take new claims for old ones.
+--             Every process calls it when it connects, before it claims anything. It is the same for every start of a server,
+--             since a copy of its files that is put back cannot be told from what was there when it stopped. See
+--             rowrelay.this_server() for how a start is told.
+--             Where the clock is behind the sequence, it is a wrong clock, or one start has come right after another. Then the
+--             sequence goes on after a gap, which is not always the same, for somebody else may go on from the same data.
+-- Result:     goes_on_after: the change id after which it goes on; null when it is the server, and the start, that it was.
+--             is_alarm: it is sure that this was no mere start of the server that it was
+create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  step   constant bigint := 1000000000; -- a day of 10,000 changes a second
+  near   constant bigint := 1000000;    -- so many changes may have been forgotten where clocks differ by little
+  clock  bigint;
+  gap    bigint;
+  this   record;
+  last   text[];
+  before bigint;
+begin
+  if pg_is_in_recovery() then
+    return;
   end if;
+  select * into this from rowrelay.this_server();
+  select s.server into last from rowrelay.source s;
+  if last = this.server then
+    return;
+  end if;
+  -- A sequence does not wait for the transaction that has moved it on, so that one is not to be lost in a crash by itself.
+  perform set_config('synchronous_commit', 'local', true);
   -- Who comes at the same time waits here until the sequence has moved on.
-  update rowrelay.source s
-     set server = this_server, ids_skipped = s.ids_skipped + case when last_server is null then 0 else step end
-   where s.server is distinct from this_server;
-  if not found or last_server is null then
-    return null;
+  select s.server into last from rowrelay.source s for update;
+  if last = this.server then
+    return;
   end if;
-  perform setval('rowrelay.claim_token', t.last_value + step) from rowrelay.claim_token t;
-  return (select setval('rowrelay.change_id', i.last_value + step) from rowrelay.change_id i);
+  is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
+
+  clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
+  gap := step + (random() * step)::bigint;
+  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)
+    from rowrelay.claim_token t;
+  -- In one breath, since writers may be at work: ids that they take between the two would be counted as skipped.
+  select case when i.is_called then i.last_value else 0 end,
+         setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
+    into before, goes_on_after
+    from rowrelay.change_id i;
+  update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
 -- Purpose:    how long ago a change was committed, where the server keeps commit times (track_commit_timestamp), and else how
@@ -936,6 +977,16 @@ begin
     end;
   end loop;
 end
+$$;
+-- Purpose:    for who reads the log in ranges of ids: where to go on where there are none, since rowrelay.skip_lost_ids() leaves
+--             gaps of millions of millions
+-- Parameters: an id; days of the log
+-- Result:     the last change of these days that has this id or a smaller one; null when there is none
+create or replace function rowrelay.last_id_up_to(id bigint, days date[]) returns bigint
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select c.id from rowrelay.change c
+   where c.id <= last_id_up_to.id and c.day = any (last_id_up_to.days)
+   order by c.id desc limit 1
 $$;
 -- Purpose:    a timeout lock, for work that one process may do at a time: one conditional update by the server's clock.
 -- Parameters: name of the work; how long nobody else may begin it
@@ -7916,7 +7967,9 @@ begin
             from unnest(changes) as h join rowrelay.capture c on c.id = h.capture
            where h.op in ('i', 'u', 'd') and h.key is not null
            group by c.relation, h.key) as r;
-  is_scan := (select rowrelay.last_change_id() - min(rows[n][3]::bigint) < lookup * count(*) from generate_subscripts(rows, 1) as n);
+  -- of the ids since then, rowrelay.skip_lost_ids() may have skipped most; there are no more changes than were ever captured
+  is_scan := (select least(rowrelay.last_change_id() - min(rows[n][3]::bigint), min(s.captured)) < lookup * count(*)
+                from generate_subscripts(rows, 1) as n, (select rowrelay.last_change_id() - o.ids_skipped from rowrelay.source o) as s(captured));
   if is_scan then
     with ours as materialized (
       select rows[n][1]::oid::regclass as relation, rows[n][2] as key, rows[n][3]::bigint as last_id
@@ -9342,6 +9395,8 @@ select t.name as target,
 comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';
 -- The first partitions of rowrelay.change, and rowrelay.partition_day(). Running processes make more of them.
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
+-- Which server this is, for rowrelay.skip_lost_ids(): whatever is restored from a copy that is made from now on can be told.
+update rowrelay.source set server = (rowrelay.this_server()).server where server is null;
 -- Who may do what; the last thing that every installation does. Nobody but the schema's owner may anything, and where the
 -- roles of schema/roles.sql exist:
 --
@@ -9357,8 +9412,8 @@ do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
-      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "last_change_id", "logged_tables",
-      "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
+      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "last_change_id", "last_id_up_to",
+      "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
