@@ -165,6 +165,7 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \ir functions/backfill_piece.sql
 \ir functions/backfill_holder.sql
 \ir functions/backfill_step.sql
+\ir functions/check_sees_all.sql
 \ir functions/check_pieces.sql
 \ir functions/copy_columns.sql
 \ir functions/copy_statement.sql

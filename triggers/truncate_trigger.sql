@@ -7,7 +7,8 @@
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+set row_security = off as $$
 declare
   capture   rowrelay.capture;
   is_whole  boolean;

@@ -1,4 +1,5 @@
 -- After a document's query: see source.c.
 select set_config('search_path', 'pg_catalog', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('row_security', 'on', true),
        set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true);

@@ -26,6 +26,7 @@ begin
   if rowrelay.full_name(backfill.part) is null then
     return; -- a partition that was dropped
   end if;
+  perform rowrelay.check_sees_all(backfill.part);
   names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
   if names = '{}' then
     raise exception 'table % has no order in which it can be read piece by piece', backfill.part

@@ -8,6 +8,7 @@
 --             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
 --             estimated: rows so far and in all; rate: rows per second at most, null: any; note
 -- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+--             insufficient_privilege: row-level security hides rows of the table;
 --             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
 create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
                                                   out held integer, out queued bigint, out read bigint, out estimated bigint,
@@ -15,6 +16,8 @@ create or replace function rowrelay.backfill_step(backfill_id integer, most_rows
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
+-- what a policy hides is an error, not missing
+set row_security = off
 -- rows are read in the order of an index, whatever statistics there are
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare

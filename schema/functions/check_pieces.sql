@@ -1,6 +1,6 @@
 -- Purpose:    checks whether the rows of a captured table can be copied piece by piece
 -- Parameters: capture
--- Errors:     it has no key; it, or a partition, cannot be read piece by piece
+-- Errors:     it has no key; it, or a partition, cannot be read piece by piece, or not all of its rows can be seen
 create or replace function rowrelay.check_pieces(capture rowrelay.capture) returns void
 language plpgsql as $$
 declare
@@ -20,5 +20,6 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'Make a unique index on columns that are not null.';
   end loop;
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 end
 $$;

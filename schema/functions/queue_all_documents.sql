@@ -1,9 +1,9 @@
 -- Purpose:    queues all documents that the first of a document's tables has keys for
 -- Parameters: document
 -- Result:     how many
--- Errors:     the column that held the keys is gone
+-- Errors:     the column that held the keys is gone; row-level security hides rows of that table
 create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
   relation   regclass;
   key_column text;
@@ -19,6 +19,7 @@ begin
     raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
       hint = 'Drop the document, and add it with another column.';
   end if;
+  perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(
     'select distinct %s from %s as r where r.%I is not null and $1::text is null',
     rowrelay.document_key_text(format('r.%I', key_column), key_type), relation, key_column), null);

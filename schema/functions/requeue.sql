@@ -4,12 +4,13 @@
 -- Parameters: relation; target; keys as the log has them: the text of a single column, a JSON array of several;
 --             patience: how long to wait for others who write to the table, where rows are not there
 -- Result:     how many rows were queued; one that somebody is just writing is left out, because that change will tell of it
--- Errors:     the table is not captured, has no key, or does not go there; no such target; a key that its type does not
---             read; lock_not_available: somebody goes on writing to the table for longer than that
+-- Errors:     the table is not captured, has no key, or does not go there; no such target; row-level security
+--             hides some of its rows; a key that its type does not read; lock_not_available: somebody goes on writing to the table for longer than that
 create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s' as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
+set row_security = off as $$
 declare
   capture rowrelay.capture;
   goes_to rowrelay.target;
@@ -47,6 +48,9 @@ begin
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
       hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
   end if;
+
+  -- A row that is hidden is not one to be deleted at the target.
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 
   keys := array(select distinct k from unnest(keys) as k where k is not null);
   -- Those that are locked come last, so that they are locked for a moment only.

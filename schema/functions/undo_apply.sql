@@ -2,7 +2,8 @@
 --             compares what came of it
 -- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
 -- Result:     the statements that were run
--- Errors:     a row is not as the log left it, or something else changes what is undone. Nothing has changed then.
+-- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it, or something else
+--             changes what is undone. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
@@ -12,6 +13,13 @@ declare
   obstacle  text;
   n         bigint;
 begin
+  -- of what is undone, and of what would go with it
+  perform rowrelay.check_sees_all(t.relation)
+     from (select s.relation from unnest(steps) as s
+            union
+           select k.conrelid from pg_constraint k
+            where k.contype = 'f' and k.confdeltype in ('c', 'n', 'd')
+              and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
   for statement in
     select distinct on (s.relation::oid, s.was_key)
            format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))

@@ -144,6 +144,63 @@ Test(roles, who_owns_a_captured_table_goes_on_making_partitions) {
   people_end(&s);
 }
 
+/* ---- policies ---------------------------------------------------------------------------------------------------- */
+
+/* Fails the test unless the statement is refused for rows that it does not see. */
+static void is_told_of_hidden_rows(PGconn *connection, const char *statement) {
+  people_may_not(connection, statement);
+  cr_expect(strstr(PQerrorMessage(connection), "row-level security") != NULL, "%s: %s", statement,
+            PQerrorMessage(connection));
+}
+
+/* FORCE ROW LEVEL SECURITY binds the owner, too, and who is a member of it. */
+Test(roles, rows_that_a_policy_hides_are_told_of_and_never_missing) {
+  struct shop s;
+  const char *errors;
+  people_begin(&s, "roles_policies");
+  PGconn *super = s.fixture.at_source;
+  PGconn *keeper = connect_to(s.fixture.source, "user=keeper");
+  sql(super, "insert into shop.item select n, 'tea', n from generate_series(1, 10) as n");
+  rowrelay_ok(&s.hand, "run", "--until-empty", NULL);
+  sql(s.fixture.at_target, "truncate shop.item");
+  sql(super, "alter table shop.item enable row level security, force row level security;"
+             "create policy few on shop.item using (id <= 3) with check (true)");
+
+  /* as a whole, in pieces after that failed, and in pieces at once */
+  cr_expect(rowrelay(&s.boss, NULL, &errors, "backfill", "shop.item", "--to", "w", NULL) != 0);
+  cr_expect(strstr(errors, "row-level security hides rows of table shop.item from role keeper") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "alter role keeper bypassrls") != NULL, "%s", errors);
+  cr_expect_str_eq(ask(super, "select state <> 'done' from rowrelay.backfills"), "t");
+  rowrelay_ok(&s.boss, "backfill", "shop.item", "--to", "w", "--cancel", NULL);
+  cr_expect(rowrelay(&s.boss, NULL, &errors, "backfill", "shop.item", "--to", "w", "--no-copy", NULL) != 0);
+  cr_expect(strstr(errors, "row-level security hides rows of table shop.item from role keeper") != NULL, "%s", errors);
+
+  is_told_of_hidden_rows(s.as_boss, "select rowrelay.requeue('shop.item', 'w', '{1,9}')");
+  is_told_of_hidden_rows(keeper, "select rowrelay.undo('shop.item', '9', change_id, apply => true) "
+                                 "from rowrelay.history where key = '9' and op = 'insert'");
+  people_may_not(keeper, "select * from rowrelay.as_of(null::shop.item, now())");
+
+  /* nor are documents built without them */
+  sql(super, "alter table shop.item no force row level security; grant select on shop.secret to hand");
+  sql(s.as_boss,
+      "select rowrelay.add_document('card', 'w', 'id', 'select s.id, i.name from shop.secret s "
+      "left join shop.item i on i.id = s.id where s.id = any ($1)', "
+      "array['shop.secret:id', 'shop.item(name):select i.id from shop.item i join changed c on c.id = i.id'], "
+      "create_table => true)");
+  sql(super, "insert into shop.secret values (9, 'x')");
+  pid_t process = fixture_run(&s.hand, "--workers", "1", NULL);
+  wait_until_says(process, "query would be affected by row-level security policy for table \"item\"", 20);
+
+  sql(super, "alter role keeper bypassrls; alter role hand bypassrls");
+  rowrelay_ok(&s.boss, "backfill", "shop.item", "--to", "w", NULL);
+  wait_until_empty(&s.fixture, 20);
+  cr_expect_str_eq(ask(s.fixture.at_target, "select name from card where id = 9"), "tea");
+  cr_expect_str_eq(ask(s.fixture.at_target, "select count(*) from shop.item"), "10");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(keeper);
+  people_end(&s);
+}
+
 /* ---- the worker ------------------------------------------------------------------------------------------------- */
 
 /* Targets of every kind, made by the admin: a mirror (w), changes, the source itself, a webhook, a file, a document. */
