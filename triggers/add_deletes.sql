@@ -6,22 +6,30 @@ declare
   key_columns  smallint[] := rowrelay.live_key(capture);
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   images       record;
+  shown        text; -- an inheritance child's own columns are nobody's business
   old_row      text;
+  caveat       text := 'null::json';
 begin
   if rowrelay.keeps_before(capture) then
     if not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
-    select * into images from rowrelay.image_columns(capture);
-    old_row := format('rowrelay.trim_image(row_to_json(old), %L, %L, %L)', images.keep, images.leave_out, images.masks);
+    select * into images from rowrelay.image_expression(capture, relation);
+    select string_agg(format('old.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+    old_row := format('(select %s from (select %s) as new)', images.image, shown);
+    if images.text_columns is not null then
+      caveat := format('(select case when n.names <> ''{}'' then json_build_object(''text_columns'', n.names) end '
+                       'from (select %s from (select %s) as new) as n(names))', images.text_columns, shown);
+    end if;
   else
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row from only %s as old), '
-    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row) '
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old), '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
-    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row from gone) '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
@@ -31,7 +39,7 @@ begin
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
     rowrelay.key_expression(capture.relation, key_columns, 'old'),
-    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, relation)
+    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, caveat, relation)
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();

@@ -1,5 +1,5 @@
 -- Purpose:    a row image in which some columns are given as a string of their text, because their JSON would not bring
---             the value back: JSON null, \u0000 in json, an array that does not begin at 1, a type with a JSON form of
+--             the value back: JSON null, \u0000 or half of a surrogate pair in json, an array that does not begin at 1, a type with a JSON form of
 --             its own
 -- Parameters: image; {name: text or null}: a column whose value is not null is put in as that string
 -- Result:     the image

@@ -58,7 +58,7 @@ begin
         '      end if;');
     end if;
     if awkward.is_unreadable then
-      -- \u0000 must not get into what exact_image() has to read
+      -- \u0000 and the like must not get into what exact_image() and trim_image() have to read
       hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
         format('        new.%I := null;', awkward.name),
         case when keeps_before then format('        old.%I := null;', awkward.name) end,

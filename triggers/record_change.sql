@@ -50,6 +50,12 @@ begin
     end if;
   exception when others then
     problem := sqlerrm;
+    if sqlstate in ('22P02', '22P05') then
+      -- the images are of now, and not made readable as rowrelay.image_statements() does
+      problem := concat(problem, (select format(' (in column %s)', string_agg(a.name, ' or '))
+                                    from rowrelay.awkward_columns(capture.relation) a where a.is_unreadable
+                                  having count(*) > 0));
+    end if;
     new_row := null;
     old_row := null;
     old_key_row := null;
