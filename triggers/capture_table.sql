@@ -10,7 +10,7 @@
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
---             Warnings: what was left out when the table was captured the last time, and is not now.
+--             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged.
 -- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
@@ -77,6 +77,13 @@ begin
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
             hint = 'Choose other columns, or another key (parameter key).';
+  end if;
+
+  select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
+    from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
+  if shown is not null then
+    raise warning 'unlogged tables are emptied by a crash, and no trigger is told: %', shown
+      using hint = 'Afterwards rowrelay verify TARGET --repair removes at a mirror what is gone.';
   end if;
 
   if was.id is null then

@@ -248,6 +248,19 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   fixture_end(&f);
 }
 
+/* A crash empties it, and no trigger is told. */
+Test(capture_options, an_unlogged_table_is_captured_with_a_warning) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_unlogged",
+                 "create unlogged table cache (id int primary key); create table item (id int primary key)");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "item", "cache", "--to", "w", NULL) == 0);
+  cr_expect(strstr(errors, "unlogged tables are emptied by a crash, and no trigger is told: cache") != NULL, "%s",
+            errors);
+  cr_expect(strstr(errors, "item") == NULL, "%s", errors);
+  fixture_end(&f);
+}
+
 /* ---- patterns ------------------------------------------------------------------------------------------------------
  */
 

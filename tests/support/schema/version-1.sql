@@ -3002,7 +3002,7 @@ $$;
 -- Parameters: relation
 -- Result:     name; condition on the value, in which %s stands for it; whether it is a json column, whose text has to be
 --             told from a JSON string (rowrelay.change.text_columns); whether something in it may be what PostgreSQL
---             refuses to read as JSON, \u0000
+--             refuses to read as JSON: \u0000, half of a surrogate pair
 create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text,
                                                     out is_json boolean, out is_unreadable boolean) returns setof record
 language sql stable as $$
@@ -3011,10 +3011,20 @@ language sql stable as $$
     from pg_attribute a
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
     cross join lateral (
+      -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
+      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then
+          '(pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0 '
+          'or (pg_catalog.strpos(%1$s::pg_catalog.text, E''\\ud'') operator(pg_catalog.>) 0 '
+          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\uD'') operator(pg_catalog.>) 0) '
+          'and pg_catalog.regexp_replace(%1$s::pg_catalog.text, '
+          'E''\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..'', '''', ''g'') operator(pg_catalog.~) E''\\\\u[dD][89a-fA-F]'')'
+        else 'true' end
+    ) as u(is_unreadable)
+    cross join lateral (
       select case
         when t.oid = 'json'::regtype then
           'pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) ''null'' '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0 '
+          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u'') operator(pg_catalog.>) 0 and ' || u.is_unreadable || ' '
           'or pg_catalog.btrim(%1$s::pg_catalog.text, E'' \\n\\r\\t'') operator(pg_catalog.<>) %1$s::pg_catalog.text'
         when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
         when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
@@ -3116,7 +3126,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   end
 $$;
 -- Purpose:    a row image in which some columns are given as a string of their text, because their JSON would not bring
---             the value back: JSON null, \u0000 in json, an array that does not begin at 1, a type with a JSON form of
+--             the value back: JSON null, \u0000 or half of a surrogate pair in json, an array that does not begin at 1, a type with a JSON form of
 --             its own
 -- Parameters: image; {name: text or null}: a column whose value is not null is put in as that string
 -- Result:     the image
@@ -3465,6 +3475,12 @@ begin
     end if;
   exception when others then
     problem := sqlerrm;
+    if sqlstate in ('22P02', '22P05') then
+      -- the images are of now, and not made readable as rowrelay.image_statements() does
+      problem := concat(problem, (select format(' (in column %s)', string_agg(a.name, ' or '))
+                                    from rowrelay.awkward_columns(capture.relation) a where a.is_unreadable
+                                  having count(*) > 0));
+    end if;
     new_row := null;
     old_row := null;
     old_key_row := null;
@@ -3637,7 +3653,7 @@ begin
         '      end if;');
     end if;
     if awkward.is_unreadable then
-      -- \u0000 must not get into what exact_image() has to read
+      -- \u0000 and the like must not get into what exact_image() and trim_image() have to read
       hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
         format('        new.%I := null;', awkward.name),
         case when keeps_before then format('        old.%I := null;', awkward.name) end,
@@ -4139,22 +4155,30 @@ declare
   key_columns  smallint[] := rowrelay.live_key(capture);
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   images       record;
+  shown        text; -- an inheritance child's own columns are nobody's business
   old_row      text;
+  caveat       text := 'null::json';
 begin
   if rowrelay.keeps_before(capture) then
     if not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
-    select * into images from rowrelay.image_columns(capture);
-    old_row := format('rowrelay.trim_image(row_to_json(old), %L, %L, %L)', images.keep, images.leave_out, images.masks);
+    select * into images from rowrelay.image_expression(capture, relation);
+    select string_agg(format('old.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+    old_row := format('(select %s from (select %s) as new)', images.image, shown);
+    if images.text_columns is not null then
+      caveat := format('(select case when n.names <> ''{}'' then json_build_object(''text_columns'', n.names) end '
+                       'from (select %s from (select %s) as new) as n(names))', images.text_columns, shown);
+    end if;
   else
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row from only %s as old), '
-    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row) '
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old), '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
-    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row from gone) '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
     'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
@@ -4164,7 +4188,7 @@ begin
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
     rowrelay.key_expression(capture.relation, key_columns, 'old'),
-    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, relation)
+    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, caveat, relation)
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();
@@ -4180,7 +4204,8 @@ $$;
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+set row_security = off as $$
 declare
   capture   rowrelay.capture;
   is_whole  boolean;
@@ -4512,7 +4537,7 @@ $$;
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
---             Warnings: what was left out when the table was captured the last time, and is not now.
+--             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged.
 -- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
@@ -4579,6 +4604,13 @@ begin
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
             hint = 'Choose other columns, or another key (parameter key).';
+  end if;
+
+  select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
+    from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
+  if shown is not null then
+    raise warning 'unlogged tables are emptied by a crash, and no trigger is told: %', shown
+      using hint = 'Afterwards rowrelay verify TARGET --repair removes at a mirror what is gone.';
   end if;
 
   if was.id is null then
@@ -5081,6 +5113,7 @@ begin
   if rowrelay.full_name(backfill.part) is null then
     return; -- a partition that was dropped
   end if;
+  perform rowrelay.check_sees_all(backfill.part);
   names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
   if names = '{}' then
     raise exception 'table % has no order in which it can be read piece by piece', backfill.part
@@ -5195,6 +5228,7 @@ $$;
 --             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
 --             estimated: rows so far and in all; rate: rows per second at most, null: any; note
 -- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+--             insufficient_privilege: row-level security hides rows of the table;
 --             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
 create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
                                                   out held integer, out queued bigint, out read bigint, out estimated bigint,
@@ -5202,6 +5236,8 @@ create or replace function rowrelay.backfill_step(backfill_id integer, most_rows
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
+-- what a policy hides is an error, not missing
+set row_security = off
 -- rows are read in the order of an index, whatever statistics there are
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
@@ -5305,9 +5341,24 @@ begin
    where k.id = backfill_id;
 end
 $$;
+-- Purpose:    refuses to read a table of which row-level security hides rows from whoever reads: they would be taken for
+--             rows that are not there. FORCE ROW LEVEL SECURITY binds also who is a member of the table's owner.
+-- Parameters: a table
+-- Errors:     says whom it hides them from, and what to do
+create or replace function rowrelay.check_sees_all(relation regclass) returns void
+language plpgsql stable as $$
+begin
+  if row_security_active(relation) then
+    raise exception 'row-level security hides rows of table % from role %', relation, current_user
+      using errcode = 'insufficient_privilege', detail = 'They would be taken for rows that are not there.',
+            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
+                          'alter table %s no force row level security.', current_user, relation);
+  end if;
+end
+$$;
 -- Purpose:    checks whether the rows of a captured table can be copied piece by piece
 -- Parameters: capture
--- Errors:     it has no key; it, or a partition, cannot be read piece by piece
+-- Errors:     it has no key; it, or a partition, cannot be read piece by piece, or not all of its rows can be seen
 create or replace function rowrelay.check_pieces(capture rowrelay.capture) returns void
 language plpgsql as $$
 declare
@@ -5327,6 +5378,7 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'Make a unique index on columns that are not null.';
   end loop;
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 end
 $$;
 -- Purpose:    the columns of a captured table that go to targets, for comparing them with those of a target's table
@@ -5963,8 +6015,9 @@ $$;
 -- Purpose:    queues the documents to which queries lead from changed rows: those of a customer, of an item. All queries are
 --             run as one, so a document to which several lead is queued once.
 -- Parameters: document; ids of changes of its tables; their days
+-- Errors:     those of the queries; row-level security hides rows of what they read
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
   path_before constant text := current_setting('search_path');
   document    rowrelay.document;
@@ -5996,9 +6049,9 @@ $$;
 -- Purpose:    queues all documents that the first of a document's tables has keys for
 -- Parameters: document
 -- Result:     how many
--- Errors:     the column that held the keys is gone
+-- Errors:     the column that held the keys is gone; row-level security hides rows of that table
 create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
   relation   regclass;
   key_column text;
@@ -6014,6 +6067,7 @@ begin
     raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
       hint = 'Drop the document, and add it with another column.';
   end if;
+  perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(
     'select distinct %s from %s as r where r.%I is not null and $1::text is null',
     rowrelay.document_key_text(format('r.%I', key_column), key_type), relation, key_column), null);
@@ -6506,12 +6560,13 @@ $$;
 -- Parameters: relation; target; keys as the log has them: the text of a single column, a JSON array of several;
 --             patience: how long to wait for others who write to the table, where rows are not there
 -- Result:     how many rows were queued; one that somebody is just writing is left out, because that change will tell of it
--- Errors:     the table is not captured, has no key, or does not go there; no such target; a key that its type does not
---             read; lock_not_available: somebody goes on writing to the table for longer than that
+-- Errors:     the table is not captured, has no key, or does not go there; no such target; row-level security
+--             hides some of its rows; a key that its type does not read; lock_not_available: somebody goes on writing to the table for longer than that
 create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s' as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
+set row_security = off as $$
 declare
   capture rowrelay.capture;
   goes_to rowrelay.target;
@@ -6549,6 +6604,9 @@ begin
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
       hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
   end if;
+
+  -- A row that is hidden is not one to be deleted at the target.
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 
   keys := array(select distinct k from unnest(keys) as k where k is not null);
   -- Those that are locked come last, so that they are locked for a moment only.
@@ -8075,7 +8133,8 @@ $$;
 --             compares what came of it
 -- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
 -- Result:     the statements that were run
--- Errors:     a row is not as the log left it, or something else changes what is undone. Nothing has changed then.
+-- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it, or something else
+--             changes what is undone. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
@@ -8085,6 +8144,13 @@ declare
   obstacle  text;
   n         bigint;
 begin
+  -- of what is undone, and of what would go with it
+  perform rowrelay.check_sees_all(t.relation)
+     from (select s.relation from unnest(steps) as s
+            union
+           select k.conrelid from pg_constraint k
+            where k.contype = 'f' and k.confdeltype in ('c', 'n', 'd')
+              and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
   for statement in
     select distinct on (s.relation::oid, s.was_key)
            format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))
