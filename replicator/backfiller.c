@@ -5,6 +5,7 @@
 
 #include "backfill.h"
 #include "clock.h"
+#include "interrupt.h"
 #include "log.h"
 #include "number.h"
 #include "queries.h"
@@ -15,6 +16,7 @@
 #define WAIT_PAUSE 200     /* when all of them wait for something */
 #define FAILURE_PAUSE 1000 /* when the source is away */
 #define QUERY_DEADLINE 30000
+#define STEP_PATIENCE 1000 /* with a step, when it is time to leave */
 
 /* Columns of backfill_unfinished.sql. */
 enum { COLUMN_ID, COLUMN_NAME, COLUMN_IS_DUE };
@@ -52,6 +54,14 @@ static bool wait_for_work(struct backfiller *backfiller) {
   bool stays = !backfiller->leaving;
   pthread_mutex_unlock(&backfiller->lock);
   return stays;
+}
+
+static bool has_no_time(void *context) {
+  struct backfiller *backfiller = context;
+  pthread_mutex_lock(&backfiller->lock);
+  bool over = backfiller->leaving && clock_now() - backfiller->told_at > STEP_PATIENCE;
+  pthread_mutex_unlock(&backfiller->lock);
+  return over;
 }
 
 /* ---- one backfill ---------------------------------------------------------------------------------------------- */
@@ -152,6 +162,8 @@ static void work(struct backfiller *backfiller) {
     if (!moved && !pause_for(backfiller, WAIT_PAUSE))
       break;
   } while (ok && count > 0 && pause_for(backfiller, 0));
+  if (source != NULL)
+    pgconn_cancel(source_connection(source));
   source_close(source);
   if (!ok) {
     /* The supervisor tells that the source is away, and wakes us again. */
@@ -162,6 +174,7 @@ static void work(struct backfiller *backfiller) {
 
 static void *work_until_told(void *argument) {
   struct backfiller *backfiller = argument;
+  interrupt_set_for_thread(has_no_time, backfiller);
   while (wait_for_work(backfiller))
     work(backfiller);
   return NULL;
@@ -179,11 +192,17 @@ bool backfiller_wake(struct backfiller *backfiller, struct error *error) {
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
 
-void backfiller_release(struct backfiller *backfiller) {
+void backfiller_leave(struct backfiller *backfiller) {
   pthread_mutex_lock(&backfiller->lock);
+  if (!backfiller->leaving)
+    backfiller->told_at = clock_now();
   backfiller->leaving = true;
   pthread_cond_broadcast(&backfiller->changed);
   pthread_mutex_unlock(&backfiller->lock);
+}
+
+void backfiller_release(struct backfiller *backfiller) {
+  backfiller_leave(backfiller);
   if (backfiller->started)
     pthread_join(backfiller->thread, NULL);
   pthread_cond_destroy(&backfiller->changed);

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -19,10 +20,13 @@ struct backfiller {
   bool started;
   bool wanted; /* there may be something to do */
   bool leaving;
+  int64_t told_at; /* to leave; clock_now() */
 };
 
 void backfiller_init(struct backfiller *backfiller, const char *conninfo, const char *targets);
-/* Lets it finish its step and waits for it. */
+/* Has it leave after its step, or in the middle of one that takes long: another process goes on. */
+void backfiller_leave(struct backfiller *backfiller);
+/* The same, and waits for it. */
 void backfiller_release(struct backfiller *backfiller);
 
 /* There are backfills that are not finished. Starts the thread when it is the first time. */

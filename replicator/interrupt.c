@@ -10,6 +10,14 @@ void interrupt_set(bool (*told)(void)) {
   told_to_leave_at_once = told;
 }
 
+static _Thread_local bool (*told_of_thread)(void *context) = NULL;
+static _Thread_local void *context_of_thread = NULL;
+
+void interrupt_set_for_thread(bool (*told)(void *context), void *context) {
+  told_of_thread = told;
+  context_of_thread = context;
+}
+
 static atomic_bool signalled = false;
 
 static void note_signal(int number) {
@@ -30,5 +38,6 @@ void interrupt_on_signals(void) {
 }
 
 bool interrupted(void) {
-  return told_to_leave_at_once != NULL && told_to_leave_at_once();
+  return (told_to_leave_at_once != NULL && told_to_leave_at_once()) ||
+         (told_of_thread != NULL && told_of_thread(context_of_thread));
 }

@@ -9,6 +9,9 @@ void interrupt_set(bool (*told)(void));
 /* The same, for a command that SIGINT and SIGTERM are to interrupt. */
 void interrupt_on_signals(void);
 
+/* Who knows it of the calling thread alone; it ends that thread's waits. */
+void interrupt_set_for_thread(bool (*told)(void *context), void *context);
+
 bool interrupted(void);
 
 #endif

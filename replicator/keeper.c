@@ -1,8 +1,10 @@
 #include "keeper.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
+#include "interrupt.h"
 #include "log.h"
 #include "queries.h"
 #include "reply.h"
@@ -23,15 +25,29 @@ enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
 void keeper_init(struct keeper *keeper, const char *conninfo) {
   *keeper = (struct keeper){.conninfo = conninfo};
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&keeper->lock, NULL);
-  pthread_cond_init(&keeper->changed, NULL);
+  pthread_cond_init(&keeper->changed, &monotonic);
+  pthread_condattr_destroy(&monotonic);
 }
 
-static bool is_leaving(struct keeper *keeper) {
+static bool is_leaving(void *context) {
+  struct keeper *keeper = context;
   pthread_mutex_lock(&keeper->lock);
   bool leaving = keeper->leaving;
   pthread_mutex_unlock(&keeper->lock);
   return leaving;
+}
+
+static void rest(struct keeper *keeper, int64_t milliseconds) {
+  int64_t until = clock_now() + milliseconds;
+  const struct timespec end = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
+  pthread_mutex_lock(&keeper->lock);
+  while (!keeper->leaving && clock_now() < until)
+    pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end);
+  pthread_mutex_unlock(&keeper->lock);
 }
 
 /* Waits until there is something to do; *prunes is whether to drop changes too. False when it is time to leave. */
@@ -57,7 +73,7 @@ static bool seal_days(struct keeper *keeper, struct source *source, struct error
     made = reply_int(reply, 0, 0);
     PQclear(reply);
     if (made > 0)
-      clock_sleep(SEAL_REST * (clock_now() - began));
+      rest(keeper, SEAL_REST * (clock_now() - began));
   }
   return true;
 }
@@ -115,25 +131,32 @@ static bool drop_old_changes(struct keeper *keeper, struct source *source, struc
   return drop_empty_days(keeper, source, error);
 }
 
+static void tell_failure(const struct error *error, const char *what) {
+  if (error->kind != FAILURE_STOP)
+    log_failure(LOG_LEVEL_WARNING, error, "%s", what);
+}
+
 static void work(struct keeper *keeper, bool prunes) {
   struct error error;
   struct source *source = NULL;
   if (!source_open_for_work(&source, keeper->conninfo, &error)) {
-    log_failure(LOG_LEVEL_WARNING, &error, "keeping the log");
+    tell_failure(&error, "keeping the log");
     return;
   }
   if (!seal_days(keeper, source, &error))
-    log_failure(LOG_LEVEL_WARNING, &error, "sealing the log");
-  if (prunes && !drop_old_changes(keeper, source, &error))
-    log_failure(LOG_LEVEL_WARNING, &error, "dropping old changes");
-  if (prunes && !index_closed_days(keeper, source, &error))
-    log_failure(LOG_LEVEL_WARNING, &error, "indexing the log");
+    tell_failure(&error, "sealing the log");
+  if (prunes && !is_leaving(keeper) && !drop_old_changes(keeper, source, &error))
+    tell_failure(&error, "dropping old changes");
+  if (prunes && !is_leaving(keeper) && !index_closed_days(keeper, source, &error))
+    tell_failure(&error, "indexing the log");
+  pgconn_cancel(source_connection(source));
   source_close(source);
 }
 
 static void *work_until_told(void *argument) {
   struct keeper *keeper = argument;
   bool prunes;
+  interrupt_set_for_thread(is_leaving, keeper);
   while (wait_for_work(keeper, &prunes))
     work(keeper, prunes);
   return NULL;
@@ -162,11 +185,15 @@ bool keeper_tend(struct keeper *keeper, struct source *source, struct error *err
   return (!seals && !prunes) || wake(keeper, prunes, error);
 }
 
-void keeper_release(struct keeper *keeper) {
+void keeper_leave(struct keeper *keeper) {
   pthread_mutex_lock(&keeper->lock);
   keeper->leaving = true;
   pthread_cond_broadcast(&keeper->changed);
   pthread_mutex_unlock(&keeper->lock);
+}
+
+void keeper_release(struct keeper *keeper) {
+  keeper_leave(keeper);
   if (keeper->started)
     pthread_join(keeper->thread, NULL);
   pthread_cond_destroy(&keeper->changed);

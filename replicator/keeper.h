@@ -24,7 +24,9 @@ struct keeper {
 };
 
 void keeper_init(struct keeper *keeper, const char *conninfo);
-/* Lets it finish its statement and waits for it. */
+/* Has it leave, in the middle of a statement, too: another process begins that anew. */
+void keeper_leave(struct keeper *keeper);
+/* The same, and waits for it. */
 void keeper_release(struct keeper *keeper);
 
 /* Looks whether there is anything to do, and if so, lets the thread do it. To be called now and then. */

@@ -41,6 +41,7 @@
 #define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
 #define LONG_AWAY_INTERVAL 600000 /* and from then on */
 #define SOURCE_TIMEOUT 30000
+#define GOODBYE_TIMEOUT 5000
 
 /* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
 #define TICK_ROWS 10000
@@ -158,20 +159,20 @@ static bool add_crew(struct supervisor *supervisor, const struct settings *setti
   return true;
 }
 
-static void dismiss_crews(struct supervisor *supervisor) {
+static void join_crews(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->crew_count; i++)
-    duty_leave(&supervisor->crews[i]->duty);
+    for (int n = 0; n < supervisor->crews[i]->count; n++)
+      worker_join(&supervisor->crews[i]->workers[n]);
+}
+
+static void free_crews(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->crew_count; i++) {
     struct crew *crew = supervisor->crews[i];
-    for (int n = 0; n < crew->count; n++)
-      worker_join(&crew->workers[n]);
     duty_release(&crew->duty);
     free(crew->workers);
     free(crew);
   }
   free(supervisor->crews);
-  supervisor->crews = NULL;
-  supervisor->crew_count = 0;
 }
 
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
@@ -536,6 +537,31 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
+/* All at once, so that nothing goes on, or is begun, while one of them takes its time. */
+static void tell_all_to_leave(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    duty_leave(&supervisor->crews[i]->duty);
+  backfiller_leave(&supervisor->backfiller);
+  keeper_leave(&supervisor->keeper);
+}
+
+static void wait_for_all(struct supervisor *supervisor) {
+  backfiller_release(&supervisor->backfiller);
+  keeper_release(&supervisor->keeper);
+  join_crews(supervisor);
+}
+
+/* What others may know of a process that has left. */
+static void say_goodbye(struct supervisor *supervisor) {
+  struct error ignored;
+  if (supervisor->source == NULL)
+    return;
+  pgconn_set_deadline(source_connection(supervisor->source), GOODBYE_TIMEOUT);
+  if (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
+      !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored))
+    log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
+}
+
 bool supervisor_run(const struct supervisor_options *options, struct error *error) {
   struct supervisor *supervisor = calloc(1, sizeof *supervisor);
   if (supervisor == NULL)
@@ -551,14 +577,10 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
   notify_stopping();
-  backfiller_release(&supervisor->backfiller);
-  keeper_release(&supervisor->keeper);
-  struct error ignored;
-  if (supervisor->source != NULL &&
-      (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
-       !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored)))
-    log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
-  dismiss_crews(supervisor);
+  tell_all_to_leave(supervisor);
+  wait_for_all(supervisor);
+  say_goodbye(supervisor);
+  free_crews(supervisor);
   monitor_stop(supervisor->monitor);
   source_close(supervisor->source);
   notify_status("%s", ok ? "" : error->message);

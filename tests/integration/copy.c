@@ -304,6 +304,26 @@ Test(copy, killed_at_any_point_it_ends_equal_and_nothing_is_there_twice) {
   fixture_end(&f);
 }
 
+Test(copy, a_process_that_waits_for_the_target_leaves_when_it_is_told_to_and_the_copy_begins_anew) {
+  struct fixture f;
+  begin(&f, "copy_leaves", 1000);
+  PGconn *holder = connect_to(f.target, NULL);
+  sql(f.at_target, "create table item (id int primary key, name text); create table note (what text, n int)");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  sql(holder, "begin; lock table item in share mode");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "1", PATIENCE,
+             "select count(*) from pg_locks where relation = 'item'::regclass and not granted");
+  kill(process, SIGTERM);
+  cr_assert(wait_process(process, 8) == 0);
+  sql(holder, "commit");
+  mirrored_deliver(&f);
+  cr_equal(&f, "item");
+  nothing_is_left(&f);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
 Test(copy, lost_connections_end_nothing) {
   struct fixture f;
   begin(&f, "copy_connections", 3000);

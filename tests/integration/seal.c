@@ -211,6 +211,25 @@ Test(seal, what_retention_has_dropped_is_no_problem_and_its_digests_stay) {
   fixture_end(&f);
 }
 
+Test(seal, a_process_that_seals_leaves_when_it_is_told_to) {
+  struct fixture f;
+  begin(&f, "seal_leaves");
+  sql(f.at_source, "create or replace function rowrelay.seal_next(changes integer "
+                   "default 10000, block_size integer default 5000) returns integer language plpgsql as $$ begin "
+                   "perform pg_sleep(90); return 0; end $$");
+  past_close(f.at_source);
+  sql(f.at_source, "select rowrelay.seal_days()");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  const char *sealing = "select count(*) from pg_stat_activity where datname = current_database() and wait_event = "
+                        "'PgSleep'";
+  wait_until(f.at_source, "1", 20, "%s", sealing);
+  kill(process, SIGTERM);
+  cr_assert(wait_process(process, 5) == 0);
+  wait_until(f.at_source, "0", 5, "%s", sealing);
+  cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.instance") == 0);
+  fixture_end(&f);
+}
+
 Test(seal, a_running_process_seals_by_itself) {
   struct fixture f;
   begin(&f, "seal_runs");
