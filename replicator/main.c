@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "command.h"
 #include "error.h"
@@ -89,11 +91,19 @@ static bool run(struct options *given, size_t count, const char *const *words, s
   return command->run(given, error);
 }
 
+/* Pauses are of random length, so that processes which lost the same server do not come back to it at one moment. */
+static void seed_pauses(void) {
+  unsigned int seed = 0;
+  if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)
+    srandom(seed);
+}
+
 int main(int argc, char **argv) {
   struct error error;
   struct options given;
   enum log_format format;
   error_clear(&error);
+  seed_pauses();
   if (log_format_parse("auto", &format, &error))
     log_set_format(format);
   size_t count = argc > 0 ? (size_t)argc - 1 : 0;
