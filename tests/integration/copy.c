@@ -315,7 +315,7 @@ Test(copy, a_process_that_waits_for_the_target_leaves_when_it_is_told_to_and_the
   wait_until(f.at_target, "1", PATIENCE,
              "select count(*) from pg_locks where relation = 'item'::regclass and not granted");
   kill(process, SIGTERM);
-  cr_assert(wait_process(process, 8) == 0);
+  cr_assert(wait_process(process, 3) == 0);
   sql(holder, "commit");
   mirrored_deliver(&f);
   cr_equal(&f, "item");
