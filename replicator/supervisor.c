@@ -40,6 +40,7 @@
 #define RECONNECT_PAUSE 500
 #define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
 #define LONG_AWAY_INTERVAL 600000 /* and from then on */
+#define TROUBLE_INTERVAL 10000    /* at least, between two lines that say what the source does not do */
 #define SOURCE_TIMEOUT 30000
 #define GOODBYE_TIMEOUT 5000
 
@@ -82,6 +83,8 @@ struct supervisor {
   int64_t horizon_at;
   int64_t empty_at;
   int64_t tell_away_at;
+  struct error trouble; /* what was told last of a source that is there; message "": nothing */
+  int64_t trouble_told_at;
 };
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
@@ -306,6 +309,21 @@ static void tell_away(struct supervisor *supervisor, const struct error *error) 
   }
 }
 
+/*
+ * It is there, and does not do what it is asked: somebody is at its functions, or at the rights to them. Several
+ * statements may fail by turns.
+ */
+static void tell_trouble(struct supervisor *supervisor, const struct error *error) {
+  bool is_news = strcmp(supervisor->trouble.message, error->message) != 0;
+  int64_t now = clock_now();
+  if (supervisor->trouble.message[0] != '\0' &&
+      now - supervisor->trouble_told_at < (is_news ? TROUBLE_INTERVAL : LONG_AWAY_INTERVAL))
+    return;
+  log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
+  supervisor->trouble = *error;
+  supervisor->trouble_told_at = now;
+}
+
 /* What was known of it may hold no more: see floor.h and horizon.h. */
 static void lose_source(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->crew_count; i++)
@@ -503,8 +521,9 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
 }
 
-static bool may_go_on(const struct error *error) {
-  return error->kind == FAILURE_RETRY;
+/* While it waits for ever, that is: who waits for the end of it is to hear of what may keep it from that. */
+static bool may_go_on(const struct supervisor *supervisor, const struct error *error) {
+  return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
 }
 
 static bool run_until_told(struct supervisor *supervisor, struct error *error) {
@@ -528,11 +547,17 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     if (turn(supervisor, &finished, error) || told_to_leave())
       continue;
     bool lost = !pgconn_alive(source_connection(supervisor->source));
-    if (!lost && !may_go_on(error))
+    if (!lost && !may_go_on(supervisor, error))
       return false;
-    if (lost)
-      log_failure(LOG_LEVEL_WARNING, error, "source");
-    lose_source(supervisor);
+    if (lost || error->kind == FAILURE_RETRY) {
+      if (lost)
+        log_failure(LOG_LEVEL_WARNING, error, "source");
+      lose_source(supervisor);
+    } else {
+      tell_trouble(supervisor, error);
+      pgconn_rollback(source_connection(supervisor->source));
+      usleep(RECONNECT_PAUSE * 1000);
+    }
   }
   return true;
 }

@@ -116,6 +116,24 @@ Test(outage, a_process_leaves_at_once_while_its_source_is_away) {
   fixture_end(&f);
 }
 
+/* As it is for a moment during an upgrade, or until somebody gives a right back. */
+Test(outage, a_source_that_does_not_do_what_it_is_asked_is_told_of_once_and_waited_for) {
+  struct fixture f;
+  begin(&f, "source_refuses");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  check_is_well(&f);
+  sql(f.at_source, "alter function rowrelay.writers() rename to writers_away");
+  wait_until_says(process, "rowrelay.writers() does not exist", 10);
+  cr_assert(still_runs(process, 3));
+  const char *said = strstr(process_log(process), "rowrelay.writers() does not exist");
+  cr_expect_null(strstr(said + 1, "rowrelay.writers() does not exist"), "%s", said);
+  cr_expect_neq(rowrelay(&f, NULL, NULL, "run", "--until-empty", NULL), 0);
+  sql(f.at_source, "alter function rowrelay.writers_away() rename to writers");
+  check_is_well(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
 /* The one worker that tries the target again meanwhile has other things to do first. */
 Test(outage, delivery_resumes_when_the_source_was_away_while_the_target_was) {
   struct fixture f;
