@@ -198,8 +198,10 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
     ok = connect_within(connection, until, error);
     again = !ok && !interrupted() && clock_now() >= until && servers_leave_out(&servers, connection->pg);
     if (again) {
+      const char *address = PQhostaddr(connection->pg);
       describe(connection);
-      letters_print(silent, size, "%s", connection->description);
+      letters_print(silent, size, "%s%s%s%s", connection->description, address[0] != '\0' ? " (" : "", address,
+                    address[0] != '\0' ? ")" : "");
     }
   } while (again);
   servers_release(&servers);

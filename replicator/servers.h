@@ -1,6 +1,7 @@
 /*
  * servers: the servers that a conninfo names, of which libpq tries one after another. It goes on from one that refuses
- * and stays with one that says nothing, as a machine that was switched off does; so that one is left out.
+ * and stays with one that says nothing, as a machine that was switched off does; so that one is left out. Where a name
+ * has several addresses, each of them is a server here.
  */
 #ifndef ROWRELAY_SERVERS_H
 #define ROWRELAY_SERVERS_H
@@ -19,7 +20,8 @@ struct servers {
   int64_t timeout; /* milliseconds that each may take; 0: none was given */
 };
 
-/* What a connection that was begun will try; in the place of what is there. False: no memory. */
+/* What a connection that was begun will try; in the place of what is there. It may ask for the names' addresses. False:
+ * no memory. */
 MUST_CHECK bool servers_read(struct servers *servers, PGconn *connection);
 /* NULLs are allowed. */
 void servers_release(struct servers *servers);

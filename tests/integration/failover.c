@@ -1,8 +1,12 @@
 /* The source fails over to a standby: processes find it by themselves, and what was committed there arrives. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "arrival.h"
 #include "fixture.h"
@@ -72,6 +76,42 @@ Test(failover, a_server_that_says_nothing_is_passed_over) {
   cr_expect(strstr(errors, "does not answer either") != NULL, "%s", errors);
   proxy_let_go(&proxy);
   proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* Listens at port 5432 of this address and never says anything. */
+static int listen_in_silence(const char *address) {
+  struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons(5432)};
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  cr_assert_eq(inet_pton(AF_INET, address, &here.sin_addr), 1);
+  cr_assert(bind(listener, (const struct sockaddr *)&here, sizeof here) == 0 && listen(listener, 64) == 0);
+  return listener;
+}
+
+/* As a name does whose IPv6 leads nowhere. In a mount namespace of its own, names are what the test wants them to be.
+ */
+Test(failover, an_address_that_says_nothing_is_passed_over_for_the_next_of_the_same_name) {
+  struct fixture f;
+  if (geteuid() != 0 || system("unshare --mount true 2>/dev/null") != 0)
+    cr_skip_test("this is for root, who may mount");
+  unsigned int net = (unsigned int)getpid();
+  char silent[2][32];
+  char heard[64];
+  char line[2048];
+  snprintf(silent[0], sizeof silent[0], "127.%u.%u.1", 1 + net / 250 % 250, 1 + net % 250);
+  snprintf(silent[1], sizeof silent[1], "127.%u.%u.3", 1 + net / 250 % 250, 1 + net % 250);
+  snprintf(heard, sizeof heard, "listen_addresses=127.%u.%u.2", 1 + net / 250 % 250, 1 + net % 250);
+  own_server("source", heard);
+  int listeners[] = {listen_in_silence(silent[0]), listen_in_silence(silent[1])};
+  fixture_begin(&f, "failover_addresses");
+  const char *dir = getenv("ROWRELAY_TEST_SOURCE_DIR");
+  snprintf(line, sizeof line,
+           "printf '%%s two.test\\n' %s %s %s > %s/hosts && unshare --mount sh -c 'mount --bind %s/hosts /etc/hosts && "
+           "exec timeout 60 %s -d \"host=two.test user=postgres dbname=%s connect_timeout=2\" status'",
+           silent[0], strchr(heard, '=') + 1, silent[1], dir, dir, getenv("ROWRELAY_BIN"), f.name);
+  cr_expect_eq(system(line), 0, "%s", line);
+  close(listeners[0]);
+  close(listeners[1]);
   fixture_end(&f);
 }
 
