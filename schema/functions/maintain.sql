@@ -1,11 +1,14 @@
--- Purpose:    what has to be done now and then; running processes call it, one of them at a time
--- Result:     what was done, one text each; none is nothing
+-- Purpose:    what has to be done now and then; running processes call it, one of them at a time. What fails does not
+--             keep the rest from being done.
+-- Result:     what was done, one text each, and what could not be done: that is told once, and again when it fails for
+--             another reason, or after it has worked. None is nothing.
 create or replace function rowrelay.maintain() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  n       bigint;
-  capture rowrelay.capture;
-  dropped integer;
+  n        bigint;
+  capture  rowrelay.capture;
+  dropped  integer;
+  problems text[] := '{}';
 begin
   if not rowrelay.take_job('maintain', '30 s') then
     return;
@@ -16,59 +19,95 @@ begin
     if n > 0 then
       return next format('made %s partitions of rowrelay.change', n);
     end if;
-  exception when lock_not_available then
-    null; -- there are partitions for days ahead, and the next run is soon
+  exception
+    when lock_not_available then
+      null; -- there are partitions for days ahead, and the next run is soon
+    when others then
+      problems := problems || format('partitions of rowrelay.change could not be made: %s', sqlerrm);
   end;
-  perform rowrelay.close_days();
 
-  for capture in
-    select c.* from rowrelay.capture c
-     where c.released_at is null
-       and c.column_state is distinct from rowrelay.column_state(c)
-       and exists (select from pg_class r where r.oid = c.relation)
-       for update skip locked
-  loop
-    begin
-      perform rowrelay.make_trigger_function(capture.id, '1 s');
-      return next format('table %s was altered: its trigger function is made anew', capture.relation);
-    exception when lock_not_available then
-      null; -- until it can be, changes are captured the slow way
-    end;
-  end loop;
+  begin
+    perform rowrelay.close_days();
+  exception when others then
+    problems := problems || format('days of the log could not be closed: %s', sqlerrm);
+  end;
+
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.released_at is null
+         and c.column_state is distinct from rowrelay.column_state(c)
+         and exists (select from pg_class r where r.oid = c.relation)
+         for update skip locked
+    loop
+      begin
+        perform rowrelay.make_trigger_function(capture.id, '1 s');
+        return next format('table %s was altered: its trigger function is made anew', capture.relation);
+      exception
+        when lock_not_available then
+          null; -- until it can be, changes are captured the slow way
+        when others then
+          problems := problems || format('table %s was altered, and its trigger function could not be made anew: %s',
+                                         capture.relation, sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
+  end;
 
   -- partitions and children that have come since
-  for capture in
-    select c.* from rowrelay.capture c
-     where c.released_at is null
-       and exists (select from unnest(rowrelay.captured_tables(c)) as m
-                    where not exists (select from rowrelay.own_triggers(c) o
-                                       where o.relation = m and o.name <> '!rowrelay_truncate' and o.is_always)
-                       or not exists (select from rowrelay.own_triggers(c) o
-                                       where o.relation = m and o.name = '!rowrelay_truncate' and o.is_always))
-       for update skip locked
-  loop
-    begin
-      -- a child that was captured by itself, and goes on so
-      perform rowrelay.check_overlap(capture.relation);
-      n := rowrelay.attach_triggers(capture, false, '0 s');
-      return next format('table %s: %s triggers attached', capture.relation, n);
-    exception when others then
-      return next format('table %s: triggers are missing, and could not be attached: %s', capture.relation, sqlerrm);
-    end;
-  end loop;
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.released_at is null
+         and exists (select from unnest(rowrelay.captured_tables(c)) as m
+                      where not exists (select from rowrelay.own_triggers(c) o
+                                         where o.relation = m and o.name <> '!rowrelay_truncate' and o.is_always)
+                         or not exists (select from rowrelay.own_triggers(c) o
+                                         where o.relation = m and o.name = '!rowrelay_truncate' and o.is_always))
+         for update skip locked
+    loop
+      begin
+        -- a child that was captured by itself, and goes on so
+        perform rowrelay.check_overlap(capture.relation);
+        n := rowrelay.attach_triggers(capture, false, '0 s');
+        return next format('table %s: %s triggers attached', capture.relation, n);
+      exception when others then
+        problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
+                                     capture.relation, sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('tables that lack triggers could not be found: %s', sqlerrm);
+  end;
 
-  -- what a writer still added, or a process gave back, when its target was being dropped
-  for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
+  begin
+    -- what a writer still added, or a process gave back, when its target was being dropped
+    for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
+      delete from rowrelay.queue q
+       where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                  where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
+                                  limit 10000 for update skip locked));
+    end loop;
+    -- and what a writer added while the copying of its table was ended
     delete from rowrelay.queue q
-     where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                                where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
-                                limit 10000 for update skip locked));
-  end loop;
-  -- and what a writer added while the copying of its table was ended
-  delete from rowrelay.queue q
-   using rowrelay.backfill b
-   where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
-     and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
-  delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
+     using rowrelay.backfill b
+     where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
+       and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
+  exception when others then
+    problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
+  end;
+
+  begin
+    delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
+  exception when others then
+    problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);
+  end;
+
+  return query
+    select f from unnest(problems) as f
+     where f <> all (array(select unnest(j.failed) from rowrelay.job j where j.name = 'maintain'));
+  update rowrelay.job j set failed = problems
+   where j.name = 'maintain' and j.failed is distinct from problems;
 end
 $$;

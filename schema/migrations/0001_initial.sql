@@ -648,12 +648,14 @@ comment on column rowrelay.floor.floor is 'every change up to this id is settled
 create table rowrelay.job (
   name       text primary key,
   taken_at   timestamptz not null,
-  held_until timestamptz not null
+  held_until timestamptz not null,
+  failed     text[] not null default '{}'
 );
 comment on table rowrelay.job is 'timeout locks: work that one process may do at a time; see rowrelay.take_job()';
 comment on column rowrelay.job.name is 'which work';
 comment on column rowrelay.job.taken_at is 'when it was last begun';
 comment on column rowrelay.job.held_until is 'until when nobody else may begin it';
+comment on column rowrelay.job.failed is 'what of it could not be done, and why; it was told, and is not told again';
 
 -- An armed doorbell holds the last change id for which a writer rings. It is a sequence because that is the one thing
 -- in PostgreSQL that can be flipped a thousand times and read by every writer without ever needing vacuum, and whose

@@ -298,3 +298,32 @@ Test(retention, two_that_take_away_the_same_empty_month_do_not_disturb_each_othe
   PQfinish(second);
   fixture_end(&f);
 }
+
+/* Above all partitions are made: without them there is a day on which nobody can write. */
+Test(retention, what_fails_in_maintenance_keeps_nothing_else_from_being_done) {
+  struct fixture f;
+  fixture_begin(&f, "retention_jobs");
+  sql(f.at_source, "create table item (id int primary key); select rowrelay.capture_table('item')");
+  sql(f.at_source, "create or replace function rowrelay.close_days() returns integer language plpgsql as $$ begin "
+                   "raise exception 'no days'; end $$;"
+                   "create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval "
+                   "default '10 s') returns void language plpgsql as $$ begin raise exception 'no function'; end $$");
+  sql(f.at_source, "do $$ declare last text := 'rowrelay.change_' || to_char((now() at time zone 'UTC')::date + 14, "
+                   "'YYYYMMDD'); begin execute 'drop table ' || last; end $$");
+  sql(f.at_source, "alter table item add column name text;"
+                   "insert into rowrelay.instance (id, host, pid, version, workers, heartbeat_at) values "
+                   "(gen_random_uuid(), 'h', 1, '1', 1, now() - interval '2 d');"
+                   "delete from rowrelay.job");
+  cr_expect_str_eq(
+      ask(f.at_source, "select string_agg(m, '; ') from rowrelay.maintain() as m"),
+      "made 1 partitions of rowrelay.change; days of the log could not be closed: no days; table public.item "
+      "was altered, and its trigger function could not be made anew: no function");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.instance"), "0");
+  /* Of what fails, only the news is told. */
+  sql(f.at_source, "create or replace function rowrelay.maintain_partitions(days_ahead integer default 14) returns "
+                   "integer language plpgsql as $$ begin raise exception 'no space'; end $$");
+  sql(f.at_source, "update rowrelay.job set held_until = now()");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(m, '; ') from rowrelay.maintain() as m"),
+                   "partitions of rowrelay.change could not be made: no space");
+  fixture_end(&f);
+}
