@@ -277,7 +277,10 @@ static void *send_cancel(void *cancel) {
   return NULL;
 }
 
-/* libpq connects for this, and knows no end of waiting for that: where nobody answers a thread is left to it. */
+/*
+ * libpq connects for this, and knows no end of waiting for that: where nobody answers a thread is left to it. It may be
+ * there when the process ends: it has no memory but its own, and libpq never encrypts this question.
+ */
 void pgconn_cancel(struct pgconn *connection) {
   if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
     return;
@@ -289,9 +292,9 @@ void pgconn_cancel(struct pgconn *connection) {
     return;
   }
   struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
+  clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += CANCEL_TIMEOUT;
-  if (pthread_timedjoin_np(thread, NULL, &until) != 0)
+  if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
     pthread_detach(thread);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "proxy.h"
@@ -324,6 +325,42 @@ Test(monitor, what_is_not_there_is_not_found_and_an_address_that_cannot_be_is_wr
   cr_assert(strstr(errors, "Address already in use") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", "9187", NULL), 2);
   cr_assert(strstr(errors, "hint: give ADDRESS:PORT") != NULL, "%s", errors);
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* What reads the clock is an hour ahead of what waits by it: as if it were set back in between. */
+static const char AHEAD[] = "#define _GNU_SOURCE\n#include <sys/syscall.h>\n#include <time.h>\n#include <unistd.h>\n"
+                            "int clock_gettime(clockid_t clock, struct timespec *now) {\n"
+                            "  long failed = syscall(SYS_clock_gettime, clock, now);\n"
+                            "  now->tv_sec += clock == CLOCK_REALTIME ? 3600 : 0;\n  return (int)failed;\n}\n";
+
+/* {"at":[1,2],… */
+static bool has_two_samples(int port) {
+  const char *body = visit(port, "GET", "/api/samples", NULL, NULL).body;
+  return strcspn(body, ",") < strcspn(body, "]");
+}
+
+Test(monitor, samples_are_taken_though_the_clock_is_set_back) {
+  char path[64];
+  char line[256];
+  int port;
+  if (getenv("ASAN_OPTIONS") != NULL || !has_programs("cc"))
+    cr_skip_test("a sanitizer wants to be the first library, or there is no compiler");
+  begin("monitor_clock");
+  snprintf(path, sizeof path, "/tmp/rowrelay-ahead-%d.so", (int)getpid());
+  snprintf(line, sizeof line, "cc -shared -fPIC -x c -o %s -", path);
+  FILE *compiler = popen(line, "w");
+  cr_assert(compiler != NULL && fputs(AHEAD, compiler) >= 0 && pclose(compiler) == 0);
+  setenv("LD_PRELOAD", path, 1);
+  pid_t process = run_and_listen(&port);
+  unsetenv("LD_PRELOAD");
+  unlink(path);
+  visit_until(port, "/readyz", 200, 10);
+  double end = give_up_at(20);
+  while (seconds_now() < end && !has_two_samples(port))
+    sleep_seconds(0.5);
+  cr_expect(has_two_samples(port));
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }
