@@ -45,9 +45,8 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  left_out     text := 'pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on'''
-                       || case when capture.capture_origin then ''
-                               else E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  is_relayed   text := case when not capture.capture_origin
+                            then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -94,7 +93,7 @@ begin
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
   body := concat_ws(E'\n',
-    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, '\s', ' ', 'g')),
+    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  op       pg_catalog."char";',
            '  key      pg_catalog.text;',
@@ -117,11 +116,13 @@ begin
     pins.declarations,
            'begin',
            -- one look at all that is rarely set
-    format('  if %s', left_out),
+    concat('  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.<>) ''''', is_relayed),
            '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
            '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
            '  then',
-    format('    if %s then', left_out),
+           -- as PostgreSQL reads a boolean, but without an error
+    concat('    if pg_catalog.lower(pg_catalog.current_setting(''rowrelay.skip'', true))'
+           ' operator(pg_catalog.=) any (''{1,on,t,tr,tru,true,y,ye,yes}''::pg_catalog.text[])', is_relayed, ' then'),
            '      return null;',
            '    end if;',
            '    actor := rowrelay.actor();',

@@ -8,13 +8,13 @@ create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
-set row_security = off as $$
+set row_security = off set standard_conforming_strings = on as $$
 declare
   capture   rowrelay.capture;
   is_whole  boolean;
   condition text;
 begin
-  if current_setting('rowrelay.skip', true) = 'on' then
+  if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}') then
     return null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;

@@ -178,6 +178,18 @@ Test(capture_options, an_application_says_who_does_it_and_what_not_to_capture) {
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(concat_ws(':', key, actor), ' ' order by change_id) from rowrelay.history"),
       "1:postgres 2:anna 2:anna 3:anna 4:postgres 6:postgres");
+  /* It is said as any other boolean of PostgreSQL, and what is none is no error. */
+  static const char *const yes[] = {"true", "ON", "Yes", "1", "t"};
+  static const char *const no[] = {"off", "false", "0", "", "maybe"};
+  for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+    sql(f.at_source,
+        "begin; set local rowrelay.skip = '%s'; insert into item values (10 + %d); delete from item where id > 10; "
+        "truncate item; commit",
+        yes[i], (int)i);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change"), "6");
+  for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+    sql(f.at_source, "begin; set local rowrelay.skip = '%s'; insert into item values (20 + %d); commit", no[i], (int)i);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change"), "11");
   fixture_end(&f);
 }
 
