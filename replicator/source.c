@@ -112,6 +112,12 @@ bool source_check_schema(struct source *source, struct error *error) {
   if (version == SCHEMA_NEWEST)
     return true;
   const char *where = pgconn_describe(source->connection);
+  if (version == SCHEMA_WITHOUT_CONTENTS) {
+    error_set(error, FAILURE_USAGE,
+              "schema rowrelay in database %s is there without its contents (a restore of the schema only?)", where);
+    return error_hint(error, "run: rowrelay uninstall, which takes off the triggers that came with it; then: rowrelay "
+                             "init");
+  }
   if (version == 0)
     error_set(error, FAILURE_USAGE, "schema rowrelay is not installed in database %s", where);
   else

@@ -13,7 +13,13 @@ begin
     end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
-  if pg_catalog.to_regclass('rowrelay.migration') is null then
+  if pg_catalog.to_regclass('rowrelay.migration') is not null then
+    if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
+      raise exception 'schema rowrelay is there without its contents (a restore of the schema only?)'
+        using errcode = 'object_not_in_prerequisite_state',
+              hint = 'Remove it, and its triggers, with: rowrelay uninstall, or: psql -f schema/uninstall.sql; then install it anew.';
+    end if;
+  else
     create table rowrelay.migration (
       version    integer primary key,
       applied_at timestamptz not null default pg_catalog.now()

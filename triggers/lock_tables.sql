@@ -12,6 +12,7 @@ declare
   waited_for regclass;
   ask_until  timestamptz;
   holders    text;
+  endings    text; -- of transactions that are prepared
 begin
   loop
     begin
@@ -30,13 +31,30 @@ begin
       perform set_config('lock_timeout', before, true);
     end;
     if clock_timestamp() > give_up_at then
-      select string_agg(format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)), ', ') into holders
-        from pg_locks l join pg_stat_activity a on a.pid = l.pid
-       where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid <> pg_backend_pid();
+      with holder as (
+        select l.pid, l.virtualtransaction from pg_locks l
+         where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid is distinct from pg_backend_pid()
+           and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      ), named as (
+        select a.backend_start as since, null as gid, format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)) as words
+          from pg_stat_activity a where a.pid in (select h.pid from holder h)
+        union all
+        select p.prepared, p.gid, format('prepared transaction %L (%s, prepared %s ago)', p.gid, p.owner,
+                                         date_trunc('second', clock_timestamp() - p.prepared))
+          from pg_prepared_xacts p
+         where exists (select from holder h join pg_locks l on l.virtualtransaction = h.virtualtransaction
+                        where h.pid is null and l.pid is null and l.transactionid = p.transaction)
+      )
+      select string_agg(n.words, ', ' order by n.since),
+             string_agg(format('commit prepared %1$L or rollback prepared %1$L', n.gid), '; ' order by n.since)
+               filter (where n.gid is not null)
+        into holders, endings from named n;
       raise exception 'table % is in use: no lock within %', waited_for, patience
         using errcode = 'lock_not_available',
               detail = coalesce('It is held by ' || holders || '.', 'It is held by short transactions that follow close on each other.'),
-              hint = 'Nothing was changed. Try again when that transaction has ended, or wait for longer (lock_wait).';
+              hint = 'Nothing was changed. '
+                     || coalesce('A prepared transaction holds its locks until somebody ends it: ' || endings || '.',
+                                 'Try again when that transaction has ended, or wait for longer (--lock-wait; in SQL lock_wait).');
     end if;
     perform pg_sleep(0.05 + random() * 0.2);
   end loop;

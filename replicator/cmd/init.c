@@ -36,7 +36,7 @@ static bool install(struct source *source, bool with_roles, struct error *error)
   if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_check_owner.text, error) ||
       !source_schema_version(source, &version, error))
     return false;
-  if (version > SCHEMA_NEWEST)
+  if (version > SCHEMA_NEWEST || version == SCHEMA_WITHOUT_CONTENTS)
     return source_check_schema(source, error);
   if (with_roles && !source_script(source, QUERY_roles.text, error))
     return false;

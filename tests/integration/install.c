@@ -130,6 +130,7 @@ Test(install, a_capture_that_gets_no_lock_changes_nothing_and_names_who_holds_it
   char process[32];
   snprintf(process, sizeof process, "process %d", PQbackendPID(old));
   cr_assert(strstr(errors, process) != NULL, "%s", errors);
+  cr_assert(strstr(errors, "wait for longer (--lock-wait; in SQL lock_wait)") != NULL, "%s", errors);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.capture") == 0);
   PQfinish(old);
   fixture_end(&f);
@@ -156,5 +157,60 @@ Test(install, the_tables_of_pgbench_arrive_as_they_are) {
   same_rows(&f, "pgbench_branches", "pgbench_branches", "bid");
   same_rows(&f, "pgbench_history", "pgbench_history", "tid, aid, delta, mtime");
   cr_assert(ask_number(f.at_target, "select count(*) from pgbench_history") == 1200);
+  fixture_end(&f);
+}
+
+/* The lock of a prepared transaction belongs to no process. */
+Test(install, who_waits_for_a_prepared_transaction_is_told_how_to_end_it) {
+  struct fixture f;
+  const char *errors;
+  own_server("source", "max_prepared_transactions=4");
+  fixture_begin(&f, "prepared");
+  make_tables(f.at_source);
+  rowrelay_ok(&f, "capture", "shop.item", NULL);
+  sql(f.at_source, "begin; insert into shop.item values (1); prepare transaction 'left over'");
+  cr_assert(rowrelay(&f, NULL, &errors, "release", "shop.item", "--lock-wait", "1", NULL) == 1, "%s", errors);
+  cr_assert_not_null(strstr(errors, "It is held by prepared transaction 'left over' (postgres, prepared 00:00:0"), "%s",
+                     errors);
+  cr_assert_not_null(strstr(errors, "commit prepared 'left over' or rollback prepared 'left over'"), "%s", errors);
+  sql(f.at_source, "rollback prepared 'left over'");
+  rowrelay_ok(&f, "release", "shop.item", NULL);
+  fixture_end(&f);
+}
+
+/* What restores definitions only, as for a copy to try things out, brings the triggers too. */
+Test(install, a_schema_that_was_restored_without_its_contents_is_told_and_can_be_removed) {
+  struct fixture f;
+  char command[4096];
+  static char output[DUMP_SIZE];
+  const char *errors;
+  static const char *const commands[][3] = {{"status", NULL}, {"init", NULL}, {"capture", "shop.note", NULL}};
+  fixture_begin(&f, "restored_empty");
+  make_tables(f.at_source);
+  rowrelay_ok(&f, "capture", "shop.item", NULL);
+  needs_pg_dump(f.at_source);
+  snprintf(command, sizeof command,
+           "bin=$(tests/support/pg.sh bin); dump=$($bin/pg_dump --schema-only '%s') && "
+           "$bin/psql -XAtqc 'drop schema rowrelay cascade; drop schema shop cascade' '%s' 2>&1 && "
+           "printf '%%s\\n' \"$dump\" | $bin/psql -XAtq '%s' 2>&1 >/dev/null",
+           f.source, f.source, f.source);
+  read_output(command, output);
+  cr_assert(ask_number(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%'") > 0, "%s",
+            output);
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    cr_assert(rowrelay(&f, NULL, &errors, commands[i][0], commands[i][1], NULL) == 2, "%s", errors);
+    cr_assert_not_null(strstr(errors, "is there without its contents (a restore of the schema only?)"), "%s", errors);
+    cr_assert_not_null(strstr(errors, "hint: run: rowrelay uninstall"), "%s", errors);
+  }
+  snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -XAt -f schema/install.sql '%s' 2>&1; true",
+           f.source);
+  read_output(command, output);
+  cr_assert_not_null(strstr(output, "is there without its contents"), "%s", output);
+  cr_assert_str_eq(rowrelay_ok(&f, "uninstall", "--force", NULL), "schema rowrelay: removed\n");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%'"), "0");
+  rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "capture", "shop.item", NULL);
+  sql(f.at_source, "insert into shop.item values (1)");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change"), "1");
   fixture_end(&f);
 }
