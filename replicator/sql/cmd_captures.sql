@@ -1,4 +1,4 @@
 -- The captured tables, for people.
-select c.relation as "table", array_to_string(c.key, ', ') as key, array_to_string(c.targets, ', ') as targets, c.note
+select case when exists (select from pg_class r where r.oid = c.relation) then c.relation::text else c.relation_name end as "table", array_to_string(c.key, ', ') as key, array_to_string(c.targets, ', ') as targets, c.note
   from rowrelay.captures c
- order by c.relation::text;
+ order by 1;
