@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "queries.h"
 #include "table.h"
 
 /* Classes of SQLSTATE that say: ask for something else. */
@@ -44,6 +45,22 @@ bool call_run(struct source *source, const struct query *query, struct values va
     return true;
   if (blames_the_caller(error->sqlstate))
     error->kind = FAILURE_USAGE;
+  return false;
+}
+
+bool call_moment(struct source *source, const struct options *given, const char *option, PGresult **result,
+                 const char **moment, struct error *error) {
+  const char *words = option_text(given, option);
+  if (!option_given(given, option))
+    return true;
+  if (call_run(source, &QUERY_cmd_moment, VALUES(words), result, error)) {
+    *moment = PQgetvalue(*result, 0, 0);
+    return true;
+  }
+  if (strncmp(error->sqlstate, "22", 2) == 0) {
+    error_set(error, FAILURE_USAGE, "option --%s must be a time, not \"%s\"", option, words);
+    error_hint(error, "such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
+  }
   return false;
 }
 

@@ -88,16 +88,6 @@ static bool check_ops(const struct options *given, struct error *error) {
   return true;
 }
 
-static bool read_moment(struct source *source, const struct options *given, const char *name, PGresult **result,
-                        const char **moment, struct error *error) {
-  if (!option_given(given, name))
-    return true;
-  if (!call_run(source, &QUERY_cmd_log_moment, VALUES(option_text(given, name)), result, error))
-    return false;
-  *moment = PQgetvalue(*result, 0, 0);
-  return true;
-}
-
 /* The tables that are named, as an array of oids. */
 static bool find_tables(struct source *source, const struct options *given, struct wanted *wanted,
                         struct error *error) {
@@ -151,9 +141,9 @@ static bool read_wanted(struct source *source, const struct options *given, stru
   filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
   filter->txid = txid;
   return find_tables(source, given, wanted, error) &&
-         read_moment(source, given, "since", &wanted->since, &filter->since, error) &&
-         read_moment(source, given, "until", &wanted->until, &filter->until, error) &&
-         read_moment(source, given, "as-of", &wanted->as_of, &wanted->moment, error) &&
+         call_moment(source, given, "since", &wanted->since, &filter->since, error) &&
+         call_moment(source, given, "until", &wanted->until, &filter->until, error) &&
+         call_moment(source, given, "as-of", &wanted->as_of, &wanted->moment, error) &&
          check_past(given, wanted, error) && collect(given, "actor", NULL, &wanted->actors, &filter->actors, error) &&
          collect(given, "op", NULL, &wanted->ops, &filter->ops, error);
 }
@@ -250,7 +240,7 @@ static const struct option OPTIONS[] = {
     {.name = "limit", .letter = 'n', .value = "N", .help = "show at most the N newest"},
     {.name = "since",
      .value = "TIME",
-     .help = "only changes since then, in any form that PostgreSQL reads, or '2 hours'"},
+     .help = "only changes since then, in any form that PostgreSQL reads, or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "only changes until then"},
     {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table too"},
     {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},

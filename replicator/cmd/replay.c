@@ -9,25 +9,31 @@
 static bool run(const struct options *given, struct error *error) {
   struct source *source = NULL;
   PGresult *result = NULL;
+  PGresult *first = NULL;
+  PGresult *last = NULL;
+  const char *since = NULL;
+  const char *until = NULL;
   const char *table = given->argument_count > 1 ? given->arguments[1] : NULL;
   if (!option_given(given, "since")) {
     error_set(error, FAILURE_USAGE, "since when are changes to be delivered again?");
-    return error_hint(error,
-                      "give --since, in any form that PostgreSQL reads, such as 2026-03-01 or '2026-03-01 12:00'");
+    return error_hint(error, "give --since, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
-  bool ok = call_open(&source, given, error) &&
-            call_run(source, &QUERY_cmd_replay,
-                     VALUES(given->arguments[0], option_text(given, "since"), option_text(given, "until"), table),
-                     &result, error);
+  bool ok = call_open(&source, given, error) && call_moment(source, given, "since", &first, &since, error) &&
+            call_moment(source, given, "until", &last, &until, error) &&
+            call_run(source, &QUERY_cmd_replay, VALUES(given->arguments[0], since, until, table), &result, error);
   if (ok)
     printf("%s queued again\n", PQgetvalue(result, 0, 0));
   PQclear(result);
+  PQclear(first);
+  PQclear(last);
   source_close(source);
   return ok;
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "since", .value = "TIME", .help = "changes that were captured then or later"},
+    {.name = "since",
+     .value = "TIME",
+     .help = "changes that were captured then or later, such as yesterday or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "and before this"},
     OPTION_END,
 };

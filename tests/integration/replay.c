@@ -92,5 +92,9 @@ Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "lines", NULL), 2);
   cr_assert(strstr(errors, "--since") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "lines", "--since", "yesterdayish", NULL), 2);
+  cr_assert(strstr(errors, "option --since must be a time, not \"yesterdayish\"") != NULL &&
+                strstr(errors, "'2 hours ago'") != NULL,
+            "%s", errors);
+  rowrelay_ok(&f, "replay", "lines", "--since", "1 hour ago", "--until", "30 minutes ago", NULL);
   end();
 }
