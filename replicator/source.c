@@ -40,7 +40,7 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
  * since its first. A settled batch that a crash of the source forgets is only delivered again, so commits need not wait
  * for the disk.
  */
-static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
+static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard_conforming_strings to on;"
                                     "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
                                     "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
                                     "set xmloption to content;"
@@ -51,6 +51,8 @@ static const char WORK_SETTINGS[] = "set search_path to pg_catalog;"
                                     "set enable_seqscan to off; set enable_bitmapscan to off;"
                                     "set enable_hashjoin to off; set enable_mergejoin to off;"
                                     "set statement_timeout to 0; set lock_timeout to '30s';"
+                                    "select set_config(name, '0', false) from pg_settings"
+                                    " where name in ('transaction_timeout', 'idle_session_timeout');"
                                     "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
                                     "set tcp_keepalives_count to 3;";
 
@@ -73,12 +75,12 @@ static struct source *open_with(const char *conninfo, const char *settings, int6
 }
 
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
-  *source = open_with(conninfo, NULL, POOLER_OPEN_TIMEOUT, error);
+  *source = open_with(conninfo, QUERY_command_session.text, POOLER_OPEN_TIMEOUT, error);
   return *source != NULL;
 }
 
 bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {
-  *source = open_with(conninfo, NULL, timeout, error);
+  *source = open_with(conninfo, QUERY_command_session.text, timeout, error);
   return *source != NULL;
 }
 

@@ -14,14 +14,17 @@
  * are read as such. Nothing is written. A policy that would hide rows is an error, not a difference.
  */
 static const char VERIFY_SETTINGS[] =
-    "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres'; set timezone to 'UTC'; set lc_monetary to 'C';"
+    "set standard_conforming_strings to on; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+    "set timezone to 'UTC'; set lc_monetary to 'C';"
     "set extra_float_digits to 1; set bytea_output to 'hex'; set quote_all_identifiers to off; set xmloption to "
     "content;"
     "set search_path to pg_catalog, pg_temp; set row_security to off; set jit to off;"
     "set max_parallel_workers_per_gather to 0; set plan_cache_mode to auto;"
     "set default_transaction_isolation to 'read committed'; set default_transaction_read_only to on;"
-    "set statement_timeout to 0; set lock_timeout to '30s'; set tcp_keepalives_idle to 15;"
-    "set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3;"
+    "set statement_timeout to 0; set idle_in_transaction_session_timeout to 0; set lock_timeout to '30s';"
+    "select set_config(name, '0', false) from pg_settings"
+    " where name in ('transaction_timeout', 'idle_session_timeout');"
+    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3;"
     /* who is killed leaves nothing running behind */
     "select set_config(name, '1s', false) from pg_settings where name = 'client_connection_check_interval'";
 

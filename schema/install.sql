@@ -5,6 +5,7 @@
 \set QUIET on
 begin;
 set local client_min_messages = warning;
+set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
 \ir prepare.sql
 
 select not exists (select from rowrelay.migration where version = 1) as rowrelay_needs_0001 \gset

@@ -3,7 +3,7 @@
 -- Result:     number of triggers made, or enabled again
 -- Errors:     as rowrelay.lock_tables()
 create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval) returns integer
-language plpgsql as $$
+language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
 declare
   tables     regclass[] := rowrelay.captured_tables(capture);
   locked     regclass[];

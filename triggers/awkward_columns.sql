@@ -12,20 +12,20 @@ language sql stable as $$
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
     cross join lateral (
       -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
-      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then
-          '(pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0 '
-          'or (pg_catalog.strpos(%1$s::pg_catalog.text, E''\\ud'') operator(pg_catalog.>) 0 '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\uD'') operator(pg_catalog.>) 0) '
-          'and pg_catalog.regexp_replace(%1$s::pg_catalog.text, '
-          'E''\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..'', '''', ''g'') operator(pg_catalog.~) E''\\\\u[dD][89a-fA-F]'')'
+      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then $sql$(
+          pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u0000') operator(pg_catalog.>) 0
+          or (pg_catalog.strpos(%1$s::pg_catalog.text, E'\\ud') operator(pg_catalog.>) 0
+              or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\uD') operator(pg_catalog.>) 0)
+             and pg_catalog.regexp_replace(%1$s::pg_catalog.text,
+               E'\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..', '', 'g') operator(pg_catalog.~) E'\\\\u[dD][89a-fA-F]')$sql$
         else 'true' end
     ) as u(is_unreadable)
     cross join lateral (
       select case
         when t.oid = 'json'::regtype then
-          'pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) ''null'' '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u'') operator(pg_catalog.>) 0 and ' || u.is_unreadable || ' '
-          'or pg_catalog.btrim(%1$s::pg_catalog.text, E'' \\n\\r\\t'') operator(pg_catalog.<>) %1$s::pg_catalog.text'
+          $sql$pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) 'null'
+          or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u') operator(pg_catalog.>) 0 and $sql$ || u.is_unreadable || $sql$
+          or pg_catalog.btrim(%1$s::pg_catalog.text, E' \\n\\r\\t') operator(pg_catalog.<>) %1$s::pg_catalog.text$sql$
         when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
         when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
           'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) operator(pg_catalog.<>) 1 '

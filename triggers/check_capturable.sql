@@ -18,7 +18,7 @@ begin
                        when 'f' then 'Capture the table in the database where it lives.'
                        else 'Only tables have rows that change.' end;
   end if;
-  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like 'pg\_toast%' then
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like E'pg\\_toast%' then
     raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
       detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
   end if;

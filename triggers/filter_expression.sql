@@ -1,10 +1,11 @@
 -- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
 --             the condition and writes it out again: it is put into a view, and the view's text is taken.
+--             Both in one way of writing strings, whatever the session has: who makes the trigger may have another.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
 -- Result:     the condition, with all names resolved: it means the same under any search_path
 -- Errors:     what PostgreSQL says of a condition that is not one
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
-language plpgsql as $$
+language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
   view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
@@ -23,7 +24,7 @@ begin
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
   perform set_config('search_path', path, true);
   execute format('drop view rowrelay.%I', view_name);
-  definition := substring(definition from '^\s*SELECT\s+(.*)\s+AS rowrelay_filter\s+FROM');
-  return regexp_replace(definition, '\mrowrelay_row\.', row_name || '.', 'g');
+  definition := substring(definition from E'^\\s*SELECT\\s+(.*)\\s+AS rowrelay_filter\\s+FROM');
+  return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
 end
 $$;

@@ -11,5 +11,5 @@ language sql stable as $$
     from pg_trigger t
    where t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
       or t.tgfoid = to_regprocedure('rowrelay.capture_truncate()')
-         and t.tgargs = convert_to(capture.id::text, 'UTF8') || '\x00'::bytea
+         and t.tgargs = convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea
 $$;

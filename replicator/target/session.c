@@ -6,11 +6,14 @@
 #include "queries.h"
 
 /* What values' texts mean must not depend on the target's defaults. */
-static const char TARGET_SETTINGS[] = "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+static const char TARGET_SETTINGS[] = "set standard_conforming_strings to on;"
+                                      "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
                                       "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
                                       "set default_transaction_isolation to 'read committed';"
                                       "set default_transaction_read_only to off;"
                                       "set xmloption to content; set jit to off; set lock_timeout to '30s';"
+                                      "select set_config(name, '0', false) from pg_settings"
+                                      " where name in ('transaction_timeout', 'idle_session_timeout');"
                                       "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
                                       "set tcp_keepalives_count to 3;";
 

@@ -18,7 +18,7 @@
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer as $$
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as who builds documents reads the queries
 declare
   delivers_to rowrelay.target;
   source      record;
@@ -31,7 +31,7 @@ declare
   own_target  integer;
   own_capture integer;
   changed     integer[] := '{}';
-  statement   text := regexp_replace(query, '[;\s]+$', '');
+  statement   text := regexp_replace(query, E'[;\\s]+$', '');
   is_table    boolean;
   build       text;
   columns     jsonb;

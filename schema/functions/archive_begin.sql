@@ -26,7 +26,7 @@ begin
               'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
               'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
   -- No JSON has such bytes in it, so each line is as it is.
-  statement := format('copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
-                      'to stdout (format csv, quote e''\x01'', delimiter e''\x02'')', day);
+  statement := format(E'copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
+                      'to stdout (format csv, quote e''\\x01'', delimiter e''\\x02'')', day);
 end
 $$;

@@ -10,14 +10,14 @@ declare
   words      text;
   hint_words text;
 begin
-  if query !~ '\$1(?!\d)' then
+  if query !~ E'\\$1(?!\\d)' then
     raise exception 'the query of document "%" does not use $1', name using errcode = 'invalid_parameter_value',
       hint = '$1 is the array of the keys that are to be built, as in: where o.id = any ($1)';
   end if;
   begin
     -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
     execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, '\$1(?!\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+                   regexp_replace(query, E'\\$1(?!\\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words

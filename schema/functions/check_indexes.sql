@@ -9,7 +9,7 @@ declare
   found_one   record;
 begin
   select t.* into destination from rowrelay.target t where t.id = check_indexes.target;
-  if destination.url !~ '^(elasticsearch|opensearch|clickhouse)\+' then
+  if destination.url !~ E'^(elasticsearch|opensearch|clickhouse)\\+' then
     return;
   end if;
   for found_one in

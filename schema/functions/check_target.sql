@@ -4,15 +4,15 @@
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
-  scheme constant text := substring(url from '^((?:[a-z]+\+)?[a-z]+):');
+  scheme constant text := substring(url from E'^((?:[a-z]+\\+)?[a-z]+):');
   kind   constant text := case
                             when scheme in ('postgres', 'postgresql') then 'postgresql'
                             when scheme in ('file', 'stdout') then 'lines'
                             when scheme in ('https', 'http') then 'webhook'
-                            when scheme ~ '^(elasticsearch|opensearch)\+https?$' then 'search'
-                            when scheme ~ '^(ndjson|clickhouse)\+https?$' then 'http lines'
+                            when scheme ~ E'^(elasticsearch|opensearch)\\+https?$' then 'search'
+                            when scheme ~ E'^(ndjson|clickhouse)\\+https?$' then 'http lines'
                           end;
-  secret constant text := '\$\{[A-Za-z_][A-Za-z0-9_]*\}';
+  secret constant text := E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}';
   option       record;
   lease        integer;
   push_timeout integer;
@@ -54,7 +54,7 @@ begin
     raise exception 'target URL "%" has parameters, which a search engine''s cannot have', url
       using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:9200/INDEX, or only %1$s://HOST:9200/.', scheme);
   end if;
-  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ '\$\{[^/]*$' then
+  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ E'\\$\\{[^/]*$' then
     raise exception 'target URL "%" names an index with a capital letter', url
       using errcode = 'invalid_parameter_value', hint = 'A search engine wants the names of indexes in lower case.';
   end if;
@@ -70,28 +70,28 @@ begin
         -- for which kinds; what it looks like; bounds of a number; what it is, for the message
         ('mode',             '{postgresql}', '^(mirror|append)$', null, null, 'mirror or append'),
         ('on_error',         null,           '^(park|block|halt)$', null, null, 'park, block or halt'),
-        ('lanes',            null,           '^\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
-        ('batch_rows',       null,           '^\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
-        ('batch_bytes',      null,           '^\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
-        ('retries',          null,           '^\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
+        ('lanes',            null,           E'^\\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
+        ('batch_rows',       null,           E'^\\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
+        ('batch_bytes',      null,           E'^\\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
+        ('retries',          null,           E'^\\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
         ('claim',            null,           '^(transaction|lease)$', null, null, 'transaction or lease'),
-        ('lease',            null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('lease',            null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
         ('guarantee',        null,           '^at-(least|most)-once$', null, null, 'at-least-once or at-most-once'),
-        ('push_timeout',     null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
-        ('concurrency',      '{webhook}',    '^\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
-        ('events',           '{webhook}',    '^\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
-        ('timeout',          '{webhook,search,http lines}',    '^\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
+        ('push_timeout',     null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('concurrency',      '{webhook}',    E'^\\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
+        ('events',           '{webhook}',    E'^\\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
+        ('timeout',          '{webhook,search,http lines}',    E'^\\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
         ('method',           '{webhook}',    '^(POST|PUT|PATCH)$', null, null, 'POST, PUT or PATCH'),
-        ('headers',          '{webhook,search,http lines}',    '^[!-9;-~]+:[^\r\n]*([\r\n]+[!-9;-~]+:[^\r\n]*)*[\r\n]*$', null, null, 'one "Name: value" a line'),
-        ('body',             '{webhook}',    '\S', null, null, 'an SQL expression'),
-        ('secret',           '{webhook}',    '^\s*' || secret || '(\s+' || secret || ')*\s*$', null, null,
+        ('headers',          '{webhook,search,http lines}',    E'^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$', null, null, 'one "Name: value" a line'),
+        ('body',             '{webhook}',    E'\\S', null, null, 'an SQL expression'),
+        ('secret',           '{webhook}',    E'^\\s*' || secret || E'(\\s+' || secret || E')*\\s*$', null, null,
            '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'),
         ('http2',            '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
         ('follow_redirects', '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
         ('ca_file',          '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
         ('certificate',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
         ('private_key',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
-        ('bulk_bytes',       '{search}',     '^\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
+        ('bulk_bytes',       '{search}',     E'^\\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
         ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
         ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
         ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://([^/?#@:]*(:' || secret || ')?@)?[^/?#@]+/?$', null, null,
@@ -123,7 +123,7 @@ begin
     end if;
   end loop;
   for option in
-    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', '([!-9;-~]+):([^\r\n]*)', 'g') as m
+    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
   loop
     if option.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
       raise exception 'option headers sets %', option.name

@@ -20,7 +20,7 @@ begin
   end if;
   if capture.row_filter is not null then
     -- as the trigger reads it, whatever search_path or names were then
-    select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') into passes
+    select substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') into passes
       from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation

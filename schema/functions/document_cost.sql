@@ -12,7 +12,7 @@ begin
   if keys is null then
     return;
   end if;
-  execute format('explain (format json) %s', regexp_replace(query, '\$1(?!\d)', format('(%L::%s[])', replace(keys, '\', '\\'), rowrelay.document_key_type(key_type)), 'g'))
+  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])', replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
   cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
   with recursive node(plan) as (

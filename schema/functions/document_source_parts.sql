@@ -7,7 +7,7 @@ create or replace function rowrelay.document_source_parts(source text, out relat
                                                           out keys_query text, out only_columns smallint[])
 language plpgsql stable as $$
 declare
-  part      text[] := regexp_match(source, '^\s*((?:"(?:[^"]|"")+"|[^":(\s])+)\s*(?:\(([^()]*)\))?\s*:\s*(.*?)\s*;?\s*$');
+  part      text[] := regexp_match(source, E'^\\s*((?:"(?:[^"]|"")+"|[^":(\\s])+)\\s*(?:\\(([^()]*)\\))?\\s*:\\s*(.*?)\\s*;?\\s*$');
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
@@ -22,10 +22,10 @@ begin
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('It is named in "%s".', source);
   end if;
-  if leads_to ~* '^(select|with|values|table)\M|^\(' then
+  if leads_to ~* E'^(select|with|values|table)\\M|^\\(' then
     keys_query := leads_to;
   else
-    col := regexp_match(leads_to, '^((?:"(?:[^"]|"")+"|[^"()\s])+)\s*(?:\(([^()]*)\))?$');
+    col := regexp_match(leads_to, E'^((?:"(?:[^"]|"")+"|[^"()\\s])+)\\s*(?:\\(([^()]*)\\))?$');
     if col is null then
       raise exception '"%" is neither a column nor a query', leads_to using errcode = 'invalid_parameter_value',
         hint = format('It is what leads from a row of %s to documents.', relation);

@@ -12,7 +12,7 @@ begin
   execute format('create index %I on rowrelay.%I using %I ((%s))', trial || '_index', trial, method, expression);
   shown := pg_get_indexdef(format('rowrelay.%I', trial || '_index')::regclass, 1, true);
   execute format('drop table rowrelay.%I', trial);
-  return regexp_replace(shown, '^\((.*)\)$', '\1');
+  return regexp_replace(shown, E'^\\((.*)\\)$', E'\\1');
 exception when syntax_error_or_access_rule_violation or object_not_in_prerequisite_state or undefined_object
             or invalid_object_definition or feature_not_supported or program_limit_exceeded or wrong_object_type then
   raise exception 'the log cannot be indexed by "%" (%)', expression, method

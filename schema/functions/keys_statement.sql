@@ -5,10 +5,10 @@
 create or replace function rowrelay.keys_statement(relation regclass, keys_query text, key_type oid, images text) returns text
 language sql stable as $$
   select format(E'select distinct %s from (%s\n) as q(k) where k is not null', rowrelay.document_key_text('k', key_type),
-                case when keys_query ~* '^with\s+recursive\M'
-                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, '^with\s+recursive\M', '', 'i')
-                     when keys_query ~* '^with\M'
-                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, '^with\M', '', 'i')
+                case when keys_query ~* E'^with\\s+recursive\\M'
+                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+                     when keys_query ~* E'^with\\M'
+                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
                      else 'with ' || c.changed || ' ' || keys_query end)
     from (select format('changed as (select * from pg_catalog.json_populate_recordset(null::%s, %s))',
                         rowrelay.full_name(relation), images) as changed) as c

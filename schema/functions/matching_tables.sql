@@ -32,7 +32,7 @@ begin
       regex := '';
     else
       regex := regex || regexp_replace(case when quoted then letter else lower(letter) end,
-                                       '([][\\.*+?(){}|^$])', '\\\1');
+                                       E'([][\\\\.*+?(){}|^$])', E'\\\\\\1');
     end if;
     previous := letter;
   end loop;

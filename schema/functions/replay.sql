@@ -23,7 +23,7 @@ begin
   end if;
   select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
   if exists (select from rowrelay.document d where d.target = goes_to.id)
-     or goes_to.url ~ '^(elasticsearch|opensearch)\+'
+     or goes_to.url ~ E'^(elasticsearch|opensearch)\\+'
      or goes_to.url ~ '^postgres(ql)?:' and goes_to.options ->> 'mode' is distinct from 'append' then
     raise exception 'target "%" holds the last state, so old changes are of no use there', target
       using errcode = 'invalid_parameter_value',

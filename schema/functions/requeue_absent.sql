@@ -28,7 +28,7 @@ begin
   select format('exists (select from %s as new where %s%s)', capture.relation,
                 rowrelay.same_key(capture, 'new', 'wanted'),
                 case when capture.row_filter is not null then
-                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') || ')'
+                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')'
                      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert') end),
          format('json_build_object(%s)', string_agg(format('%1$L, wanted.%1$I', name), ', '))
     into is_there, old_row

@@ -3,6 +3,7 @@
 -- Nothing is attached to any table by it, and schema/uninstall.sql removes all of it.
 begin;
 set local client_min_messages = warning;
+set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
 -- Comes before everything else, in the same transaction: one installation at a time, and a place to record versions.
 do $$
 begin
@@ -18,7 +19,13 @@ begin
     end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
-  if pg_catalog.to_regclass('rowrelay.migration') is null then
+  if pg_catalog.to_regclass('rowrelay.migration') is not null then
+    if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
+      raise exception 'schema rowrelay is there without its contents (a restore of the schema only?)'
+        using errcode = 'object_not_in_prerequisite_state',
+              hint = 'Remove it, and its triggers, with: rowrelay uninstall, or: psql -f schema/uninstall.sql; then install it anew.';
+    end if;
+  else
     create table rowrelay.migration (
       version    integer primary key,
       applied_at timestamptz not null default pg_catalog.now()
@@ -1499,7 +1506,7 @@ begin
       regex := '';
     else
       regex := regex || regexp_replace(case when quoted then letter else lower(letter) end,
-                                       '([][\\.*+?(){}|^$])', '\\\1');
+                                       E'([][\\\\.*+?(){}|^$])', E'\\\\\\1');
     end if;
     previous := letter;
   end loop;
@@ -1566,13 +1573,13 @@ $$;
 create or replace function rowrelay.check_target_name(name text) returns void
 language plpgsql immutable as $$
 begin
-  if coalesce(name, '') !~ '\S' then
+  if coalesce(name, '') !~ E'\\S' then
     raise exception 'the target''s name is empty' using errcode = 'invalid_parameter_value';
   end if;
   if octet_length(name) > 63 then
     raise exception 'the target''s name is longer than 63 bytes' using errcode = 'invalid_parameter_value';
   end if;
-  if name ~ '[\x01-\x1f\x7f]' then
+  if name ~ E'[\\x01-\\x1f\\x7f]' then
     raise exception 'the target''s name has a control character' using errcode = 'invalid_parameter_value';
   end if;
 end
@@ -1583,15 +1590,15 @@ $$;
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
-  scheme constant text := substring(url from '^((?:[a-z]+\+)?[a-z]+):');
+  scheme constant text := substring(url from E'^((?:[a-z]+\\+)?[a-z]+):');
   kind   constant text := case
                             when scheme in ('postgres', 'postgresql') then 'postgresql'
                             when scheme in ('file', 'stdout') then 'lines'
                             when scheme in ('https', 'http') then 'webhook'
-                            when scheme ~ '^(elasticsearch|opensearch)\+https?$' then 'search'
-                            when scheme ~ '^(ndjson|clickhouse)\+https?$' then 'http lines'
+                            when scheme ~ E'^(elasticsearch|opensearch)\\+https?$' then 'search'
+                            when scheme ~ E'^(ndjson|clickhouse)\\+https?$' then 'http lines'
                           end;
-  secret constant text := '\$\{[A-Za-z_][A-Za-z0-9_]*\}';
+  secret constant text := E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}';
   option       record;
   lease        integer;
   push_timeout integer;
@@ -1633,7 +1640,7 @@ begin
     raise exception 'target URL "%" has parameters, which a search engine''s cannot have', url
       using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:9200/INDEX, or only %1$s://HOST:9200/.', scheme);
   end if;
-  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ '\$\{[^/]*$' then
+  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ E'\\$\\{[^/]*$' then
     raise exception 'target URL "%" names an index with a capital letter', url
       using errcode = 'invalid_parameter_value', hint = 'A search engine wants the names of indexes in lower case.';
   end if;
@@ -1649,28 +1656,28 @@ begin
         -- for which kinds; what it looks like; bounds of a number; what it is, for the message
         ('mode',             '{postgresql}', '^(mirror|append)$', null, null, 'mirror or append'),
         ('on_error',         null,           '^(park|block|halt)$', null, null, 'park, block or halt'),
-        ('lanes',            null,           '^\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
-        ('batch_rows',       null,           '^\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
-        ('batch_bytes',      null,           '^\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
-        ('retries',          null,           '^\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
+        ('lanes',            null,           E'^\\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
+        ('batch_rows',       null,           E'^\\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
+        ('batch_bytes',      null,           E'^\\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
+        ('retries',          null,           E'^\\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
         ('claim',            null,           '^(transaction|lease)$', null, null, 'transaction or lease'),
-        ('lease',            null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('lease',            null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
         ('guarantee',        null,           '^at-(least|most)-once$', null, null, 'at-least-once or at-most-once'),
-        ('push_timeout',     null,           '^\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
-        ('concurrency',      '{webhook}',    '^\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
-        ('events',           '{webhook}',    '^\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
-        ('timeout',          '{webhook,search,http lines}',    '^\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
+        ('push_timeout',     null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('concurrency',      '{webhook}',    E'^\\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
+        ('events',           '{webhook}',    E'^\\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
+        ('timeout',          '{webhook,search,http lines}',    E'^\\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
         ('method',           '{webhook}',    '^(POST|PUT|PATCH)$', null, null, 'POST, PUT or PATCH'),
-        ('headers',          '{webhook,search,http lines}',    '^[!-9;-~]+:[^\r\n]*([\r\n]+[!-9;-~]+:[^\r\n]*)*[\r\n]*$', null, null, 'one "Name: value" a line'),
-        ('body',             '{webhook}',    '\S', null, null, 'an SQL expression'),
-        ('secret',           '{webhook}',    '^\s*' || secret || '(\s+' || secret || ')*\s*$', null, null,
+        ('headers',          '{webhook,search,http lines}',    E'^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$', null, null, 'one "Name: value" a line'),
+        ('body',             '{webhook}',    E'\\S', null, null, 'an SQL expression'),
+        ('secret',           '{webhook}',    E'^\\s*' || secret || E'(\\s+' || secret || E')*\\s*$', null, null,
            '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'),
         ('http2',            '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
         ('follow_redirects', '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
         ('ca_file',          '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
         ('certificate',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
         ('private_key',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
-        ('bulk_bytes',       '{search}',     '^\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
+        ('bulk_bytes',       '{search}',     E'^\\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
         ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
         ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
         ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://([^/?#@:]*(:' || secret || ')?@)?[^/?#@]+/?$', null, null,
@@ -1702,7 +1709,7 @@ begin
     end if;
   end loop;
   for option in
-    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', '([!-9;-~]+):([^\r\n]*)', 'g') as m
+    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
   loop
     if option.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
       raise exception 'option headers sets %', option.name
@@ -1768,7 +1775,7 @@ declare
   found_one   record;
 begin
   select t.* into destination from rowrelay.target t where t.id = check_indexes.target;
-  if destination.url !~ '^(elasticsearch|opensearch|clickhouse)\+' then
+  if destination.url !~ E'^(elasticsearch|opensearch|clickhouse)\\+' then
     return;
   end if;
   for found_one in
@@ -2525,10 +2532,10 @@ language plpgsql stable as $$
 declare
   line text := row_to_json(change)::text;
 begin
-  if line ~ '[\n\r]' then
-    change.old_row := case when change.old_row::text ~ '[\n\r]' then to_json(change.old_row::text) else change.old_row end;
-    change.new_row := case when change.new_row::text ~ '[\n\r]' then to_json(change.new_row::text) else change.new_row end;
-    change.caveat := case when change.caveat::text ~ '[\n\r]' then to_json(change.caveat::text) else change.caveat end;
+  if line ~ E'[\\n\\r]' then
+    change.old_row := case when change.old_row::text ~ E'[\\n\\r]' then to_json(change.old_row::text) else change.old_row end;
+    change.new_row := case when change.new_row::text ~ E'[\\n\\r]' then to_json(change.new_row::text) else change.new_row end;
+    change.caveat := case when change.caveat::text ~ E'[\\n\\r]' then to_json(change.caveat::text) else change.caveat end;
     line := row_to_json(change)::text;
   end if;
   return line;
@@ -2580,8 +2587,8 @@ begin
               'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
               'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
   -- No JSON has such bytes in it, so each line is as it is.
-  statement := format('copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
-                      'to stdout (format csv, quote e''\x01'', delimiter e''\x02'')', day);
+  statement := format(E'copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
+                      'to stdout (format csv, quote e''\\x01'', delimiter e''\\x02'')', day);
 end
 $$;
 -- Purpose:    remembers where a day was written to
@@ -3053,20 +3060,20 @@ language sql stable as $$
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
     cross join lateral (
       -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
-      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then
-          '(pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u0000'') operator(pg_catalog.>) 0 '
-          'or (pg_catalog.strpos(%1$s::pg_catalog.text, E''\\ud'') operator(pg_catalog.>) 0 '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\uD'') operator(pg_catalog.>) 0) '
-          'and pg_catalog.regexp_replace(%1$s::pg_catalog.text, '
-          'E''\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..'', '''', ''g'') operator(pg_catalog.~) E''\\\\u[dD][89a-fA-F]'')'
+      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then $sql$(
+          pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u0000') operator(pg_catalog.>) 0
+          or (pg_catalog.strpos(%1$s::pg_catalog.text, E'\\ud') operator(pg_catalog.>) 0
+              or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\uD') operator(pg_catalog.>) 0)
+             and pg_catalog.regexp_replace(%1$s::pg_catalog.text,
+               E'\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..', '', 'g') operator(pg_catalog.~) E'\\\\u[dD][89a-fA-F]')$sql$
         else 'true' end
     ) as u(is_unreadable)
     cross join lateral (
       select case
         when t.oid = 'json'::regtype then
-          'pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) ''null'' '
-          'or pg_catalog.strpos(%1$s::pg_catalog.text, E''\\u'') operator(pg_catalog.>) 0 and ' || u.is_unreadable || ' '
-          'or pg_catalog.btrim(%1$s::pg_catalog.text, E'' \\n\\r\\t'') operator(pg_catalog.<>) %1$s::pg_catalog.text'
+          $sql$pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) 'null'
+          or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u') operator(pg_catalog.>) 0 and $sql$ || u.is_unreadable || $sql$
+          or pg_catalog.btrim(%1$s::pg_catalog.text, E' \\n\\r\\t') operator(pg_catalog.<>) %1$s::pg_catalog.text$sql$
         when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
         when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
           'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) operator(pg_catalog.<>) 1 '
@@ -3574,7 +3581,7 @@ language sql stable as $$
     from pg_trigger t
    where t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
       or t.tgfoid = to_regprocedure('rowrelay.capture_truncate()')
-         and t.tgargs = convert_to(capture.id::text, 'UTF8') || '\x00'::bytea
+         and t.tgargs = convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea
 $$;
 -- Purpose:    whether the tables of a capture have AFTER row triggers of their own. Such a trigger may change a row of the
 --             statement that fired it, before our trigger has been told what the statement did to that row.
@@ -3859,9 +3866,8 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  left_out     text := 'pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.=) ''on'''
-                       || case when capture.capture_origin then ''
-                               else E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  is_relayed   text := case when not capture.capture_origin
+                            then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -3908,7 +3914,7 @@ begin
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
   body := concat_ws(E'\n',
-    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, '\s', ' ', 'g')),
+    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  op       pg_catalog."char";',
            '  key      pg_catalog.text;',
@@ -3931,11 +3937,13 @@ begin
     pins.declarations,
            'begin',
            -- one look at all that is rarely set
-    format('  if %s', left_out),
+    concat('  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.<>) ''''', is_relayed),
            '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
            '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
            '  then',
-    format('    if %s then', left_out),
+           -- as PostgreSQL reads a boolean, but without an error
+    concat('    if pg_catalog.lower(pg_catalog.current_setting(''rowrelay.skip'', true))'
+           ' operator(pg_catalog.=) any (''{1,on,t,tr,tru,true,y,ye,yes}''::pg_catalog.text[])', is_relayed, ' then'),
            '      return null;',
            '    end if;',
            '    actor := rowrelay.actor();',
@@ -4246,13 +4254,13 @@ create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
-set row_security = off as $$
+set row_security = off set standard_conforming_strings = on as $$
 declare
   capture   rowrelay.capture;
   is_whole  boolean;
   condition text;
 begin
-  if current_setting('rowrelay.skip', true) = 'on' then
+  if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}') then
     return null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
@@ -4338,7 +4346,7 @@ begin
                        when 'f' then 'Capture the table in the database where it lives.'
                        else 'Only tables have rows that change.' end;
   end if;
-  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like 'pg\_toast%' then
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like E'pg\\_toast%' then
     raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
       detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
   end if;
@@ -4380,6 +4388,7 @@ declare
   waited_for regclass;
   ask_until  timestamptz;
   holders    text;
+  endings    text; -- of transactions that are prepared
 begin
   loop
     begin
@@ -4398,13 +4407,30 @@ begin
       perform set_config('lock_timeout', before, true);
     end;
     if clock_timestamp() > give_up_at then
-      select string_agg(format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)), ', ') into holders
-        from pg_locks l join pg_stat_activity a on a.pid = l.pid
-       where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid <> pg_backend_pid();
+      with holder as (
+        select l.pid, l.virtualtransaction from pg_locks l
+         where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid is distinct from pg_backend_pid()
+           and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      ), named as (
+        select a.backend_start as since, null as gid, format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)) as words
+          from pg_stat_activity a where a.pid in (select h.pid from holder h)
+        union all
+        select p.prepared, p.gid, format('prepared transaction %L (%s, prepared %s ago)', p.gid, p.owner,
+                                         date_trunc('second', clock_timestamp() - p.prepared))
+          from pg_prepared_xacts p
+         where exists (select from holder h join pg_locks l on l.virtualtransaction = h.virtualtransaction
+                        where h.pid is null and l.pid is null and l.transactionid = p.transaction)
+      )
+      select string_agg(n.words, ', ' order by n.since),
+             string_agg(format('commit prepared %1$L or rollback prepared %1$L', n.gid), '; ' order by n.since)
+               filter (where n.gid is not null)
+        into holders, endings from named n;
       raise exception 'table % is in use: no lock within %', waited_for, patience
         using errcode = 'lock_not_available',
               detail = coalesce('It is held by ' || holders || '.', 'It is held by short transactions that follow close on each other.'),
-              hint = 'Nothing was changed. Try again when that transaction has ended, or wait for longer (lock_wait).';
+              hint = 'Nothing was changed. '
+                     || coalesce('A prepared transaction holds its locks until somebody ends it: ' || endings || '.',
+                                 'Try again when that transaction has ended, or wait for longer (--lock-wait; in SQL lock_wait).');
     end if;
     perform pg_sleep(0.05 + random() * 0.2);
   end loop;
@@ -4412,11 +4438,12 @@ end
 $$;
 -- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
 --             the condition and writes it out again: it is put into a view, and the view's text is taken.
+--             Both in one way of writing strings, whatever the session has: who makes the trigger may have another.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
 -- Result:     the condition, with all names resolved: it means the same under any search_path
 -- Errors:     what PostgreSQL says of a condition that is not one
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
-language plpgsql as $$
+language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
   view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
@@ -4435,8 +4462,8 @@ begin
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
   perform set_config('search_path', path, true);
   execute format('drop view rowrelay.%I', view_name);
-  definition := substring(definition from '^\s*SELECT\s+(.*)\s+AS rowrelay_filter\s+FROM');
-  return regexp_replace(definition, '\mrowrelay_row\.', row_name || '.', 'g');
+  definition := substring(definition from E'^\\s*SELECT\\s+(.*)\\s+AS rowrelay_filter\\s+FROM');
+  return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
 end
 $$;
 -- Purpose:    the triggers that a capture needs: on the table, on the inheritance children whose rows are the table's
@@ -4511,7 +4538,7 @@ $$;
 -- Result:     number of triggers made, or enabled again
 -- Errors:     as rowrelay.lock_tables()
 create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval) returns integer
-language plpgsql as $$
+language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
 declare
   tables     regclass[] := rowrelay.captured_tables(capture);
   locked     regclass[];
@@ -4997,7 +5024,7 @@ begin
   end if;
   if capture.row_filter is not null then
     -- as the trigger reads it, whatever search_path or names were then
-    select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') into passes
+    select substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') into passes
       from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
@@ -5464,7 +5491,7 @@ begin
   end if;
   if capture.row_filter is not null then
     -- as the trigger reads it, whatever search_path or names were then
-    select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') into passes
+    select substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') into passes
       from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
@@ -5962,7 +5989,7 @@ create or replace function rowrelay.document_source_parts(source text, out relat
                                                           out keys_query text, out only_columns smallint[])
 language plpgsql stable as $$
 declare
-  part      text[] := regexp_match(source, '^\s*((?:"(?:[^"]|"")+"|[^":(\s])+)\s*(?:\(([^()]*)\))?\s*:\s*(.*?)\s*;?\s*$');
+  part      text[] := regexp_match(source, E'^\\s*((?:"(?:[^"]|"")+"|[^":(\\s])+)\\s*(?:\\(([^()]*)\\))?\\s*:\\s*(.*?)\\s*;?\\s*$');
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
@@ -5977,10 +6004,10 @@ begin
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
       hint = format('It is named in "%s".', source);
   end if;
-  if leads_to ~* '^(select|with|values|table)\M|^\(' then
+  if leads_to ~* E'^(select|with|values|table)\\M|^\\(' then
     keys_query := leads_to;
   else
-    col := regexp_match(leads_to, '^((?:"(?:[^"]|"")+"|[^"()\s])+)\s*(?:\(([^()]*)\))?$');
+    col := regexp_match(leads_to, E'^((?:"(?:[^"]|"")+"|[^"()\\s])+)\\s*(?:\\(([^()]*)\\))?$');
     if col is null then
       raise exception '"%" is neither a column nor a query', leads_to using errcode = 'invalid_parameter_value',
         hint = format('It is what leads from a row of %s to documents.', relation);
@@ -6001,10 +6028,10 @@ $$;
 create or replace function rowrelay.keys_statement(relation regclass, keys_query text, key_type oid, images text) returns text
 language sql stable as $$
   select format(E'select distinct %s from (%s\n) as q(k) where k is not null', rowrelay.document_key_text('k', key_type),
-                case when keys_query ~* '^with\s+recursive\M'
-                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, '^with\s+recursive\M', '', 'i')
-                     when keys_query ~* '^with\M'
-                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, '^with\M', '', 'i')
+                case when keys_query ~* E'^with\\s+recursive\\M'
+                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+                     when keys_query ~* E'^with\\M'
+                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
                      else 'with ' || c.changed || ' ' || keys_query end)
     from (select format('changed as (select * from pg_catalog.json_populate_recordset(null::%s, %s))',
                         rowrelay.full_name(relation), images) as changed) as c
@@ -6172,14 +6199,14 @@ declare
   words      text;
   hint_words text;
 begin
-  if query !~ '\$1(?!\d)' then
+  if query !~ E'\\$1(?!\\d)' then
     raise exception 'the query of document "%" does not use $1', name using errcode = 'invalid_parameter_value',
       hint = '$1 is the array of the keys that are to be built, as in: where o.id = any ($1)';
   end if;
   begin
     -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
     execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, '\$1(?!\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+                   regexp_replace(query, E'\\$1(?!\\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -6222,7 +6249,7 @@ begin
   if keys is null then
     return;
   end if;
-  execute format('explain (format json) %s', regexp_replace(query, '\$1(?!\d)', format('(%L::%s[])', replace(keys, '\', '\\'), rowrelay.document_key_type(key_type)), 'g'))
+  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])', replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
   cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
   with recursive node(plan) as (
@@ -6256,7 +6283,7 @@ $$;
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer as $$
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as who builds documents reads the queries
 declare
   delivers_to rowrelay.target;
   source      record;
@@ -6269,7 +6296,7 @@ declare
   own_target  integer;
   own_capture integer;
   changed     integer[] := '{}';
-  statement   text := regexp_replace(query, '[;\s]+$', '');
+  statement   text := regexp_replace(query, E'[;\\s]+$', '');
   is_table    boolean;
   build       text;
   columns     jsonb;
@@ -6537,7 +6564,7 @@ begin
   select format('exists (select from %s as new where %s%s)', capture.relation,
                 rowrelay.same_key(capture, 'new', 'wanted'),
                 case when capture.row_filter is not null then
-                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') || ')'
+                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')'
                      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert') end),
          format('json_build_object(%s)', string_agg(format('%1$L, wanted.%1$I', name), ', '))
     into is_there, old_row
@@ -6697,7 +6724,7 @@ begin
   end if;
   select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
   if exists (select from rowrelay.document d where d.target = goes_to.id)
-     or goes_to.url ~ '^(elasticsearch|opensearch)\+'
+     or goes_to.url ~ E'^(elasticsearch|opensearch)\\+'
      or goes_to.url ~ '^postgres(ql)?:' and goes_to.options ->> 'mode' is distinct from 'append' then
     raise exception 'target "%" holds the last state, so old changes are of no use there', target
       using errcode = 'invalid_parameter_value',
@@ -7235,7 +7262,7 @@ begin
   perform rowrelay.check_present(capture);
   if capture.row_filter is not null then
     -- as the trigger reads it, whatever search_path or names were then
-    select '(' || substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') || ')' into passes
+    select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into passes
       from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
@@ -8913,7 +8940,7 @@ begin
   execute format('create index %I on rowrelay.%I using %I ((%s))', trial || '_index', trial, method, expression);
   shown := pg_get_indexdef(format('rowrelay.%I', trial || '_index')::regclass, 1, true);
   execute format('drop table rowrelay.%I', trial);
-  return regexp_replace(shown, '^\((.*)\)$', '\1');
+  return regexp_replace(shown, E'^\\((.*)\\)$', E'\\1');
 exception when syntax_error_or_access_rule_violation or object_not_in_prerequisite_state or undefined_object
             or invalid_object_definition or feature_not_supported or program_limit_exceeded or wrong_object_type then
   raise exception 'the log cannot be indexed by "%" (%)', expression, method
@@ -9033,7 +9060,7 @@ $$;
 -- Purpose:    pattern for LIKE that finds a text anywhere in another
 create or replace function rowrelay.like_pattern(words text) returns text
 language sql immutable parallel safe as $$
-  select '%' || regexp_replace(words, '([\\%_])', '\\\1', 'g') || '%'
+  select '%' || regexp_replace(words, E'([\\\\%_])', E'\\\\\\1', 'g') || '%'
 $$;
 -- Purpose:    whether a text is in one of the values of a row image, rather than in the name of a column
 -- Parameters: image; patterns for what is a text, and for what is JSON inside
