@@ -144,8 +144,9 @@ static bool file_open(void **handle, const struct settings *settings, const char
   if (lines == NULL)
     return false;
   lines->path = strdup(path);
-  bool ok = lines->path != NULL || error_set(error, FAILURE_RETRY, "out of memory");
-  if (!ok || !open_file(lines, error)) {
+  if (lines->path == NULL)
+    error_set(error, FAILURE_RETRY, "out of memory");
+  if (lines->path == NULL || !open_file(lines, error)) {
     lines_close(lines);
     return false;
   }
