@@ -111,7 +111,10 @@ static bool open_file(struct lines *lines, struct error *error) {
   lines->fd = open(lines->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
   if (lines->fd < 0)
     return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", lines->path, strerror(errno));
-  return sync_directory(lines->path, error);
+  if (sync_directory(lines->path, error))
+    return true;
+  close_file(lines); /* or the next push would find it open, and nobody would write the directory */
+  return false;
 }
 
 static bool is_where_the_path_leads(const struct lines *lines) {
