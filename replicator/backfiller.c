@@ -1,7 +1,6 @@
 #include "backfiller.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "backfill.h"
 #include "clock.h"
@@ -23,12 +22,8 @@ enum { COLUMN_ID, COLUMN_NAME, COLUMN_IS_DUE };
 
 void backfiller_init(struct backfiller *backfiller, const char *conninfo, const char *targets) {
   *backfiller = (struct backfiller){.conninfo = conninfo, .targets = targets};
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&backfiller->lock, NULL);
-  pthread_cond_init(&backfiller->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  clock_init_condition(&backfiller->changed);
 }
 
 /* ---- waiting --------------------------------------------------------------------------------------------------- */
@@ -36,10 +31,9 @@ void backfiller_init(struct backfiller *backfiller, const char *conninfo, const 
 /* Sleeps; false when it is time to leave. */
 static bool pause_for(struct backfiller *backfiller, int64_t milliseconds) {
   int64_t until = clock_now() + milliseconds;
-  const struct timespec end = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
   pthread_mutex_lock(&backfiller->lock);
   while (!backfiller->leaving && clock_now() < until)
-    pthread_cond_timedwait(&backfiller->changed, &backfiller->lock, &end);
+    clock_wait(&backfiller->changed, &backfiller->lock, until);
   bool stays = !backfiller->leaving;
   pthread_mutex_unlock(&backfiller->lock);
   return stays;

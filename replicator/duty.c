@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -21,11 +20,7 @@ void duty_init(struct duty *duty, int target, const char *name, int idle_fd) {
   snprintf(duty->name, sizeof duty->name, "%s", name);
   floor_init(&duty->floor);
   pthread_mutex_init(&duty->lock, NULL);
-  pthread_condattr_t attributes;
-  pthread_condattr_init(&attributes);
-  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-  pthread_cond_init(&duty->changed, &attributes);
-  pthread_condattr_destroy(&attributes);
+  clock_init_condition(&duty->changed);
 }
 
 void duty_release(struct duty *duty) {
@@ -36,8 +31,7 @@ void duty_release(struct duty *duty) {
 
 /* Waits for a change until the given time; the lock is held. */
 static void wait_until(struct duty *duty, int64_t until) {
-  struct timespec limit = {.tv_sec = until / 1000, .tv_nsec = (until % 1000) * 1000000};
-  pthread_cond_timedwait(&duty->changed, &duty->lock, &limit);
+  clock_wait(&duty->changed, &duty->lock, until);
 }
 
 /* The supervisor waits for this, to arm the doorbell. */

@@ -1,7 +1,6 @@
 #include "keeper.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "interrupt.h"
@@ -25,12 +24,8 @@ enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
 void keeper_init(struct keeper *keeper, const char *conninfo) {
   *keeper = (struct keeper){.conninfo = conninfo};
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&keeper->lock, NULL);
-  pthread_cond_init(&keeper->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  clock_init_condition(&keeper->changed);
 }
 
 static bool is_leaving(void *context) {
@@ -43,10 +38,9 @@ static bool is_leaving(void *context) {
 
 static void rest(struct keeper *keeper, int64_t milliseconds) {
   int64_t until = clock_now() + milliseconds;
-  const struct timespec end = {.tv_sec = (time_t)(until / 1000), .tv_nsec = (long)(until % 1000) * 1000000};
   pthread_mutex_lock(&keeper->lock);
   while (!keeper->leaving && clock_now() < until)
-    pthread_cond_timedwait(&keeper->changed, &keeper->lock, &end);
+    clock_wait(&keeper->changed, &keeper->lock, until);
   pthread_mutex_unlock(&keeper->lock);
 }
 

@@ -247,12 +247,10 @@ static void *take_samples(void *argument) {
     if (probe(monitor, &QUERY_monitor_targets, &targets, &error))
       samples_add(&monitor->samples, targets);
     PQclear(targets);
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += SAMPLE_INTERVAL;
+    int64_t until = clock_now() + SAMPLE_INTERVAL * 1000;
     pthread_mutex_lock(&monitor->lock);
-    while (!monitor->leaving && pthread_cond_timedwait(&monitor->leaves, &monitor->lock, &until) == 0)
-      ;
+    while (!monitor->leaving && clock_now() < until)
+      clock_wait(&monitor->leaves, &monitor->lock, until);
     leaving = monitor->leaving;
     pthread_mutex_unlock(&monitor->lock);
   }
@@ -302,11 +300,7 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   made->conninfo = conninfo;
   made->started_at = time(NULL);
   pthread_mutex_init(&made->lock, NULL);
-  pthread_condattr_t monotonic; /* a clock that is set makes no wait longer */
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&made->leaves, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  clock_init_condition(&made->leaves);
   line_init(&made->probes, PROBE_TIMEOUT);
   line_init(&made->people, PEOPLE_TIMEOUT);
   samples_init(&made->samples);

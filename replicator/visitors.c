@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "clock.h"
 
@@ -17,12 +16,6 @@ struct visitor {
   struct visitor *previous;
 };
 
-static void wait_a_moment(struct visitors *visitors) {
-  int64_t until = clock_now() + LOOK_INTERVAL;
-  struct timespec end = {.tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000};
-  pthread_cond_timedwait(&visitors->changed, &visitors->lock, &end);
-}
-
 static void *cut_those_who_stay(void *argument) {
   struct visitors *visitors = argument;
   pthread_mutex_lock(&visitors->lock);
@@ -30,7 +23,7 @@ static void *cut_those_who_stay(void *argument) {
     if (visitors->first == NULL)
       pthread_cond_wait(&visitors->changed, &visitors->lock);
     else
-      wait_a_moment(visitors);
+      clock_wait(&visitors->changed, &visitors->lock, clock_now() + LOOK_INTERVAL);
     int64_t now = clock_now();
     for (struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next)
       if (visitor->until <= now) /* whoever reads or writes there finds it closed, and leaves */
@@ -41,13 +34,9 @@ static void *cut_those_who_stay(void *argument) {
 }
 
 bool visitors_start(struct visitors *visitors, struct error *error) {
-  pthread_condattr_t monotonic;
   *visitors = (struct visitors){.first = NULL};
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
   pthread_mutex_init(&visitors->lock, NULL);
-  pthread_cond_init(&visitors->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  clock_init_condition(&visitors->changed);
   int failed = pthread_create(&visitors->thread, NULL, cut_those_who_stay, visitors);
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
