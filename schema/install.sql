@@ -12,6 +12,10 @@ select not exists (select from rowrelay.migration where version = 1) as rowrelay
 \if :rowrelay_needs_0001
 \ir migrations/0001_initial.sql
 \endif
+select not exists (select from rowrelay.migration where version = 2) as rowrelay_needs_0002 \gset
+\if :rowrelay_needs_0002
+\ir migrations/0002_promises.sql
+\endif
 
 \ir functions/actor.sql
 \ir functions/db_user.sql
