@@ -1,2 +1,2 @@
 -- Drops day $1, which has been written out.
-select p.outcome, p.note from rowrelay.day d cross join lateral rowrelay.prune_day(d, false) as p where d.day = $1::date;
+select p.outcome, p.note from rowrelay.day d cross join lateral rowrelay.prune_day(d.day, false) as p where d.day = $1::date;

@@ -98,6 +98,22 @@ begin
     problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
   end;
 
+  -- The function of a table that was dropped: while it is there, whom it was granted to (rowrelay.trigger_grants) cannot
+  -- be dropped.
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.released_at is null and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
+         and not exists (select from pg_class r where r.oid = c.relation)
+         for update skip locked
+    loop
+      execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
+      return next format('table %s was dropped: so is its trigger function', capture.relation_name);
+    end loop;
+  exception when others then
+    problems := problems || format('trigger functions of tables that were dropped could not be dropped: %s', sqlerrm);
+  end;
+
   begin
     delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
   exception when others then

@@ -39,7 +39,7 @@ begin
         return query select old_day.day, 'more', null::text, false;
         return;
       end if;
-      select p.outcome, p.note into outcome, note from rowrelay.prune_day(old_day, force) as p;
+      select p.outcome, p.note into outcome, note from rowrelay.prune_day(old_day.day, force) as p;
     elsif old_day.deleting is null and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
       continue;
     else

@@ -3,11 +3,13 @@
 --             as a dump, is not disturbed. rowrelay.drop_empty_days() takes the empty partition away.
 -- Parameters: the day; whether changes that were not delivered are given up
 -- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
-create or replace function rowrelay.prune_day(day rowrelay.day, force boolean, out outcome text, out note text)
+create or replace function rowrelay.prune_day(pruned date, force boolean, out outcome text, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
-  partition constant regclass := to_regclass('rowrelay.change_' || to_char(day.day, 'YYYYMMDD'));
+  day       rowrelay.day;
+  partition constant regclass := to_regclass('rowrelay.change_' || to_char(pruned, 'YYYYMMDD'));
 begin
+  select d.* into strict day from rowrelay.day d where d.day = pruned;
   note := (select string_agg(u, '; ') from rowrelay.undelivered(day.day, day.first_id, day.last_id) as u);
   if note is not null and not force then
     outcome := 'kept';
@@ -22,7 +24,7 @@ begin
     end if;
     perform rowrelay.raise_log_since(day, day.captures);
     update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
-     where d.day = prune_day.day.day;
+     where d.day = pruned;
     -- before anybody can miss them; nothing waits any more
     perform from rowrelay.source for update;
     update rowrelay.source s set prunings = nextval('rowrelay.prunings');

@@ -8,6 +8,10 @@ insert into rowrelay.migration (version) values (2);
 
 -- Rights ----------------------------------------------------------------------------------------------------------
 
+-- They believed a row that the caller had made up; the new ones take its number.
+drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
+drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 -- Operations ------------------------------------------------------------------------------------------------------

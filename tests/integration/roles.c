@@ -88,6 +88,20 @@ Test(roles, what_runs_with_the_owners_rights_looks_up_no_names_of_the_caller) {
   people_end(&s);
 }
 
+/* A row, or a value of a type that somebody may make, says what its maker likes, and can run his code. */
+Test(roles, what_runs_with_the_owners_rights_takes_plain_values_only) {
+  struct shop s;
+  people_begin(&s, "roles_values");
+  cr_expect_str_eq(ask(s.fixture.at_source,
+                       "select string_agg(p.oid::regprocedure::text, ', ' order by 1) from pg_proc p "
+                       "where p.pronamespace = 'rowrelay'::regnamespace and p.prosecdef "
+                       "and exists (select from unnest(p.proargtypes) as a(type) join pg_type t on t.oid = a.type "
+                       "left join pg_type e on e.oid = t.typelem and t.typcategory = 'A' "
+                       "where t.typtype <> 'b' or t.oid >= 16384 or e.typtype <> 'b')"),
+                   "");
+  people_end(&s);
+}
+
 /* ---- the application -------------------------------------------------------------------------------------------- */
 
 Test(roles, an_application_without_any_right_keeps_writing) {
