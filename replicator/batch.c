@@ -39,12 +39,14 @@ void batch_clear(struct batch *batch) {
   batch->logged = NULL;
   batch->count = 0;
   batch->lane_count = 0;
+  batch->hold_count = 0;
 }
 
 void batch_release(struct batch *batch) {
   batch_clear(batch);
   free(batch->changes);
   free(batch->lanes);
+  free(batch->holds);
   batch_init(batch);
 }
 

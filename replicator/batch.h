@@ -62,6 +62,12 @@ struct claim_receipt {
   bool has_refusals;   /* the target has refused changes that are neither retried nor skipped */
 };
 
+/* Changes of a table that wait until the target can take them; see hold.h. */
+struct hold {
+  int capture;
+  int64_t released_to; /* those up to this id need not */
+};
+
 struct batch {
   struct change *changes;
   size_t count;
@@ -71,6 +77,8 @@ struct batch {
   int64_t first_id; /* what is older in these lanes is settled */
   int64_t read_at;  /* clock_microseconds() */
   struct claim_receipt receipt;
+  struct hold *holds; /* as they were when the lanes had been locked */
+  size_t hold_count;
   PGresult *rows;   /* what the changes' texts are in: as they were queued, */
   PGresult *logged; /* and as they are in the log */
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hold.h"
 #include "lease.h"
 #include "metrics.h"
 #include "number.h"
@@ -97,10 +98,11 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   return ok;
 }
 
-static void read_token(const PGresult *reply, struct batch *batch) {
+static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
   batch->receipt.token = reply_bigint(reply, 0, 0);
   snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, 1));
   batch->receipt.has_refusals = reply_bool(reply, 0, 2);
+  return holds_read(batch, PQgetvalue(reply, 0, 3), error);
 }
 
 /* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
@@ -122,11 +124,9 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
                              number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
                              number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
-  if (ok) {
-    read_token(replies[0], batch);
-    if (PQntuples(replies[1]) > 0)
-      batch->first_id = reply_bigint(replies[1], 0, 0);
-  }
+  ok = ok && read_token(replies[0], batch, error);
+  if (ok && PQntuples(replies[1]) > 0)
+    batch->first_id = reply_bigint(replies[1], 0, 0);
   PQclear(replies[0]);
   *rows = replies[1];
   return ok;
@@ -245,9 +245,9 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
                       VALUES(number(settings->target).text, lanes->data, floors->data,
                              number(2 * settings->batch_rows + ROWS_AHEAD).text, number(settings->version).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
+  ok = ok && read_token(replies[0], batch, error);
   if (!ok)
     goto done;
-  read_token(replies[0], batch);
   int count = PQntuples(replies[1]);
   if (count > 0)
     batch->first_id = reply_bigint(replies[1], 0, QUEUED_ID);

@@ -50,6 +50,11 @@ void verdict_refuse(struct verdict *verdict, const struct error *why) {
     *verdict->why = *why;
 }
 
+void verdict_clear(struct verdict *verdict) {
+  free(verdict->why);
+  *verdict = (struct verdict){.kind = VERDICT_NONE};
+}
+
 void verdict_answer(struct verdict *verdict, const char *answer) {
   if (verdict->answer[0] == '\0')
     letters_print(verdict->answer, sizeof verdict->answer, "%s", answer);
@@ -98,6 +103,20 @@ static void deliver(struct delivery *delivery, size_t index, const struct verdic
   memcpy(fate->answer, verdict->answer, sizeof fate->answer);
 }
 
+/* The target cannot take a table: none of its changes is pushed any more. The first of them says why. */
+static void hold_table(struct delivery *delivery, int capture, const struct error *why) {
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    struct fate *fate = &delivery->fates[i];
+    if (change_at(delivery, i)->capture != capture || fate->outcome != OUTCOME_RETURNED)
+      continue;
+    fate->goes_back = false;
+    free(fate->why);
+    fate->why = NULL;
+    delivery_decide(delivery, i, OUTCOME_HELD, why);
+    why = NULL;
+  }
+}
+
 /* Does as the verdicts say; what they say nothing of stays in `selection`. */
 static void apply_verdicts(struct delivery *delivery, struct selection *selection, struct verdict *verdicts,
                            bool pushed, const struct error *error, size_t *waiting) {
@@ -110,6 +129,9 @@ static void apply_verdicts(struct delivery *delivery, struct selection *selectio
       break;
     case VERDICT_REFUSED:
       refuse(delivery, index, verdicts[i].why != NULL ? verdicts[i].why : error, waiting);
+      break;
+    case VERDICT_HELD:
+      hold_table(delivery, change_at(delivery, index)->capture, verdicts[i].why != NULL ? verdicts[i].why : error);
       break;
     case VERDICT_LATER:
       delivery->fates[index].goes_back = true;
@@ -126,12 +148,46 @@ static void apply_verdicts(struct delivery *delivery, struct selection *selectio
   selection->count = left;
 }
 
+static bool attempt(struct delivery *delivery, struct selection selection, const struct change **room, size_t *waiting,
+                    struct error *error);
+
+/* Puts those of the first one's table before the others, and gives how many they are. */
+static size_t part_first_table(const struct delivery *delivery, struct selection selection) {
+  int capture = change_at(delivery, selection.indexes[0])->capture;
+  size_t own = 0;
+  for (size_t i = 0; i < selection.count; i++) {
+    size_t index = selection.indexes[i];
+    if (change_at(delivery, index)->capture != capture)
+      continue;
+    memmove(&selection.indexes[own + 1], &selection.indexes[own], (i - own) * sizeof *selection.indexes);
+    selection.indexes[own++] = index;
+  }
+  return own;
+}
+
+/* A push was in vain because of one of its tables. The others are pushed without it, once it is known which it is. */
+static bool attempt_without(struct delivery *delivery, struct selection selection, bool is_named,
+                            const struct change **room, size_t *waiting, struct error *error) {
+  if (is_named)
+    return attempt(delivery, selection, room, waiting, error);
+  size_t own = part_first_table(delivery, selection);
+  if (own == selection.count) {
+    hold_table(delivery, change_at(delivery, selection.indexes[0])->capture, error);
+    return true;
+  }
+  struct selection first = {.indexes = selection.indexes, .count = own};
+  struct selection second = {.indexes = selection.indexes + own, .count = selection.count - own};
+  return attempt(delivery, first, room, waiting, error) && attempt(delivery, second, room, waiting, error);
+}
+
 /* Pushes the changes of `selection`; on a refusal splits it. *waiting counts what is to be tried again. */
 static bool attempt(struct delivery *delivery, struct selection selection, const struct change **room, size_t *waiting,
                     struct error *error) {
   size_t count = 0;
   for (size_t i = 0; i < selection.count; i++) {
     size_t index = selection.indexes[i];
+    if (delivery->fates[index].outcome == OUTCOME_HELD)
+      continue;
     if (is_behind(delivery, index, *waiting)) {
       delivery->fates[index].waits = true;
       ++*waiting;
@@ -148,11 +204,14 @@ static bool attempt(struct delivery *delivery, struct selection selection, const
   struct verdict *verdicts = calloc(count, sizeof *verdicts);
   if (verdicts == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
+  size_t held = delivery_count(delivery, OUTCOME_HELD);
   bool pushed = delivery->push(delivery->context, room, count, verdicts, error);
   apply_verdicts(delivery, &selection, verdicts, pushed, error, waiting);
   free(verdicts);
-  if (pushed || (error->kind == FAILURE_REFUSED && selection.count == 0))
+  if (pushed || ((error->kind == FAILURE_REFUSED || error->kind == FAILURE_TABLE) && selection.count == 0))
     return true;
+  if (error->kind == FAILURE_TABLE)
+    return attempt_without(delivery, selection, delivery_count(delivery, OUTCOME_HELD) > held, room, waiting, error);
   if (error->kind != FAILURE_REFUSED) {
     for (size_t i = 0; i < selection.count; i++)
       delivery->fates[selection.indexes[i]].unknown = true;

@@ -6,6 +6,9 @@
  * to `retries` times with a growing pause, and all the while later changes of its row wait, so that order holds. After
  * that the refusal is final, unless others that are still to come may make it good: then the change goes back to the
  * queue, and what stands behind it does too.
+ *
+ * Where the target is well, and only its place for a table is not (FAILURE_TABLE), all changes of that table are held,
+ * and the others are pushed without them.
  */
 #ifndef ROWRELAY_DELIVERY_H
 #define ROWRELAY_DELIVERY_H
@@ -21,7 +24,8 @@ enum outcome {
   OUTCOME_RETURNED, /* not tried, or not for good: it goes back to the queue */
   OUTCOME_DELIVERED,
   OUTCOME_REFUSED,
-  OUTCOME_BLOCKED /* waits behind a refused change of its row */
+  OUTCOME_BLOCKED, /* waits behind a refused change of its row */
+  OUTCOME_HELD     /* waits until the target can take its table; see hold.h */
 };
 
 /* Room for a target's words in a receipt. They are of a few kinds, because each kind has a receipt of its own. */
@@ -32,6 +36,7 @@ enum verdict_kind {
   VERDICT_NONE,      /* as the push as a whole */
   VERDICT_DELIVERED, /* whatever became of the others */
   VERDICT_REFUSED,
+  VERDICT_HELD, /* the target cannot take its table now: neither this nor any other change of it */
   VERDICT_LATER /* there was no time for it: it goes back to the queue, and so do all later changes of its row */
 };
 
@@ -44,6 +49,9 @@ struct verdict {
 /* Says that a change was refused; `why` is copied. */
 void verdict_refuse(struct verdict *verdict, const struct error *why);
 
+/* Makes it say nothing. */
+void verdict_clear(struct verdict *verdict);
+
 /* Notes what the target said of a change, unless something was noted already; cut off where there is no more room. */
 void verdict_answer(struct verdict *verdict, const char *answer);
 
@@ -54,7 +62,7 @@ struct fate {
   bool waits;        /* only during the delivery: refused, or behind one that was, and to be tried again */
   bool goes_back;    /* the same: returned for good */
   bool unknown;      /* it was pushed, and there was no answer: it may have arrived */
-  struct error *why; /* the target's words, on the heap; NULL unless it was refused */
+  struct error *why; /* the target's words, on the heap; NULL unless it was refused, or why its table is held */
   char answer[ANSWER_SIZE];
 };
 

@@ -18,6 +18,7 @@ enum failure {
   FAILURE_USAGE,     /* a person must ask for something else: exit status 2 */
   FAILURE_RETRY,     /* the other side is away or busy: the same again later may work */
   FAILURE_REFUSED,   /* the other side is well and does not accept this data */
+  FAILURE_TABLE,     /* the other side is well, and its place for one table is not: the changes of that one wait */
   FAILURE_GONE,      /* the other side wants no more, for good: stop until a person says otherwise */
   FAILURE_FENCED,    /* another process has claimed the lane since: let go of it */
   FAILURE_STOP,      /* this process was told to stop */

@@ -16,7 +16,8 @@ enum {
   COLUMN_KEY_IS_LOST,
   COLUMN_COLUMNS,
   COLUMN_TYPES,
-  COLUMN_DOCUMENT
+  COLUMN_DOCUMENT,
+  COLUMN_SOURCE_COLUMNS
 };
 
 void routes_init(struct routes *routes) {
@@ -56,6 +57,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .key_is_lost = reply_bool(reply, row, COLUMN_KEY_IS_LOST),
         .columns = reply_text(reply, row, COLUMN_COLUMNS),
         .document = reply_bool(reply, row, COLUMN_DOCUMENT),
+        .source_columns = reply_text(reply, row, COLUMN_SOURCE_COLUMNS),
         .types = reply_text(reply, row, COLUMN_TYPES),
     };
   routes->count = count;

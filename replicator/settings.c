@@ -30,7 +30,8 @@ enum {
   COLUMN_LEASED,
   COLUMN_LEASE,
   COLUMN_AT_MOST_ONCE,
-  COLUMN_FAILING
+  COLUMN_FAILING,
+  COLUMN_HOLDS
 };
 
 static enum on_error read_on_error(const char *text) {
@@ -55,6 +56,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .lease = 1000 * reply_bigint(reply, row, COLUMN_LEASE),
       .at_most_once = reply_bool(reply, row, COLUMN_AT_MOST_ONCE),
       .failing = reply_bool(reply, row, COLUMN_FAILING),
+      .holds = reply_bool(reply, row, COLUMN_HOLDS),
       .append = reply_bool(reply, row, COLUMN_APPEND),
       .on_error = read_on_error(PQgetvalue(reply, row, COLUMN_ON_ERROR)),
       .batch_rows = reply_int(reply, row, COLUMN_BATCH_ROWS),

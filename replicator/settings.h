@@ -24,6 +24,7 @@ struct settings {
   char url[2048]; /* with ${NAME} as it was written */
   bool running;   /* neither paused nor halted */
   bool failing;   /* a push failed, of whatever process: one at a time tries whether it works again */
+  bool holds;     /* it cannot take some of its tables at present; see hold.h */
   struct lanes lanes;
   bool document;     /* what is claimed are documents to be built; see document.h */
   bool leased;       /* a claim is committed, and its lanes are under a lease while they are pushed; see lease.h */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hold.h"
 #include "lease.h"
 #include "letters.h"
 #include "number.h"
@@ -56,9 +57,13 @@ static void add_queued(struct buffer *list, const struct change *change) {
 
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
   static const struct error behind = {.message = "an older change of this row was refused"};
-  const struct error *why = fate->outcome == OUTCOME_BLOCKED || fate->why == NULL ? &behind : fate->why;
+  static const struct error held = {.message = "its table waits"}; /* why, says rowrelay.hold */
+  bool is_error = fate->outcome == OUTCOME_REFUSED;
+  const struct error *why = is_error && fate->why != NULL ? fate->why : &behind;
+  if (fate->outcome == OUTCOME_HELD)
+    why = &held;
   add_queued(list, change);
-  add_member(list, "state", fate->outcome == OUTCOME_BLOCKED ? "blocked" : "error");
+  add_member(list, "state", is_error ? "error" : fate->outcome == OUTCOME_HELD ? "waiting" : "blocked");
   buffer_add_format(list, ",\"attempts\":%d", fate->attempts);
   add_member(list, "sqlstate", why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
   add_member(list, "message", why->message);
@@ -92,12 +97,22 @@ static bool block_waiting(const struct claim *claim, struct delivery *delivery, 
   return ok;
 }
 
+/* A hold comes before all else, so that what waits stays in order. */
+static void hold_beforehand(struct delivery *delivery) {
+  for (size_t i = 0; delivery->batch->hold_count > 0 && i < delivery->batch->count; i++)
+    if (hold_catches(delivery->batch, &delivery->batch->changes[i]))
+      delivery_decide(delivery, i, OUTCOME_HELD, NULL);
+}
+
 bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error) {
   if (delivery->batch->receipt.has_refusals && delivery->on_error == ON_ERROR_BLOCK &&
       !block_waiting(claim, delivery, error))
     return false;
+  hold_beforehand(delivery);
   for (size_t i = 0; i < delivery->batch->count; i++) {
     const struct change *change = &delivery->batch->changes[i];
+    if (delivery->fates[i].outcome == OUTCOME_HELD)
+      continue;
     if (change->operation == OPERATION_BARRIER)
       delivery_decide(delivery, i, OUTCOME_DELIVERED, NULL);
     if (lease_is_deadly(claim, delivery->batch)) {
@@ -182,6 +197,8 @@ struct lists {
   struct buffer refused;
   struct buffer returned;
   struct buffer receipts;
+  struct buffer held;   /* JSON: tables that wait */
+  struct buffer passed; /* JSON: tables that waited */
   bool for_good; /* the commit has to reach the disk */
 };
 
@@ -204,6 +221,9 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   list_open(&lists->refused);
   list_open(&lists->returned);
   buffer_init(&lists->receipts, LIST_LIMIT);
+  buffer_init(&lists->held, LIST_LIMIT);
+  buffer_init(&lists->passed, LIST_LIMIT);
+  hold_write_lists(delivery, &lists->held, &lists->passed);
   for (size_t i = 0; i < delivery->batch->count; i++) {
     const struct change *change = &delivery->batch->changes[i];
     if (settlement->claim->settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
@@ -221,6 +241,7 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
       break;
     case OUTCOME_REFUSED:
     case OUTCOME_BLOCKED:
+    case OUTCOME_HELD:
       add_refused(&lists->refused, change, &delivery->fates[i]);
       break;
     case OUTCOME_RETURNED:
@@ -250,7 +271,8 @@ static bool list_receipts(struct lists *lists, const struct delivery *delivery, 
 
 static bool lists_ok(const struct lists *lists, struct error *error) {
   return buffer_ok(&lists->delivered_ids, "a list of changes", error) &&
-         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
+         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->held, "a list of tables", error) &&
+         buffer_ok(&lists->passed, "a list of tables", error) && buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
          buffer_ok(&lists->gone_ids, "a list of changes", error) &&
          buffer_ok(&lists->returned_ids, "a list of changes", error) &&
          buffer_ok(&lists->delivered, "a list of changes", error) &&
@@ -267,6 +289,19 @@ static void lists_release(struct lists *lists) {
   buffer_release(&lists->refused);
   buffer_release(&lists->returned);
   buffer_release(&lists->receipts);
+  buffer_release(&lists->held);
+  buffer_release(&lists->passed);
+}
+
+/* Before what waits is put by, so that a hold does not end meanwhile. */
+static void add_holds(struct pgconn *connection, const struct lists *lists, const char *target) {
+  if (lists->held.length == 0 && lists->passed.length == 0)
+    return;
+  pgconn_pipeline_add(connection, &QUERY_hold_lock, VALUES(target));
+  if (lists->passed.length > 0)
+    pgconn_pipeline_add(connection, &QUERY_settle_passed, VALUES(target, lists->passed.data));
+  if (lists->held.length > 0)
+    pgconn_pipeline_add(connection, &QUERY_settle_held, VALUES(target, lists->held.data));
 }
 
 bool settle(const struct settlement *settlement, struct error *error) {
@@ -296,6 +331,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
                                  batch->receipt.claimed_at, lists.receipts.data));
+    add_holds(connection, &lists, target.text);
     if (!list_is_empty(&lists.refused))
       pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, lists.refused.data));
     if (!list_is_empty(&lists.returned) && !settings->leased)

@@ -32,3 +32,8 @@ enum failure sqlstate_failure(const char *sqlstate) {
   /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */
   return has_class(sqlstate, fatal) ? FAILURE_FATAL : FAILURE_REFUSED;
 }
+
+bool sqlstate_is_of_a_table(const char *sqlstate) {
+  static const char *const of_tables[] = {"0A", "3F", "42", "55", "HV", "XX001", "XX002", NULL};
+  return has_class(sqlstate, of_tables);
+}

@@ -278,7 +278,8 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
     return false;
   pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
   if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
-      begin_instance(supervisor, error) && doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
+      begin_instance(supervisor, error) && source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
+      doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
     if (supervisor->was_connected || supervisor->away_since != 0)
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;

@@ -94,6 +94,14 @@ bool target_check(const struct settings *settings, struct error *error) {
   return error_hint(error, "%s", hint);
 }
 
+bool push_hold(const struct push *push, int capture, struct error *error) {
+  error->kind = FAILURE_TABLE;
+  for (size_t i = 0; i < push->count; i++)
+    if (push->changes[i]->capture == capture)
+      push->verdicts[i].kind = VERDICT_HELD;
+  return false;
+}
+
 bool push_is_still_ours(const struct push *push, struct error *error) {
   return push->still_ours == NULL || push->still_ours(push->claimer, error);
 }

@@ -22,10 +22,17 @@ struct push {
   int64_t token;            /* of that claim; a later claim of a lane has a larger one */
   int64_t first_id;         /* what is older in these lanes is settled */
   bool routes_are_new;      /* the attempt before this one failed, and they were read since */
+  const char *target;       /* its name, for hints */
   struct verdict *verdicts; /* one for each change, see delivery.h; here it also says what it answered */
   bool (*still_ours)(void *claimer, struct error *error); /* see push_is_still_ours(); NULL: there is no claim */
   void *claimer;
 };
+
+/*
+ * To be called where the target is well, and cannot take the table of a capture as it is: the table's changes will be
+ * held, and the others of the push pushed again. `error` says why; it becomes a FAILURE_TABLE. Always false.
+ */
+bool push_hold(const struct push *push, int capture, struct error *error);
 
 /*
  * Whether the claim holds, and for as long as a push may take. Who has no fence to keep late requests out asks this
@@ -49,8 +56,8 @@ struct target_kind {
                struct error *error);
   /*
    * Blocks until the target has the changes for good, or the settings' push_timeout is over. Errors: FAILURE_REFUSED
-   * (some of the changes are at fault), FAILURE_FENCED (a later claim has been here), else the target is at fault, and
-   * will be closed.
+   * (some of the changes are at fault), FAILURE_TABLE (its place for one of the tables is: which one, the verdicts say,
+   * unless nobody knows), FAILURE_FENCED (a later claim has been here), else the target is at fault, and will be closed.
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
   /* Sends something harmless, and appends what came back; NULL: that it can be opened says enough. */

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "delivery.h"
 #include "document.h"
+#include "hold.h"
 #include "lease.h"
 #include "letters.h"
 #include "log.h"
@@ -22,6 +23,7 @@
 /* Milliseconds. */
 #define SLOW_LOOK 1000         /* how long to wait for a wake-up before looking all the same */
 #define BUSY_LOOK 200          /* the same when others hold the lanes: they may die, and nobody would ring */
+#define HOLD_INTERVAL 500      /* between looks whether it is time to try what is held */
 #define AGAIN_PAUSE 50         /* before what went back to the queue is claimed again */
 #define RETRY_TIME 300000      /* after which a claim's refused changes are not tried again: its transaction is open */
 #define SOURCE_TIMEOUT 60000   /* for what is asked of the source at once */
@@ -46,6 +48,7 @@ struct work {
   struct breaker breaker;
   bool late_first; /* work that live changes overtake has its turn */
   bool has_failed; /* in the last attempt; settings and routes were read since */
+  int64_t holds_due; /* clock_now() when to look whether it is time to try what is held */
   struct batch batch;
   struct document document; /* only if the target is one; then */
   struct stale stale;       /* the documents of the batch are what is pushed */
@@ -234,6 +237,37 @@ static bool still_ours(void *context, struct error *error) {
   return keep_claim(work, error);
 }
 
+/* Reads the routes anew in the middle of a batch: a column, or a table, may have come or gone since. */
+static bool refresh_routes(struct work *work, struct error *error) {
+  PGresult *reply = NULL;
+  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
+  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text), &reply, error) &&
+            routes_read(&work->routes, reply, error);
+  for (size_t i = 0; ok && i < work->batch.count; i++) {
+    struct change *change = &work->batch.changes[i];
+    change->route = routes_find(&work->routes, change->capture);
+    if (change->route == NULL)
+      ok = error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+                     (long long)change->id);
+  }
+  work->has_settings = work->has_settings && ok; /* what else refers to them */
+  work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  return ok;
+}
+
+/* A target that cannot take a table may have been told of it as it was. */
+static bool push_to_target(struct work *work, struct push *push, struct error *error) {
+  bool ok = target_push(work->target, push, error);
+  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
+    return ok;
+  if (!refresh_routes(work, error))
+    return false;
+  for (size_t i = 0; i < push->count; i++)
+    verdict_clear(&push->verdicts[i]);
+  work->has_failed = push->routes_are_new = true;
+  return still_ours(work, error) && target_push(work->target, push, error);
+}
+
 static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                          struct error *error) {
   struct work *work = context;
@@ -249,15 +283,22 @@ static bool push_changes(void *context, const struct change *const *changes, siz
                       .token = batch->receipt.token,
                       .first_id = work->batch.first_id,
                       .routes_are_new = work->has_failed,
+                      .target = work->settings.name,
                       .still_ours = still_ours,
                       .claimer = work};
   bool ok;
   if (work->settings.document) {
     pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
     ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
+    /* A document is a target by itself, and its table is all it has. */
+    for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
+      if (verdicts[i].kind == VERDICT_HELD)
+        verdict_clear(&verdicts[i]);
+    if (!ok && error->kind == FAILURE_TABLE)
+      error->kind = FAILURE_FATAL;
     work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
   } else {
-    ok = target_push(work->target, &push, error);
+    ok = push_to_target(work, &push, error);
   }
   histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
   return ok;
@@ -324,6 +365,19 @@ static void log_refused(const struct work *work, const struct delivery *delivery
       log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, the first is %lld of %s",
                   work->settings.name, refused, (long long)change->id, change->route->relation);
     return;
+  }
+}
+
+/* A table that the target cannot take is told of when it begins to wait. */
+static void log_held(const struct work *work, const struct delivery *delivery) {
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct fate *fate = &delivery->fates[i];
+    bool is_known = false;
+    for (size_t n = 0; n < delivery->batch->hold_count; n++)
+      is_known = is_known || delivery->batch->holds[n].capture == delivery->batch->changes[i].capture;
+    if (fate->outcome == OUTCOME_HELD && fate->why != NULL && !is_known)
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait, others go on", work->settings.name,
+                  delivery->batch->changes[i].route->relation);
   }
 }
 
@@ -406,9 +460,10 @@ static bool deliver(struct work *work, const struct claim *claim) {
       give_up_unknown(&delivery, &error);
     size_t delivered = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_DELIVERED) : 0;
     size_t refused = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_REFUSED) : 0;
+    size_t held = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_HELD) : 0;
     bool settled = true;
     /* Documents are built again as a whole. */
-    bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && delivered + refused == 0;
+    bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && delivered + refused + held == 0;
     if (undone && (!work->settings.at_most_once || delivery.fates == NULL))
       let_go(work, claim);
     else
@@ -417,9 +472,14 @@ static bool deliver(struct work *work, const struct claim *claim) {
       measure_batch(work, &delivery, work->batch.read_at);
     if (settled && ok) {
       log_refused(work, &delivery);
-      report_success(work);
+      log_held(work, &delivery);
+      /* That nothing was tried says nothing of the target. */
+      if (documents || delivered + refused > 0 || !work->settings.failing)
+        report_success(work);
+      if (work->batch.hold_count > 0)
+        work->holds_due = 0;
       /* Everything went back, because it has to wait for others: give them a moment. */
-      if (undone || (!documents && delivered + refused == 0))
+      if (undone || (!documents && delivered + refused + held == 0))
         stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
     } else if (settled && is_momentary(&error)) {
       stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
@@ -499,6 +559,13 @@ static bool look_once(struct work *work) {
       careful.batch_rows = 1;
     claim.settings = &careful;
     claim.workers = work->settings.lanes.live;
+  }
+  if (work->settings.holds && clock_now() >= work->holds_due) {
+    work->holds_due = clock_now() + HOLD_INTERVAL;
+    if (!hold_release(work->source, work->settings.target, &error)) {
+      lose_source(work, &error);
+      return error.kind != FAILURE_STOP && wait_for_source(work);
+    }
   }
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
     if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)

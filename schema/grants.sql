@@ -18,7 +18,7 @@ declare
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "last_change_id", "maintain", "prune_is_due",
-      "prune_what_is_due", "queue_all_documents", "refuse_documents", "retry", "ring_doorbell", "seal_is_due",
+      "prune_what_is_due", "queue_all_documents", "refuse_documents", "release_held", "retry", "ring_doorbell", "seal_is_due",
       "seal_next", "skip_lost_ids", "tick", "writers"]}';
   -- of a table, view or sequence: privileges, on all of it or on some columns
   wanted_tables constant jsonb := '{
@@ -48,6 +48,7 @@ declare
       "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note", "retry_at"]}],
       "queue": ["select", "insert", "update", "delete"],
       "refusal": ["select", "insert", "update", "delete"],
+      "hold": ["select", "insert", "update"],
       "lease": ["select", "insert", "update", "delete"],
       "receipt": ["select", "insert"],
       "floor": ["select", "insert", "update"],

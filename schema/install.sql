@@ -68,8 +68,13 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/ring_doorbell.sql
 \ir functions/rewind.sql
 \ir functions/lock_refused_lanes.sql
+\ir functions/hurry_held.sql
 \ir functions/retry.sql
+\ir functions/skip_waiting.sql
 \ir functions/skip.sql
+\ir functions/captures_named.sql
+\ir functions/skip_table.sql
+\ir functions/release_held.sql
 \ir functions/writers.sql
 \ir functions/close_days.sql
 \ir functions/keep.sql

@@ -1,19 +1,37 @@
 /* rowrelay retry and rowrelay skip: what becomes of refused changes. */
 #include <stdio.h>
+#include <string.h>
 
 #include "../command.h"
 #include "buffer.h"
 #include "call.h"
 #include "list.h"
 #include "queries.h"
+#include "shell.h"
+
+/* Who names a target, or a table, means all that it refused. */
+static bool check_ids(const struct options *given, const char *command, struct error *error) {
+  struct shell_word word;
+  for (int i = 0; i < (int)given->argument_count; i++) {
+    const char *id = given->arguments[i];
+    if (*id != '\0' && id[strspn(id, "0123456789")] == '\0')
+      continue;
+    error_set(error, FAILURE_USAGE, "\"%s\" is not the number of a change", id);
+    return error_hint(error,
+                      "\"rowrelay errors\" shows the numbers; for all that a target has refused: rowrelay %s --all "
+                      "--target %s",
+                      command, shell_quote(&word, id));
+  }
+  bool all = option_given(given, "all");
+  if (all != (given->argument_count > 0))
+    return true;
+  error_set(error, FAILURE_USAGE, all ? "option --all and change ids exclude each other" : "no changes are named");
+  return error_hint(error, "name change ids as \"rowrelay errors\" shows them, or --all");
+}
 
 /* Calls `query` for the changes that are named, and says how many there were. */
 static bool settle(const struct options *given, const struct query *query, const char *what, struct error *error) {
   bool all = option_given(given, "all");
-  if (all == (given->argument_count > 0)) {
-    error_set(error, FAILURE_USAGE, all ? "option --all and change ids exclude each other" : "no changes are named");
-    return error_hint(error, "name change ids as \"rowrelay errors\" shows them, or --all");
-  }
   bool ok = false;
   struct source *source = NULL;
   PGresult *result = NULL;
@@ -33,15 +51,33 @@ done:
   return ok;
 }
 
+static bool skip_table(const struct options *given, struct error *error) {
+  struct source *source;
+  PGresult *result = NULL;
+  if (!option_given(given, "all"))
+    return error_set(error, FAILURE_USAGE, "option --table goes with --all only");
+  if (!call_open(&source, given, error))
+    return false;
+  bool ok = call_run(source, &QUERY_cmd_skip_table, VALUES(option_text(given, "table"), option_text(given, "target")),
+                     &result, error);
+  if (ok)
+    printf("%s given up\n", PQgetvalue(result, 0, 0));
+  PQclear(result);
+  source_close(source);
+  return ok;
+}
+
 static bool retry(const struct options *given, struct error *error) {
-  return settle(given, &QUERY_cmd_retry, "queued again", error);
+  return check_ids(given, "retry", error) && settle(given, &QUERY_cmd_retry, "queued again", error);
 }
 
 static bool skip(const struct options *given, struct error *error) {
-  return settle(given, &QUERY_cmd_skip, "given up", error);
+  if (!check_ids(given, "skip", error))
+    return false;
+  return option_given(given, "table") ? skip_table(given, error) : settle(given, &QUERY_cmd_skip, "given up", error);
 }
 
-static const struct option OPTIONS[] = {
+static const struct option RETRY_OPTIONS[] = {
     {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
     {.name = "all", .help = "all changes that were refused"},
     OPTION_END,
@@ -52,9 +88,19 @@ const struct command COMMAND_retry = {
     .summary = "queue refused changes again",
     .arguments = "[CHANGE_ID...]",
     .most = ANY_NUMBER,
-    .options = OPTIONS,
-    .notes = "They are delivered at their old place; what waits behind them comes along.\n",
+    .options = RETRY_OPTIONS,
+    .notes = "They are delivered at their old place; what waits behind them comes along. What waits because its target\n"
+             "cannot take its table is tried at once.\n",
     .run = retry,
+};
+
+static const struct option SKIP_OPTIONS[] = {
+    {.name = "target", .letter = 't', .value = "TARGET", .help = "only what this target refused"},
+    {.name = "all", .help = "all changes that were refused; not those that wait for their table"},
+    {.name = "table",
+     .value = "TABLE",
+     .help = "with --all: only of this table, also what waits for it, and also when it is gone"},
+    OPTION_END,
 };
 
 const struct command COMMAND_skip = {
@@ -62,7 +108,7 @@ const struct command COMMAND_skip = {
     .summary = "give refused changes up",
     .arguments = "[CHANGE_ID...]",
     .most = ANY_NUMBER,
-    .options = OPTIONS,
+    .options = SKIP_OPTIONS,
     .notes = "They are never delivered to that target; the log keeps them. What waits behind them goes on.\n",
     .run = skip,
 };

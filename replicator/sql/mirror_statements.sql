@@ -1,8 +1,12 @@
 -- The statements that keep a table like its source, for rows of which these columns are known. It reads the target's
--- catalogs, and gives: whether the table is there; columns that it lacks; one that cannot be updated; whether the key is
--- among the rows' columns; whether it is unique there; then the statements. Rows come as $1, a JSON array of objects.
+-- catalogs, and gives: whether the table is there; columns that it lacks; whether the source has one of these now; one
+-- that cannot be updated; whether the key is among the rows' columns; whether it is unique there; then the statements.
+-- Rows come as $1, a JSON array of objects.
+-- What neither side has now is left out of rows that have all that the source has now: it was dropped there since, and not
+-- renamed.
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
+--   $5 names of the columns that the source has now, JSON array; null: nobody knows
 with target as (
   -- the name with its schema, because a table may be called like a type: null::line is not of table line
   select wanted.relation,
@@ -12,7 +16,8 @@ with target as (
 ), known as (
   select j.name, j.position, a.attnum, a.attgenerated = '' as writable, a.attidentity = 'a' as identity, format_type(a.atttypid, a.atttypmod) as type,
          j.name in (select json_array_elements_text($3::json)) as in_key,
-         j.name in (select json_array_elements_text($4::json)) as as_text
+         j.name in (select json_array_elements_text($4::json)) as as_text,
+         j.name in (select json_array_elements_text($5::json)) as at_source
     from target t
     cross join json_array_elements_text($2::json) with ordinality as j(name, position)
     left join pg_attribute a on a.attrelid = t.relation and a.attname = j.name and a.attnum > 0 and not a.attisdropped
@@ -23,10 +28,15 @@ with target as (
          string_agg(format('x.%I', k.name), ', ' order by k.position) filter (where k.writable) as own,
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
            filter (where k.writable and not k.in_key) as assignments,
-         string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null) as missing,
+         string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null and not (d.is_whole and not k.at_source)) as missing,
+         bool_or(k.at_source) filter (where k.attnum is null) as missing_at_source,
          min(format('%I', k.name)) filter (where k.identity and not k.in_key) as fixed,
          bool_or(k.as_text) as any_text
     from known k
+    cross join (
+      select $5::json is not null
+             and not exists (select json_array_elements_text($5::json) except select json_array_elements_text($2::json))
+             as is_whole) as d
 ), key as (
   select string_agg(format('%I', k), ', ') as names,
          string_agg(format('t.%I = k.%I', k, k), ' and ') as matches,
@@ -41,6 +51,7 @@ with target as (
 )
 select t.relation is not null,
        l.missing,
+       $5::json is null or coalesce(l.missing_at_source, false),
        l.fixed,
        not exists (select json_array_elements_text($3::json) except select json_array_elements_text($2::json)),
        exists (select from pg_index i
@@ -50,7 +61,8 @@ select t.relation is not null,
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)),
-       format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text),
+       case when l.names is null then format('insert into %s select from json_array_elements($1::json)', t.name)
+            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text) end,
        format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
               l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
        format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.name, t.name,

@@ -1,5 +1,6 @@
 -- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart, also when
--- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere.
+-- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere; at the end
+-- the names of the columns that it has now, null when it is gone.
 --   $1 target
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name),
@@ -14,11 +15,18 @@ select r.capture,
          (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
-             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep)))) end,
+             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))),
+         case when t.is_there then '[]'::json end) end,
        case when r.create_table then rowrelay.type_definitions(c.relation) end,
-       exists (select from rowrelay.document d where d.target = r.target)
+       exists (select from rowrelay.document d where d.target = r.target),
+       case when t.is_there then
+         (select coalesce(json_agg(a.attname order by a.attnum), '[]')
+            from pg_attribute a
+           where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))) end
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
+  cross join lateral (select exists (select from pg_class o where o.oid = c.relation) as is_there) as t
   cross join lateral (
     select case when rowrelay.full_name(c.relation) is null then c.key_names
                 else rowrelay.attribute_names(c.relation, c.key_columns) end as names) as k

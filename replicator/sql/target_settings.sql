@@ -19,7 +19,8 @@ select t.id, t.version, t.name, coalesce(p.url, t.url), t.state, t.lanes, rowrel
        p.id is null and (o.options ->> 'claim' = 'lease' or o.options ->> 'guarantee' = 'at-most-once'),
        coalesce(o.options ->> 'lease', '120'),
        p.id is null and coalesce(o.options ->> 'guarantee', '') = 'at-most-once',
-       exists (select from rowrelay.trouble w where w.target = t.id)
+       exists (select from rowrelay.trouble w where w.target = t.id),
+       exists (select from rowrelay.hold h where h.target = t.id)
   from rowrelay.target t
   left join (rowrelay.document d join rowrelay.target p on p.id = d.delivers_to) on d.target = t.id
   cross join lateral (select coalesce(p.options, '{}') || t.options as options) as o

@@ -106,7 +106,7 @@ bool append_prepare(struct append *append, struct pgconn *connection, bool in_tr
   for (size_t i = 0; i < push->count; i++)
     if (find_insertion(append, push->changes[i]->capture) == NULL &&
         !add_insertion(append, connection, in_transaction, push->changes[i]->route, error))
-      return false;
+      return error->kind == FAILURE_FATAL ? push_hold(push, push->changes[i]->capture, error) : false;
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "fence.h"
 #include "mirror.h"
 #include "session.h"
+#include "sqlstate.h"
 #include "target.h"
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
@@ -108,11 +109,28 @@ static bool write_changes(struct postgres *postgres, const struct push *push, co
   return ran && added;
 }
 
+static void forget(struct postgres *postgres) {
+  if (postgres->append != NULL)
+    append_forget(postgres->append, postgres->connection);
+  else
+    mirror_forget(postgres->mirror, postgres->connection);
+}
+
+/* The same for changes that were prepared. What the server says against a statement is of a table, whichever it is. */
+static bool write_prepared(struct postgres *postgres, const struct push *push, const struct query *last,
+                           struct error *error) {
+  if (write_changes(postgres, push, last, error))
+    return true;
+  if (sqlstate_is_of_a_table(error->sqlstate))
+    error->kind = FAILURE_TABLE;
+  return false;
+}
+
 static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
   pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
   bool ok = prepare(postgres, push, error) &&
             fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error) &&
-            write_changes(postgres, push, &COMMIT, error);
+            write_prepared(postgres, push, &COMMIT, error);
   if (!ok)
     pgconn_rollback(postgres->connection);
   return ok;
@@ -123,17 +141,14 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
   bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
             session_set_origin(connection, postgres->settings, true, error) && prepare(postgres, push, error) &&
-            write_changes(postgres, push, NULL, error) && pgconn_script(connection, END_PUSH, error);
+            write_prepared(postgres, push, NULL, error) && pgconn_script(connection, END_PUSH, error);
   if (ok)
     return true;
   struct error ignored;
   if (!pgconn_script(connection, UNDO_PUSH, &ignored))
     error->kind = FAILURE_RETRY;
   /* A table that was made for them is gone, too. */
-  if (postgres->append != NULL)
-    append_forget(postgres->append, connection);
-  else
-    mirror_forget(postgres->mirror, connection);
+  forget(postgres);
   return false;
 }
 
@@ -154,6 +169,9 @@ static const char *what_was_done(const struct postgres *postgres, const struct c
 static bool postgres_push(void *handle, const struct push *push, struct error *error) {
   struct postgres *postgres = handle;
   bool ok = postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+  /* What is known of the table may hold no more; who looks anew can say what is wrong. */
+  if (!ok && error->kind == FAILURE_TABLE)
+    forget(postgres);
   for (size_t i = 0; ok && i < push->count; i++)
     verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
   return ok;

@@ -310,6 +310,8 @@ static bool push_rows(struct search *search, const struct push *push, struct err
     if (!bulk.is_last[i])
       continue;
     ok = search_prepare_index(search, change->route, error);
+    if (!ok && error->kind == FAILURE_TABLE)
+      push_hold(push, change->capture, error);
     if (ok && (change->key == NULL || (change->operation != OPERATION_DELETE && change->new_row == NULL)))
       ok = error_set(error, FAILURE_REFUSED, "change %lld has no key or no row", (long long)change->id);
     size_t before = bulk.body.length;
@@ -340,7 +342,7 @@ static bool push_truncate(struct search *search, const struct push *push, struct
     return error_set(error, FAILURE_REFUSED, "a partition of %s was truncated, and an index does not know its rows",
                      change->route->relation);
   if (!search_prepare_index(search, change->route, error))
-    return false;
+    return error->kind == FAILURE_TABLE ? push_hold(push, change->capture, error) : false;
   struct buffer name;
   struct buffer path;
   struct buffer body;

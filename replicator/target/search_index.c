@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "search.h"
+#include "shell.h"
 
 void search_add_index(const struct search *search, const struct route *route, struct buffer *name) {
   if (search->index != NULL) {
@@ -99,7 +100,7 @@ static bool create_index(struct search *search, const struct route *route, const
   bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
   if (ok && !exists && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
-    error->kind = error->kind == FAILURE_REFUSED ? FAILURE_FATAL : error->kind;
+    error->kind = error->kind == FAILURE_REFUSED ? FAILURE_TABLE : error->kind;
   }
   http_request_release(&request);
   buffer_release(&body);
@@ -111,8 +112,10 @@ bool search_prepare_index(struct search *search, const struct route *route, stru
     if (search->prepared[i] == route->capture)
       return true;
   if (route->keyless) {
-    error_set(error, FAILURE_FATAL, "table %s has no key to tell its documents apart in an index", route->relation);
-    return error_hint(error, "run: rowrelay capture %s --key COLUMNS", route->relation);
+    struct shell_word table;
+    error_set(error, FAILURE_TABLE, "table %s has no key to tell its documents apart in an index", route->relation);
+    return error_hint(error, "name columns that do, if it has such: rowrelay capture %s --key COLUMNS",
+                      shell_quote(&table, route->relation));
   }
   struct buffer path;
   struct http_request request = {.status = 0};

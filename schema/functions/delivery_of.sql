@@ -55,6 +55,7 @@ begin
        where l.lane = coalesce(queued, refused.lane) and l.lease_until > clock_timestamp();
       status := case
         when leased.instance is not null then 'in-progress'
+        when refused.state = 'waiting' then 'new'
         -- sent at most once, it counts as refused until there is an answer
         when refused.target is not null then 'error'
         when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end

@@ -33,6 +33,7 @@ begin
     perform rowrelay.unroute(relation, target);
   end if;
 
+  delete from rowrelay.hold h where h.target = target_id and h.capture = capture.id;
   with unqueued as (
     delete from rowrelay.queue q
      using rowrelay.change c

@@ -23,6 +23,7 @@ begin
     where c.released_at is null
       and c.id in (select s.capture from rowrelay.document_source s where s.document = target_id);
   delete from rowrelay.refusal f where f.target = target_id;
+  delete from rowrelay.hold h where h.target = target_id;
   delete from rowrelay.trouble o where o.target = target_id;
   delete from rowrelay.floor o where o.target = target_id;
   -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.

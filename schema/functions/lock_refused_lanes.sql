@@ -12,7 +12,8 @@ begin
   lanes := array(
     select distinct f.lane from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
-     where (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
+     where f.state <> 'waiting'
+       and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
        and (change_ids is null or f.change_id = any (change_ids))
      order by 1);
   foreach lane in array lanes loop

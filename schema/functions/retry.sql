@@ -1,7 +1,8 @@
 -- Purpose:    queues refused changes again, at their old place. What waits behind them (on_error=block) comes along.
---             It waits until the batches in flight of their lanes are settled.
+--             It waits until the batches in flight of their lanes are settled. What waits because its target cannot take
+--             its table is tried at once.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     how many changes were queued again
+-- Result:     how many changes were queued again, or will be
 -- Errors:     no such target
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -20,11 +21,11 @@ begin
   foreach lane_number in array lanes loop
     with chosen as (
       select f.change_id, f.capture, f.key from rowrelay.refusal f
-       where f.lane = lane_number
+       where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
     ), moving as (
       delete from rowrelay.refusal f
-       where f.lane = lane_number
+       where f.lane = lane_number and f.state <> 'waiting'
          and (f.change_id in (select c.change_id from chosen c)
               or f.state = 'blocked'
                  and exists (select from chosen c where c.capture = f.capture and c.key is not distinct from f.key))
@@ -40,6 +41,6 @@ begin
       total := total + moved;
     end if;
   end loop;
-  return total;
+  return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;

@@ -1,6 +1,7 @@
 -- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
 --             (on_error=block) goes on. The log keeps them, and who gave them up.
--- Parameters: target (null: all); change ids (null: all that were refused)
+-- Parameters: target (null: all); change ids (null: all that were refused, and none that wait because the target cannot
+--             take their table: rowrelay.skip_table() gives these up)
 -- Result:     how many changes were given up
 -- Errors:     no such target
 create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
@@ -37,6 +38,9 @@ begin
   select (select count(*) from gone), array(select f.change_id from freed f) into given_up, waiting;
   if cardinality(waiting) > 0 then
     perform rowrelay.retry(target, waiting);
+  end if;
+  if change_ids is not null then
+    given_up := given_up + rowrelay.skip_waiting(only_target, null, change_ids);
   end if;
   return given_up;
 end

@@ -29,7 +29,8 @@ returns setof text language sql volatile as $$
                                        limit 1) as queued)
   union all
   select format('%s changes %s target %s', count(*),
-                case f.state when 'error' then 'were refused by' else 'wait behind refused ones of' end, t.name)
+                case f.state when 'error' then 'were refused by' when 'waiting' then 'wait for their table in'
+                             else 'wait behind refused ones of' end, t.name)
     from rowrelay.refusal f
     join rowrelay.target t on t.id = f.target and t.dropped_at is null
    where f.change_id >= undelivered.first_id and f.change_id <= undelivered.last_id and f.day = undelivered.day

@@ -14,4 +14,39 @@ drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 
 -- Delivery --------------------------------------------------------------------------------------------------------
 
+create table rowrelay.hold (
+  target      integer not null,
+  capture     integer not null,
+  since       timestamptz not null default clock_timestamp(),
+  attempts    bigint not null,
+  retry_at    timestamptz not null,
+  released_to bigint not null,
+  released    bigint not null default 0,
+  piece       integer not null default 1,
+  sqlstate    text,
+  message     text not null,
+  hint        text,
+  primary key (target, capture)
+) with (fillfactor = 50);
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/hold.h';
+comment on column rowrelay.hold.target is 'which target';
+comment on column rowrelay.hold.capture is 'which table';
+comment on column rowrelay.hold.since is 'when it began';
+comment on column rowrelay.hold.attempts is 'how often it was tried since';
+comment on column rowrelay.hold.retry_at is 'when more changes are released to be tried';
+comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; those after it wait';
+comment on column rowrelay.hold.released is 'how many of those that were released are not settled yet';
+comment on column rowrelay.hold.piece is 'how many are released next';
+comment on column rowrelay.hold.sqlstate is 'the target''s code, if it is a PostgreSQL';
+comment on column rowrelay.hold.message is 'why the target cannot take it';
+comment on column rowrelay.hold.hint is 'what to do';
+
+alter table rowrelay.refusal
+  drop constraint state_is_known,
+  add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+-- There may be millions that wait, and others are looked for all the time.
+create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
+create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
+
 -- Operations ------------------------------------------------------------------------------------------------------

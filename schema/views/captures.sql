@@ -28,7 +28,10 @@ select c.relation,
          when c.column_state is distinct from rowrelay.column_state(c) then
            'the table was altered: captured the slow way until its trigger function is made anew'
        end as note,
-       case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep
+       case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep,
+       (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                 concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
+          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits
   from rowrelay.capture c
   cross join lateral rowrelay.image_columns(c) as i
  where c.released_at is null;

@@ -1,4 +1,5 @@
--- Changes that a target refused, with its words, and those that wait behind them; of tables that the caller may read.
+-- Changes that a target refused, with its words, those that wait behind them, and those that wait because the target cannot
+-- take their table; of tables that the caller may read.
 create or replace view rowrelay.errors with (security_barrier) as
 select t.name as target,
        f.change_id,
@@ -8,15 +9,16 @@ select t.name as target,
        f.key,
        f.state,
        f.attempts,
-       f.sqlstate,
-       f.message,
-       f.detail,
+       case when f.state = 'waiting' then w.sqlstate else f.sqlstate end as sqlstate,
+       case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end as message,
+       case when f.state = 'waiting' then w.hint else f.detail end as detail,
        f.refused_at,
        h.old_row,
        h.new_row
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture
+  left join rowrelay.hold w on w.target = f.target and w.capture = f.capture
   left join rowrelay.change h on h.id = f.change_id and h.day = f.day
  where rowrelay.may_read(c.relation);
 comment on view rowrelay.errors is 'changes that a target refused; see rowrelay.retry() and rowrelay.skip()';

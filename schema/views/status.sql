@@ -22,6 +22,9 @@ select t.name as target,
          case when o.target is not null then
            format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
                   concat_ws(' -- ', o.message, o.hint)) end,
+         (select string_agg(format('%s waits since %s (%s attempts): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   h.attempts, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+            from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
@@ -44,8 +47,11 @@ select t.name as target,
                            where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
                            order by q.change_id limit 1) as q
      order by q.change_id limit 1) as first_pending on true
-  cross join lateral (select count(*) filter (where f.state = 'error') as errors,
-                             count(*) filter (where f.state = 'blocked') as blocked
-                        from rowrelay.refusal f where f.target = t.id) as refused
+  -- blocked: behind a refused change, or because the target cannot take the table
+  cross join lateral (
+    select r.errors, r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
+                                                         limit 1000000) as w) as blocked
+      from (select count(*) filter (where f.state = 'error') as errors, count(*) filter (where f.state = 'blocked') as blocked
+              from rowrelay.refusal f where f.target = t.id and f.state <> 'waiting') as r) as refused
  where t.dropped_at is null;
 comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';

@@ -16,6 +16,8 @@ static struct error error;
 /* What the target does; changes are called by their index. */
 static int refusals_left[MOST]; /* how often it refuses the change; -1: for ever */
 static long needs[MOST];        /* the change is refused as long as this one is not there; -1: none */
+static int unfit;               /* the capture whose table it cannot take; 0: it takes all */
+static bool names_unfit;        /* and it says which that is */
 static size_t fails_at;         /* the number of the push that fails because of the target; 0: none */
 
 /* What it has seen. */
@@ -42,7 +44,6 @@ static size_t index_of(const struct change *change) {
 
 static bool fake_push(void *context, const struct change *const *pushed, size_t count, struct verdict *verdicts,
                       struct error *why) {
-  (void)verdicts;
   cr_assert_eq(context, &batch);
   cr_assert(count > 0);
   push_count++;
@@ -50,6 +51,14 @@ static bool fake_push(void *context, const struct change *const *pushed, size_t 
     cr_assert(pushed[i - 1]->id < pushed[i]->id, "a push is not in order");
   if (push_count == fails_at)
     return error_set(why, FAILURE_RETRY, "the target is away");
+  bool lacks_table = false;
+  for (size_t i = 0; i < count; i++)
+    if (unfit != 0 && pushed[i]->capture == unfit) {
+      lacks_table = true;
+      verdicts[i].kind = names_unfit ? VERDICT_HELD : VERDICT_NONE;
+    }
+  if (lacks_table)
+    return error_set(why, FAILURE_TABLE, "no table");
   for (size_t i = 0; i < count; i++) {
     size_t index = index_of(pushed[i]);
     bool lacks = needs[index] >= 0 && !has_arrived((size_t)needs[index]);
@@ -118,7 +127,7 @@ static void end(void) {
   delivery_release(&delivery);
 }
 
-/* One letter for each change: delivered, refused, blocked, returned. */
+/* One letter for each change: delivered, refused, blocked, held, returned. */
 static const char *fates(void) {
   static char text[MOST + 1];
   for (size_t i = 0; i < batch.count; i++)
@@ -131,6 +140,9 @@ static const char *fates(void) {
       break;
     case OUTCOME_BLOCKED:
       text[i] = 'b';
+      break;
+    case OUTCOME_HELD:
+      text[i] = 'h';
       break;
     case OUTCOME_RETURNED:
       text[i] = '-';
@@ -398,6 +410,42 @@ Test(delivery, one_among_two_thousand_costs_few_pushes) {
   cr_assert_eq(delivery_count(&delivery, OUTCOME_DELIVERED), 1999);
   cr_assert_eq(delivery_count(&delivery, OUTCOME_REFUSED), 1);
   cr_assert(push_count < 30, "%zu pushes", push_count);
+}
+
+/* Capital letters are rows of another table, which the target cannot take. */
+static void begin_unfit(const char *keys, bool named) {
+  begin(keys);
+  for (size_t i = 0; i < batch.count; i++)
+    changes[i].capture = keys[i] >= 'A' && keys[i] <= 'Z' ? 2 : 1;
+  unfit = 2;
+  names_unfit = named;
+}
+
+Test(delivery, a_table_that_the_target_cannot_take_is_held_and_the_others_arrive) {
+  for (int named = 0; named < 2; named++) {
+    arrived_count = push_count = 0;
+    begin_unfit("aAbBAc", named != 0);
+    cr_assert(delivery_run(&delivery, &error));
+    cr_assert_str_eq(fates(), "dhdhhd");
+    cr_assert_str_eq(arrivals(), "abc");
+    cr_assert(push_count <= 3, "%zu pushes", push_count);
+    cr_assert_str_eq(delivery.fates[1].why->message, "no table");
+    cr_assert_null(delivery.fates[3].why);
+    cr_assert_eq(delivery.fates[1].attempts, 0);
+    if (named == 0)
+      end();
+  }
+}
+
+Test(delivery, what_was_refused_of_a_table_that_is_held_then_is_held_too) {
+  begin_unfit("aAaAb", true);
+  unfit = 0;
+  refusals_left[1] = 1;
+  /* After the split the change is alone, then it waits; in the second round the table is gone. */
+  delivery_decide(&delivery, 3, OUTCOME_BLOCKED, NULL);
+  unfit = 2;
+  cr_assert(delivery_run(&delivery, &error));
+  cr_assert_str_eq(fates(), "dhdbd");
 }
 
 Test(delivery, order_holds_whatever_is_refused) {

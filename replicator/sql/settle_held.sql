@@ -1,0 +1,30 @@
+-- Changes of tables that the target cannot take have been claimed: they wait from now on, with all that come after them.
+-- Where it was tried, and failed, whatever was released waits again, and the next attempt is for later. All processes
+-- learn of a table that was not held before by the new version.
+--   $1 target  $2 [{"capture", "first_id": of what was claimed, "sqlstate", "message", "hint"}]; message null: it was
+--   not tried
+with claimed as (
+  select * from json_to_recordset($2::json) as r(capture integer, first_id bigint, sqlstate text, message text, hint text)
+), noted as (
+  insert into rowrelay.hold as h (target, capture, released_to, retry_at, attempts, sqlstate, message, hint)
+  select $1::integer, c.capture, case when c.message is null then c.first_id - 1 else 0 end,
+         clock_timestamp() + interval '200 ms', (c.message is not null)::integer, c.sqlstate,
+         coalesce(c.message, 'an older change of this table waited'), c.hint
+    from claimed c
+   order by c.capture
+  on conflict (target, capture) do update
+    set released_to = least(h.released_to, excluded.released_to),
+        released = case when excluded.attempts > 0 then 0 else h.released end,
+        piece = case when excluded.attempts > 0 then 1 else h.piece end,
+        attempts = h.attempts + excluded.attempts,
+        retry_at = case when excluded.attempts > 0
+                        then clock_timestamp() + least(15000, 200 * 2 ^ least(h.attempts, 20)) * (0.5 + random() / 2)
+                                                 * interval '1 ms'
+                        else h.retry_at end,
+        sqlstate = case when excluded.attempts > 0 then excluded.sqlstate else h.sqlstate end,
+        message = case when excluded.attempts > 0 then excluded.message else h.message end,
+        hint = case when excluded.attempts > 0 then excluded.hint else h.hint end
+  returning (h.xmax = 0) as is_new
+)
+update rowrelay.target t set version = t.version + 1
+ where t.id = $1::integer and exists (select from noted n where n.is_new);

@@ -1,0 +1,32 @@
+-- Purpose:    gives up changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
+-- Result:     how many
+create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[]) returns bigint
+language plpgsql as $$
+declare
+  given_up bigint;
+begin
+  -- Nobody is just releasing them.
+  perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
+  with gone as (
+    delete from rowrelay.refusal f
+     where f.state = 'waiting'
+       and (target_id is null or f.target = target_id)
+       and (captures is null or f.capture = any (captures))
+       and (change_ids is null or f.change_id = any (change_ids))
+    returning f.target, f.capture, f.change_id
+  ), parts as (
+    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part from gone g
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(p.change_id order by p.change_id), min(p.change_id), max(p.change_id)
+      from parts p left join rowrelay.hold h on h.target = p.target and h.capture = p.capture
+     group by p.target, p.capture, p.part
+  )
+  select count(*) into given_up from gone;
+  update rowrelay.hold h set retry_at = clock_timestamp()
+   where h.target = coalesce(target_id, h.target) and h.capture = coalesce(captures[1], h.capture);
+  return given_up;
+end
+$$;

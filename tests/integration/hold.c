@@ -1,0 +1,290 @@
+/* A table that a target cannot take waits by itself: the others go on, and it does when the target can take it. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+/* Tables item and other go to "w", where somebody has made both. `option` is a further word of target add. */
+static void begin_with(struct fixture *f, const char *name, const char *option) {
+  fixture_begin(f, name);
+  for (int i = 0; i < 2; i++)
+    sql(i == 0 ? f->at_source : f->at_target,
+        "create table item (id int primary key, n int); create table other (id int primary key, n int)");
+  rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", option, NULL);
+  rowrelay_ok(f, "capture", "item", "other", "--to", "w", NULL);
+}
+
+static void begin(struct fixture *f, const char *name) {
+  begin_with(f, name, "retries=1");
+}
+
+static void others_go_on(struct fixture *f) {
+  sql(f->at_source, "insert into other select coalesce(max(id), 0) + 1, 1 from other; update other set n = n + 1");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  same_rows(f, "other", "other", "id");
+  wait_until(f->at_source, "running", 1,
+             "select case when state = 'not running' then 'running' else state end from rowrelay.status");
+}
+
+static const char *waiting(struct fixture *f) {
+  return ask(f->at_source, "select count(*) from rowrelay.errors where state = 'waiting'");
+}
+
+static void nothing_is_left(struct fixture *f) {
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.queue"), "0");
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.refusal"), "0");
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.hold"), "0");
+  cr_assert_str_eq(ask(f->at_source, "select note from rowrelay.status"), "");
+}
+
+/* ---- what is missing will come --------------------------------------------------------------------------------- */
+
+Test(hold, a_table_with_a_column_that_the_target_lacks_waits_alone_and_goes_on_when_it_is_there) {
+  struct fixture f;
+  begin(&f, "hold_column");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into item select n, 0 from generate_series(1, 50) as n");
+  wait_until_empty(&f, 10);
+  sql(f.at_source, "alter table item add extra text; update item set extra = 'x' || id; delete from item where id = 7;"
+                   "update item set n = n + 1; insert into other select n, 0 from generate_series(1, 50) as n");
+  wait_until(f.at_target, "50", 10, "select count(*) from other");
+  wait_until_empty(&f, 10);
+  wait_until(f.at_source, "t", 10, "select count(*) between 99 and 100 from rowrelay.errors where state = 'waiting'");
+  wait_until(f.at_source, "t", 10,
+             "select note like '%%item waits since %%: table public.item in the target has no column extra, which "
+             "public.item has -- make it there, or run: rowrelay route --create public.item w%%' from rowrelay.status");
+  cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', errors, ' ', blocked >= 99) from rowrelay.status"),
+                   "running 0 t");
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL), "waits at w since"));
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "errors", NULL), "has no column extra"));
+  cr_assert_str_eq(ask(f.at_source, "select status ->> 'w' from rowrelay.history where key = '9' and op = 'update' "
+                                    "order by change_id desc limit 1"),
+                   "new");
+
+  /* What is written meanwhile stands behind. */
+  sql(f.at_source, "update item set n = n + 1; insert into item values (100, 1, 'new'); update other set n = 5");
+  wait_until(f.at_target, "50", 10, "select count(*) from other where n = 5");
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item where n > 0"), "0");
+  sql(f.at_target, "alter table item add extra text");
+  wait_until(f.at_source, "0", 30, "select count(*) from rowrelay.hold");
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()"); /* it was altered, and status says so */
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+/* The hint is run as it is printed. */
+Test(hold, what_the_hint_says_makes_the_column) {
+  struct fixture f;
+  begin(&f, "hold_hint");
+  sql(f.at_source, "alter table item add extra text; insert into item values (1, 1, 'x')");
+  others_go_on(&f);
+  cr_assert_str_eq(waiting(&f), "1");
+  cr_assert_str_eq(ask(f.at_source, "select substring(hint from 'run: (.*)') from rowrelay.hold"),
+                   "rowrelay route --create public.item w");
+  rowrelay_ok(&f, "route", "--create", "public.item", "w", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+/* Whatever the server says against the table, and not against the data. */
+static void wait_for(const char *name, const char *option, const char *harm, const char *remedy, const char *words) {
+  struct fixture f;
+  begin_with(&f, name, option);
+  sql(f.at_source, "insert into item values (1, 1), (2, 2); insert into other values (-1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "%s", harm);
+  sql(f.at_source, "update item set n = 3; delete from item where id = 2; insert into item values (3, 3)");
+  others_go_on(&f);
+  cr_assert_str_eq(waiting(&f), "4");
+  cr_assert_not_null(strstr(ask(f.at_source, "select string_agg(distinct message, ' ') from rowrelay.errors"), words),
+                     "%s", ask(f.at_source, "select string_agg(distinct message, ' ') from rowrelay.errors"));
+  sql(f.at_source, "truncate item; insert into item select n, n from generate_series(1, 30) as n");
+  others_go_on(&f);
+  cr_assert_str_eq(waiting(&f), "35");
+  sql(f.at_target, "%s", remedy);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+Test(hold, a_table_that_is_gone_in_the_target_waits_alone) {
+  wait_for("hold_table", "retries=1", "alter table item rename to away", "alter table away rename to item",
+           "table public.item does not exist in the target");
+}
+
+Test(hold, a_table_whose_trigger_is_broken_waits_alone) {
+  wait_for("hold_trigger", "retries=1",
+           "create function broken() returns trigger language plpgsql as 'begin perform nothing(); return new; end';"
+           "create trigger broken before insert or update or delete on item for each row execute function broken()",
+           "drop trigger broken on item", "function nothing() does not exist");
+}
+
+Test(hold, a_table_without_its_unique_index_waits_alone_under_a_lease) {
+  wait_for("hold_lease", "claim=lease", "alter table item drop constraint item_pkey",
+           "alter table item add primary key (id)", "has no unique index on the key");
+}
+
+Test(hold, a_table_waits_alone_where_transactions_are_kept_whole) {
+  wait_for("hold_whole", "lanes=1", "alter table item drop n", "alter table item add n int", "has no column n");
+}
+
+Test(hold, a_table_waits_alone_in_a_target_that_is_sent_to_at_most_once) {
+  wait_for("hold_once", "guarantee=at-most-once", "alter table item rename to away", "alter table away rename to item",
+           "table public.item does not exist in the target");
+}
+
+Test(hold, a_table_of_changes_waits_alone) {
+  struct fixture f;
+  begin_with(&f, "hold_append", "mode=append");
+  sql(f.at_source, "insert into item values (1, 1); insert into other values (-1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "alter table item_changes rename new_row to away");
+  sql(f.at_source, "update item set n = 2; insert into other values (1, 1)");
+  sql(f.at_source, "update item set n = 3; delete from item");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(waiting(&f), "3");
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from other_changes"), "2");
+  sql(f.at_target, "alter table item_changes rename away to new_row");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(op, new_row ->> 'n'), ' ' order by position) from item_changes"),
+                   "insert1 update2 update3 delete");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+/* Again and again in the middle of the work of several processes: of no row an older state comes last. */
+Test(hold, what_waited_comes_in_order_however_often_the_table_came_and_went) {
+  struct fixture f;
+  begin_with(&f, "hold_order", "mode=append");
+  sql(f.at_source, "insert into item select n, 0 from generate_series(1, 40) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
+  for (int round = 1; round <= 60; round++) {
+    sql(f.at_source, "update item set n = n + 1; update item set n = n + 1 where id %% 3 = 0");
+    if (round % 12 == 4)
+      sql(f.at_target, "alter table item_changes rename to away");
+    if (round % 12 == 10)
+      sql(f.at_target, "drop table if exists item_changes; alter table away rename to item_changes");
+    sleep_seconds(0.05);
+  }
+  sql(f.at_source, "update item set n = n + 1");
+  wait_until(f.at_source, "0", 60, "select count(*) from rowrelay.hold");
+  wait_until_empty(&f, 60);
+  for (int i = 0; i < 2; i++)
+    cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from (select (new_row ->> 'n')::int as n, lag((new_row ->> 'n')::int) "
+                                    "over (partition by key order by position) as before from item_changes) as x "
+                                    "where n <= before"),
+                   "0");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+/* ---- what is missing will never come --------------------------------------------------------------------------- */
+
+Test(hold, a_column_that_was_dropped_before_delivery_is_left_out) {
+  struct fixture f;
+  begin(&f, "hold_dropped");
+  rowrelay_ok(&f, "target", "add", "made", f.target_url, NULL);
+  rowrelay_ok(&f, "route", "item", "made", "--into", "made_item", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, 1); alter table item add tmp int default 5;"
+                   "insert into item values (2, 2, 2); update item set tmp = 6; alter table item drop tmp;"
+                   "insert into item values (3, 3); delete from item where id = 1");
+  others_go_on(&f);
+  same_rows(&f, "item", "item", "id");
+  same_rows(&f, "item", "made_item", "id");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
+/* It may be what another column is called now, so it is not left out in silence. */
+Test(hold, a_change_whose_column_may_have_been_renamed_is_refused_alone) {
+  struct fixture f;
+  begin(&f, "hold_renamed");
+  sql(f.at_source, "insert into item values (1, 1); alter table item rename n to worth; insert into item values (2, 2)");
+  sql(f.at_target, "alter table item rename n to worth");
+  others_go_on(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(key, ' ', state, ' ', message), ', ') from rowrelay.errors"),
+                   "1 error table public.item in the target has no column n, which public.item had when the change was "
+                   "captured, and has no more");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ' ', worth), ', ') from item"), "2 2");
+  fixture_end(&f);
+}
+
+Test(hold, a_table_that_was_dropped_before_its_mirror_was_made_waits_alone_until_it_is_given_up) {
+  struct fixture f;
+  const char *errors;
+  begin(&f, "hold_gone");
+  sql(f.at_source, "create table \"gone'\" (id int primary key)");
+  rowrelay_ok(&f, "capture", "gone'", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into \"gone'\" select generate_series(1, 20); drop table \"gone'\"");
+  others_go_on(&f);
+  cr_assert_str_eq(waiting(&f), "20");
+  cr_assert_str_eq(ask(f.at_source, "select hint from rowrelay.hold"),
+                   "create it there, or give its changes up: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "0 given up\n");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "skip", "--all", "--table", "nobody", NULL), 2);
+  const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, NULL), "1 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "public.\"gone'\"", "--target", "w", NULL), "19 given up\n");
+  others_go_on(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
+  cr_assert_str_eq(ask(f.at_source, "select sum(cardinality(change_ids)) from rowrelay.receipt where outcome = 'skipped'"),
+                   "20");
+  fixture_end(&f);
+}
+
+Test(hold, a_table_that_has_no_column_left_stops_no_other) {
+  struct fixture f;
+  begin(&f, "hold_bare");
+  sql(f.at_source, "create table bare (a int); create table keyed (id int primary key)");
+  rowrelay_ok(&f, "capture", "bare", "keyed", "--to", "w", "--create", NULL);
+  sql(f.at_source, "alter table bare drop a; insert into bare default values; insert into bare default values;"
+                   "alter table keyed drop id; insert into keyed default values");
+  others_go_on(&f);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from bare"), "2");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat(relation, ' ', state), ', ') from rowrelay.errors"),
+                   "keyed waiting", "%s", ask(f.at_source, "select string_agg(message, ', ') from rowrelay.errors"));
+  const char *hint = ask(f.at_source, "select hint from rowrelay.hold");
+  cr_assert_str_eq(hint, "run: rowrelay capture public.keyed");
+  rowrelay_ok(&f, "capture", "public.keyed", NULL);
+  others_go_on(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors where state = 'waiting'"), "0", "%s",
+                   ask(f.at_source, "select string_agg(message, ', ') from rowrelay.errors"));
+  fixture_end(&f);
+}
+
+/* Its table is all that it has: it is tried again as a whole, and nothing of it counts as delivered. */
+Test(hold, a_document_whose_table_is_missing_is_built_when_it_is_there) {
+  struct fixture f;
+  begin(&f, "hold_document");
+  FILE *query = fopen("/tmp/rowrelay-hold-document.sql", "we");
+  cr_assert(query != NULL);
+  fputs("select id, n from item where id = any ($1)", query);
+  fclose(query);
+  rowrelay_ok(&f, "document", "add", "doc", "--target", "w", "--key", "id", "--query", "/tmp/rowrelay-hold-document.sql",
+              "--from", "item:id", NULL);
+  unlink("/tmp/rowrelay-hold-document.sql");
+  sql(f.at_source, "insert into item values (1, 1), (2, 2)");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_target, "2", 10, "select count(*) from item");
+  wait_until(f.at_source, "failing", 10, "select state from rowrelay.status where target = 'doc'");
+  sql(f.at_source, "insert into other values (1, 1)");
+  wait_until(f.at_target, "1", 10, "select count(*) from other");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
+  sql(f.at_target, "create table doc (id int primary key, n int)");
+  wait_until_empty(&f, 40);
+  same_rows(&f, "item", "doc", "id");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
