@@ -107,6 +107,14 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/full_name.sql
 \ir functions/logged_tables.sql
 \ir ../triggers/base_type.sql
+\ir ../triggers/is_safe_type.sql
+\ir ../triggers/current_names.sql
+\ir ../triggers/current_columns.sql
+\ir ../triggers/safe_text.sql
+\ir ../triggers/safe_json.sql
+\ir ../triggers/row_image.sql
+\ir ../triggers/row_as_json.sql
+\ir ../triggers/has_children.sql
 \ir ../triggers/key_of.sql
 \ir ../triggers/live_key.sql
 \ir ../triggers/image_columns.sql
@@ -115,6 +123,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/key_expression.sql
 \ir ../triggers/hash_expression.sql
 \ir ../triggers/survives_json.sql
+\ir ../triggers/row_is_known.sql
+\ir ../triggers/row_check.sql
 \ir ../triggers/awkward_columns.sql
 \ir ../triggers/pin_statements.sql
 \ir ../triggers/trim_image.sql
@@ -131,10 +141,12 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/add_change.sql
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/record_change.sql
+\ir ../triggers/record_row.sql
 \ir ../triggers/captured_tables.sql
 \ir ../triggers/own_triggers.sql
 \ir ../triggers/has_row_triggers.sql
 \ir ../triggers/is_superseded.sql
+\ir ../triggers/part_state.sql
 \ir ../triggers/column_state.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
@@ -154,6 +166,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/filter_expression.sql
 \ir ../triggers/wanted_triggers.sql
 \ir ../triggers/detach_triggers.sql
+\ir ../triggers/filter_state.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/capture_table.sql
 \ir ../triggers/release_table.sql
@@ -166,6 +179,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/goes_to.sql
 \ir functions/estimated_rows.sql
 \ir functions/backlog.sql
+\ir functions/unchecked_type.sql
+\ir functions/filter_condition.sql
 \ir functions/snapshot_statement.sql
 \ir functions/backfill_order.sql
 \ir functions/backfill_values.sql

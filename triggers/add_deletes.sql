@@ -10,11 +10,12 @@ declare
   old_row      text;
   caveat       text := 'null::json';
 begin
+  -- Its statement would speak of columns that are others by now: their types may have casts that run somebody's code.
+  if not rowrelay.names_are_current(capture.relation) then
+    raise exception 'its columns were altered by a transaction that this one cannot see yet';
+  end if;
   if rowrelay.keeps_before(capture) then
-    if not rowrelay.names_are_current(capture.relation) then
-      raise exception 'its columns were renamed by a transaction that this one cannot see yet';
-    end if;
-    select * into images from rowrelay.image_expression(capture, relation);
+    select * into images from rowrelay.image_expression(capture);
     select string_agg(format('old.%I', a.attname), ', ' order by a.attnum) into shown
       from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
     old_row := format('(select %s from (select %s) as new)', images.image, shown);

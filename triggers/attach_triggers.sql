@@ -10,13 +10,15 @@ declare
   statements text[];
   statement  text;
   made       integer;
+  filters    boolean; -- whether the condition of the row filter is among them
 begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from pg_trigger t
                            where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
                              and not exists (select from rowrelay.own_triggers(capture) o
                                               where o.relation = t.tgrelid and o.name = t.tgname));
-  select array_agg(w.statement), array_agg(w.relation) into statements, locked
+  select array_agg(w.statement), array_agg(w.relation),
+         bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w
    where anew or not exists (select from rowrelay.own_triggers(capture) o where o.relation = w.relation and o.name = w.name);
   locked := locked || array(select o.relation from rowrelay.own_triggers(capture) o
@@ -55,6 +57,9 @@ begin
     execute statement;
     made := made + 1;
   end loop;
+  if filters then
+    update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
+  end if;
   return made;
 end
 $$;

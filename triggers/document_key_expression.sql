@@ -5,7 +5,7 @@ create or replace function rowrelay.document_key_expression(relation regclass, n
 language sql stable as $$
   select case rowrelay.base_type(a.atttypid)
            when 'numeric'::regtype then format('pg_catalog.trim_scale(%s.%I)::pg_catalog.text', row_name, a.attname)
-           else format('%s.%I::pg_catalog.text', row_name, a.attname)
+           else rowrelay.safe_text(format('%s.%I', row_name, a.attname), a.atttypid)
          end
     from pg_attribute a
    where a.attrelid = relation and a.attnum = number and not a.attisdropped

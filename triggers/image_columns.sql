@@ -18,8 +18,7 @@ begin
                     where p.attnum = any (capture.only_columns)
                        or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum from present))
            -- an inheritance child has columns of its own, which are not the parent's
-           when exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
-                         where i.inhparent = capture.relation and c.relkind = 'r') then
+           when rowrelay.has_children(capture.relation) then
              array(select p.name from present p)
          end,
          array(select p.name from present p

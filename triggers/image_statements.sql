@@ -10,7 +10,9 @@ declare
   keep       text[];
   leave_out  text[];
   masks      json;
-  plain      text := '    new_row := pg_catalog.row_to_json(new);';
+  row_type   oid;
+  own        text[]; -- columns that an inheritance child has, too: its own are nobody's business
+  plain      text;
   same_names text;
   awkward    record;
   condition  text;
@@ -22,8 +24,13 @@ declare
   hiding     text;
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
+  select c.reltype into row_type from pg_class c where c.oid = relation;
+  if rowrelay.has_children(relation) then
+    own := rowrelay.current_names(row_type);
+  end if;
+  plain := format('    new_row := %s;', rowrelay.row_image(row_type, 'new', own));
   if keeps_before then
-    plain := plain || E'\n    old_row := pg_catalog.row_to_json(old);';
+    plain := plain || format(E'\n    old_row := %s;', rowrelay.row_image(row_type, 'old', own));
   end if;
 
   -- Were a column renamed that is left out, it would slip through under its new name, even when another one has its name
@@ -38,7 +45,8 @@ begin
      and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
 
   for awkward in
-    select a.name, a.condition, a.is_json, a.is_unreadable from rowrelay.awkward_columns(relation) a
+    select a.name, a.condition, a.is_json, a.is_unreadable, t.atttypid as type from rowrelay.awkward_columns(relation) a
+      join pg_attribute t on t.attrelid = relation and t.attname = a.name
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
     -- Both images take the same form, because text_columns speaks of both.
@@ -49,9 +57,9 @@ begin
     conditions := concat_ws(E'\n       or ', conditions, condition);
     names := array_append(names, awkward.name);
     new_texts := concat_ws(E',\n          ', new_texts,
-      format('case when %s then new.%I::pg_catalog.text end', condition, awkward.name));
+      format('case when %s then %s end', condition, rowrelay.safe_text(format('new.%I', awkward.name), awkward.type)));
     old_texts := concat_ws(E',\n          ', old_texts,
-      format('case when %s then old.%I::pg_catalog.text end', condition, awkward.name));
+      format('case when %s then %s end', condition, rowrelay.safe_text(format('old.%I', awkward.name), awkward.type)));
     if awkward.is_json then
       json_names := concat_ws(E'\n', json_names, format('      if %s then', condition),
         format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
@@ -89,9 +97,9 @@ begin
       format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
       json_names,
       hiding,
-             '      new_row := rowrelay.exact_image(pg_catalog.row_to_json(new), new_texts);',
+             '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
       case when keeps_before then
-             '      old_row := rowrelay.exact_image(pg_catalog.row_to_json(old), old_texts);' end,
+             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own) || ', old_texts);' end,
              '    else',
       plain,
              '    end if;') end,

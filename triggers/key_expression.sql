@@ -5,17 +5,19 @@ create or replace function rowrelay.key_expression(relation regclass, numbers sm
 language plpgsql stable as $$
 declare
   parts text[];
+  texts text[];
 begin
   -- numeric keeps the zeros it was written with, and 1.0 = 1.00 is one key.
-  select array_agg(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
-                        then format('pg_catalog.trim_scale(%s.%I)', row_name, a.attname)
-                        else format('%s.%I', row_name, a.attname) end order by u.position)
-    into parts
+  select array_agg(rowrelay.safe_json(p.value, a.atttypid) order by u.position),
+         array_agg(rowrelay.safe_text(p.value, a.atttypid) order by u.position)
+    into parts, texts
     from unnest(numbers) with ordinality as u(n, position)
-    join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped;
+    join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
+   cross join lateral format(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype then 'pg_catalog.trim_scale(%s.%I)'
+                                  else '%s.%I' end, row_name, a.attname) as p(value);
   return case coalesce(cardinality(parts), 0)
            when 0 then 'null'
-           when 1 then parts[1] || '::pg_catalog.text'
+           when 1 then texts[1]
            else format('pg_catalog.json_build_array(%s)::pg_catalog.text', array_to_string(parts, ', '))
          end;
 end

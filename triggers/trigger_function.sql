@@ -4,9 +4,9 @@
 --
 --             What it does with a row:
 --               1. nothing, when this transaction asked to be skipped, or is rowrelay's own work;
---               2. makes key, lane hash and images. This is the one part that could fail where the application's
+--               2. makes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). This is the one part that could fail where the application's
 --                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
---                  captured the slow way by rowrelay.record_change();
+--                  captured the slow way by rowrelay.record_row();
 --               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target. The id is taken
 --                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
 --               4. rings the doorbell if somebody sleeps.
@@ -47,6 +47,15 @@ declare
   size         text;
   is_relayed   text := case when not capture.capture_origin
                             then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
+                                                    and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
+                                                        = 'pg_catalog.row_to_json(new.*)');
+  -- PostgreSQL wants the owner of a partitioned table to be allowed to use this (rowrelay.trigger_grants), so he can put
+  -- it on another table of his.
+  foreign_to   text := (select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
+                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                                      rowrelay.captured_tables(capture)::oid[], relation::oid)
+                          from pg_class c where c.oid = relation and c.relkind = 'p');
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -129,7 +138,12 @@ begin
            '    db_user := rowrelay.db_user();',
            '  end if;',
            '',
+    case when foreign_to is not null then concat_ws(E'\n',
+    format('  if %s then', foreign_to),
+    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
+           '  end if;') end,
            '  begin',
+    format(E'    if (%s) is not true then\n      raise exception ''the table was altered'';\n    end if;', known),
     pins.pin,
     format('    if %s operator(pg_catalog.=) ''UPDATE'' then', operation),
            '      op := ''u'';',
@@ -163,16 +177,7 @@ begin
            '    declare',
            '      problem pg_catalog.text := sqlerrm;',
            '    begin',
-           '      begin',
-    pins.pin,
-           '        old_row := pg_catalog.row_to_json(old);',
-           '        new_row := pg_catalog.row_to_json(new);',
-    pins.unpin,
-           '      exception when others then',
-           '        old_row := null;',
-           '        new_row := null;',
-           '      end;',
-    format('      perform rowrelay.record_change(%s, %s, old_row, new_row, problem);', capture.id, operation),
+    format('      perform rowrelay.record_row(%s, %s, old, new, problem);', capture.id, operation),
            '      return null;',
            '    end;',
            '  end;',

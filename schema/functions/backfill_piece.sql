@@ -32,10 +32,12 @@ begin
     raise exception 'table % has no order in which it can be read piece by piece', backfill.part
       using errcode = 'object_not_in_prerequisite_state', hint = 'Make a unique index on columns that are not null.';
   end if;
-  select string_agg(format('new.%I', name), ', '), string_agg(format('%I', name), ', '),
-         string_agg(format('%I desc', name), ', '), string_agg(format('%I::text', name), ', ')
+  select string_agg(format('new.%I', u.name), ', ' order by u.position), string_agg(format('%I', u.name), ', ' order by u.position),
+         string_agg(format('%I desc', u.name), ', ' order by u.position),
+         string_agg(rowrelay.safe_text(format('%I', u.name), a.atttypid), ', ' order by u.position)
     into columns, ascending, downwards, texts
-    from unnest(names) as name;
+    from unnest(names) with ordinality as u(name, position)
+    join pg_attribute a on a.attrelid = backfill.part and a.attname = u.name and not a.attisdropped;
 
   condition := case when backfill.position is null then 'true'
                     else format('(%s) > %s', columns, rowrelay.backfill_values(backfill.part, names, backfill.position)) end;

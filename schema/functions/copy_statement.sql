@@ -7,7 +7,6 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   masks     constant json := (select i.masks from rowrelay.image_columns(capture) as i);
   is_simple boolean := condition is null and capture.row_filter is null and masks::text = '{}';
-  passes    text;
   shown     text;
 begin
   is_simple := is_simple and exists (select from pg_class c where c.oid = capture.relation and c.relkind = 'r')
@@ -17,15 +16,6 @@ begin
     -- faster than a query
     return format('copy %s (%s) to stdout', rowrelay.full_name(capture.relation),
                   (select string_agg(format('%I', name), ', ') from unnest(columns) as name));
-  end if;
-  if capture.row_filter is not null then
-    -- as the trigger reads it, whatever search_path or names were then
-    select substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') into passes
-      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
-    if passes is null then
-      raise exception 'table % has lost its triggers', capture.relation
-        using errcode = 'object_not_in_prerequisite_state', hint = 'Capture it again: run rowrelay capture.';
-    end if;
   end if;
   select string_agg(case
            when m.value is null then format('new.%I', u.name)
@@ -37,6 +27,6 @@ begin
     join pg_attribute a on a.attrelid = capture.relation and a.attname = u.name and not a.attisdropped
     left join json_each(masks) as m on m.key = a.attname;
   return format('copy (select %s from %s as new where %s) to stdout', shown, rowrelay.full_name(capture.relation),
-                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', '(' || passes || ')'), ''), 'true'));
+                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), ''), 'true'));
 end
 $$;

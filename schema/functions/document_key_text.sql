@@ -5,9 +5,13 @@
 create or replace function rowrelay.document_key_text(expression text, key_type oid) returns text
 language sql stable as $$
   select format(case key_type
-                  when 'numeric'::regtype then 'pg_catalog.trim_scale((%s)::%s)::pg_catalog.text'
+                  when 'numeric'::regtype then 'pg_catalog.trim_scale(%s)::pg_catalog.text'
                   -- always ISO
-                  when 'date'::regtype then 'pg_catalog.to_json((%s)::%s) operator(pg_catalog.#>>) ''{}'''
-                  else '(%s)::%s::pg_catalog.text'
-                end, expression, rowrelay.document_key_type(key_type))
+                  when 'date'::regtype then 'pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}'''
+                  else '(%s)::pg_catalog.text'
+                end,
+                -- a type that somebody made may have a cast that runs his code: see rowrelay.is_safe_type()
+                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then (%1$s)::%2$s '
+                       'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
+                       expression, rowrelay.document_key_type(key_type)))
 $$;

@@ -10,6 +10,7 @@ language sql stable as $$
                      when keys_query ~* E'^with\\M'
                        then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
                      else 'with ' || c.changed || ' ' || keys_query end)
-    from (select format('changed as (select * from pg_catalog.json_populate_recordset(null::%s, %s))',
-                        rowrelay.full_name(relation), images) as changed) as c
+    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', ' order by a.attnum)) as changed
+            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
 $$;

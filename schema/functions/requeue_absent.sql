@@ -27,9 +27,7 @@ declare
 begin
   select format('exists (select from %s as new where %s%s)', capture.relation,
                 rowrelay.same_key(capture, 'new', 'wanted'),
-                case when capture.row_filter is not null then
-                  (select ' and (' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')'
-                     from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert') end),
+                ' and ' || rowrelay.filter_condition(capture)),
          format('json_build_object(%s)', string_agg(format('%1$L, wanted.%1$I', name), ', '))
     into is_there, old_row
     from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name;

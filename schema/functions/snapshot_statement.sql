@@ -14,9 +14,12 @@ declare
   caveat  text := format('%L::json', json_build_object('target', target.id));
   key     smallint[] := rowrelay.live_key(capture);
   shown   text := 'new.*';
-  passes  text;
 begin
-  select * into strict images from rowrelay.image_expression(capture, relation);
+  if not rowrelay.names_are_current(capture.relation) then
+    raise exception 'table % was altered by a transaction that this one cannot see yet', capture.relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Try again in another transaction.';
+  end if;
+  select * into strict images from rowrelay.image_expression(capture);
   if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
               where i.inhrelid = relation and p.relkind = 'r') then
     -- an inheritance child's own columns are nobody's business
@@ -29,15 +32,6 @@ begin
   elsif images.text_columns is not null then
     caveat := format('(select case when n.names = ''{}'' then %s else json_build_object(''target'', %s, ''text_columns'', n.names) end '
                      'from (select %s) as n(names))', caveat, target.id, images.text_columns);
-  end if;
-  if capture.row_filter is not null then
-    -- as the trigger reads it, whatever search_path or names were then
-    select substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') into passes
-      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
-    if passes is null then
-      raise exception 'table % has lost its triggers', capture.relation
-        using errcode = 'object_not_in_prerequisite_state', hint = 'Capture it again: run rowrelay capture.';
-    end if;
   end if;
   return format($statement$
     with taken as materialized (
@@ -59,7 +53,7 @@ begin
     rowrelay.key_expression(capture.relation, key, 'new'),
     rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, key), 'new'),
     images.image, caveat,
-    shown, relation, concat_ws(' and ', '(' || condition || ')', '(' || passes || ')'), case when not waits then ' nowait' end,
+    shown, relation, concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), case when not waits then ' nowait' end,
     capture.id, rowrelay.lane_number(target.id, 0), target.lanes);
 end
 $$;

@@ -11,6 +11,17 @@ insert into rowrelay.migration (version) values (2);
 -- They believed a row that the caller had made up; the new ones take its number.
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
+drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
+-- All trigger functions are made anew by the next rowrelay.maintain(): those of before run casts to json and to text that the
+-- owner of a captured table has made, with the rights of the schema's owner.
+update rowrelay.capture set column_state = '' where released_at is null;
+
+alter table rowrelay.capture add column filter_state text;
+comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
+update rowrelay.capture c
+   set filter_state = (select encode(sha256(convert_to(t.tgqual::text, getdatabaseencoding())), 'hex') from pg_trigger t
+                        where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
+ where c.row_filter is not null and c.released_at is null;
 
 -- Delivery --------------------------------------------------------------------------------------------------------
 

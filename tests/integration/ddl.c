@@ -539,7 +539,7 @@ Test(ddl, a_transaction_that_cannot_see_what_was_altered_goes_on) {
   sql(old, "truncate part_1; commit");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(op, ' ', message), ', ') from rowrelay.errors"),
-                   "truncate the row could not be captured: its columns were renamed by a transaction that this one "
+                   "truncate the row could not be captured: its columns were altered by a transaction that this one "
                    "cannot see yet");
   cr_assert_eq(
       ask_number(f.at_source, "select count(*) from rowrelay.change where concat(old_row, new_row) like '%%hidden%%'"),

@@ -46,7 +46,177 @@ Test(rights, a_worker_cannot_make_up_a_row_that_the_owner_believes) {
   people_end(&s);
 }
 
-/* ---- the owner of a captured table ------------------------------------------------------------------------------ */
+/* ---- the owner of a captured table and of its types --------------------------------------------------------------- */
+
+/* Types with casts and CHECKs that tell evil.spy(), as the owner of the tables can make them at any time. */
+static const char TRAPS[] =
+    "grant create on schema shop to shopkeeper; set role shopkeeper;"
+    "create type shop.mood as enum ('ok', 'sad'); create type shop.span as range (subtype = int4);"
+    "create type shop.pair as (n int, m shop.mood);"
+    "create function evil.checks(int) returns bool language sql as 'select evil.spy()';"
+    "create domain shop.code as int check (evil.checks(value));"
+    "do $do$ declare t text; j text; begin"
+    "  foreach t in array '{shop.mood,shop.span,shop.pair,shop.mood[],shop.pair[]}'::text[] loop"
+    "    foreach j in array '{json,jsonb,text}'::text[] loop"
+    "      execute format('create function evil.%s(%s) returns %1$s language plpgsql as $f$ begin perform evil.spy(); "
+    "return %3$L; end $f$', j, t, case j when 'text' then 'x' else '\"x\"' end);"
+    "      execute format('create cast (%2$s as %1$s) with function evil.%1$s(%2$s)', j, t);"
+    "    end loop;"
+    "  end loop;"
+    "end $do$; reset role;";
+
+static void trapped_begin(struct shop *s, const char *name, const char *tables) {
+  spied_begin(s, name);
+  sql(s->fixture.at_source, "%s", TRAPS);
+  sql(s->fixture.at_source, "set role shopkeeper; %s; reset role", tables);
+  sql(s->fixture.at_source, "grant select, insert, update, delete, truncate on all tables in schema shop to app");
+}
+
+Test(rights, casts_of_a_tables_owner_do_not_run_as_the_schemas_owner) {
+  struct shop s;
+  trapped_begin(&s, "rights_casts",
+                "create table shop.trap (id int primary key, m shop.mood, ms shop.mood[], p shop.pair, ps shop.pair[], s "
+                "shop.span);"
+                "create table shop.one (m shop.mood primary key, v int);"
+                "create table shop.two (m shop.mood, s shop.span, v int, primary key (m, s));"
+                "create table shop.pile (ms shop.mood[], p shop.pair, v int)");
+  static const char *const TABLES[] = {"trap", "one", "two", "pile"};
+  sql(s.as_boss, "select rowrelay.capture_table('shop.trap', lane => '{m}', before => 'full');"
+                 "select rowrelay.capture_table('shop.one'); select rowrelay.capture_table('shop.two', lane => '{s}');"
+                 "select rowrelay.capture_table('shop.pile');"
+                 "select rowrelay.add_document('card', 'w', 'id', 'select id from shop.trap where id = any ($1)', "
+                 "array['shop.trap:id'])");
+  nobody_ran_as_owner(&s, "when captured");
+  sql(s.as_app, "insert into shop.trap values (1, 'ok', '{ok,sad}', '(1,ok)', '{\"(1,ok)\"}', '[1,3)');"
+                "insert into shop.one values ('ok', 1); insert into shop.two values ('ok', '[1,3)', 1);"
+                "insert into shop.pile values ('{ok}', '(1,ok)', 1)");
+  nobody_ran_as_owner(&s, "at an insert");
+  sql(s.as_app, "update shop.trap set m = 'sad'; update shop.one set m = 'sad'; update shop.two set s = '[5,6)'; "
+                "update shop.pile set v = 2; update shop.one set v = 2");
+  nobody_ran_as_owner(&s, "at an update");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(concat_ws(' ', key, new_row), ', ' order by id) "
+                                  "from rowrelay.change where op <> 'b' and new_row is not null"),
+                   "1 {\"id\":1,\"m\":\"ok\",\"ms\":[\"ok\",\"sad\"],\"p\":{\"n\":1,\"m\":\"ok\"},"
+                   "\"ps\":[{\"n\":1,\"m\":\"ok\"}],\"s\":\"[1,3)\"}, "
+                   "ok {\"m\":\"ok\",\"v\":1}, [\"ok\", \"[1,3)\"] {\"m\":\"ok\",\"s\":\"[1,3)\",\"v\":1}, "
+                   "{\"ms\":[\"ok\"],\"p\":{\"n\":1,\"m\":\"ok\"},\"v\":1}, "
+                   "1 {\"id\":1,\"m\":\"sad\",\"ms\":[\"ok\",\"sad\"],\"p\":{\"n\":1,\"m\":\"ok\"},"
+                   "\"ps\":[{\"n\":1,\"m\":\"ok\"}],\"s\":\"[1,3)\"}, "
+                   "sad {\"m\":\"sad\",\"v\":1}, [\"ok\", \"[5,6)\"] {\"m\":\"ok\",\"s\":\"[5,6)\",\"v\":1}, "
+                   "{\"ms\":[\"ok\"],\"p\":{\"n\":1,\"m\":\"ok\"},\"v\":2}, sad {\"m\":\"sad\",\"v\":2}",
+                   "and the values are as if there were no cast");
+  for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+    if (strcmp(TABLES[i], "pile") == 0)
+      continue;
+    rowrelay_ok(&s.boss, "route", TABLES[i][0] == 't' ? "shop.t*" : "shop.one", "w", "--create", NULL);
+  }
+  rowrelay_ok(&s.boss, "backfill", "shop.trap", "shop.one", "shop.two", "--to", "w", "--no-copy", NULL);
+  sql(s.as_boss, "select rowrelay.requeue('shop.trap', 'w', '{1,7}')");
+  nobody_ran_as_owner(&s, "when rows are read");
+  /* and the slow way */
+  sql(s.fixture.at_source, "alter table shop.trap rename m to mm; alter table shop.one rename m to mm; alter table "
+                           "shop.two rename m to mm; alter table shop.pile rename v to vv");
+  sql(s.as_app, "update shop.trap set mm = 'ok'; update shop.one set mm = 'ok'; update shop.two set s = '[7,8)'; "
+                "update shop.pile set vv = 5");
+  nobody_ran_as_owner(&s, "the slow way");
+  sql(s.as_app, "delete from shop.trap; delete from shop.one; delete from shop.two; delete from shop.pile");
+  nobody_ran_as_owner(&s, "at a delete");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(caveat ->> 'problem', ', ') from rowrelay.change"), "");
+  people_end(&s);
+}
+
+Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_owner) {
+  struct shop s;
+  trapped_begin(&s, "rights_later",
+                "create table shop.late (id int primary key, v text, n int);"
+                "create table shop.kind (id int primary key, v text);"
+                "create table shop.root (id int, v text, primary key (id)) partition by range (id);"
+                "create table shop.leaf partition of shop.root for values from (1) to (9)");
+  PGconn *super = s.fixture.at_source;
+  sql(s.as_boss, "select rowrelay.capture_table('shop.late'); select rowrelay.capture_table('shop.kind'); "
+                 "select rowrelay.capture_table('shop.root')");
+  sql(s.as_app, "insert into shop.late values (1, 'a', 1); insert into shop.kind values (1, 'a');"
+                "insert into shop.root values (1, 'a')");
+  /* a transaction that does not see in the catalogs what was altered since */
+  sql(s.as_app, "begin isolation level repeatable read; select count(*) from shop.secret");
+  sql(super, "set role shopkeeper; alter table shop.late add m shop.mood, add ps shop.pair[]; alter table shop.kind "
+             "alter v type shop.mood using 'ok'; alter table shop.root alter v type shop.mood using 'ok'; reset role");
+  sql(s.as_app, "insert into shop.late values (2, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (2, 'ok');"
+                "insert into shop.root values (2, 'ok'); truncate shop.leaf; commit");
+  nobody_ran_as_owner(&s, "under an old snapshot");
+  sql(s.as_app, "insert into shop.late values (3, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (3, 'ok');"
+                "insert into shop.root values (3, 'ok'); truncate shop.leaf");
+  nobody_ran_as_owner(&s, "before the trigger functions are made anew");
+  cr_expect_str_eq(ask(super, "select new_row from rowrelay.change where key = '3' and capture = (select id from "
+                              "rowrelay.capture where relation = 'shop.late'::regclass)"),
+                   "{\"id\":3,\"v\":\"b\",\"n\":2,\"m\":\"ok\",\"ps\":[{\"n\":1,\"m\":\"ok\"}]}",
+                   "and the new column is captured");
+  sql(super, "set role shopkeeper; alter type shop.pair add attribute more shop.mood; reset role");
+  sql(s.as_app, "insert into shop.late values (4, 'b', 2, 'ok', '{\"(1,ok,sad)\"}')");
+  nobody_ran_as_owner(&s, "with another row type");
+  cr_expect_str_eq(ask(super, "select new_row -> 'ps' from rowrelay.change where key = '4'"),
+                   "[{\"n\":1,\"m\":\"ok\",\"more\":\"sad\"}]");
+  sql(super, "update rowrelay.job set held_until = now()");
+  sql(s.as_hand, "select rowrelay.maintain()");
+  sql(s.as_app, "insert into shop.late values (5, 'b', 2, 'ok', '{\"(1,ok,sad)\"}')");
+  nobody_ran_as_owner(&s, "made anew");
+  cr_expect_str_eq(ask(super, "select new_row -> 'ps' from rowrelay.change where key = '5'"),
+                   "[{\"n\":1,\"m\":\"ok\",\"more\":\"sad\"}]");
+  people_end(&s);
+}
+
+Test(rights, checks_of_domains_do_not_run_as_the_schemas_owner) {
+  struct shop s;
+  trapped_begin(&s, "rights_domains",
+                "create table shop.coded (id shop.code primary key, other shop.code, v text)");
+  PGconn *super = s.fixture.at_source;
+  sql(s.as_boss, "select rowrelay.capture_table('shop.coded'); select rowrelay.route('shop.coded', 'w');"
+                 "select rowrelay.add_document('card', 'w', 'id', 'select id::int as id from shop.coded where id = any "
+                 "($1)', array['shop.coded:id', 'shop.coded:select id::int from changed'])");
+  sql(s.as_app, "insert into shop.coded select n, n, 'x' from generate_series(1, 9) as n");
+  const char *backfill = ask(s.as_boss, "select rowrelay.backfill('shop.coded', 'w', copy => false)");
+  for (int i = 0; i < 6; i++) {
+    sql(s.as_hand, "select rowrelay.backfill_step(%s, 4)", backfill);
+    sleep_seconds(0.06);
+  }
+  cr_expect_str_eq(ask(super, "select state from rowrelay.backfill where id = %s", backfill), "done");
+  nobody_ran_as_owner(&s, "backfill_values");
+  sql(s.as_hand, "select rowrelay.expand_documents(d.target, array(select id from rowrelay.change), array(select distinct "
+                 "day from rowrelay.change)) from rowrelay.document d");
+  nobody_ran_as_owner(&s, "documents");
+  people_end(&s);
+}
+
+Test(rights, a_trigger_function_serves_no_other_table) {
+  struct shop s;
+  trapped_begin(&s, "rights_other",
+                "create table shop.root (id int primary key, v text) partition by range (id);"
+                "create table shop.leaf partition of shop.root for values from (1) to (9);"
+                "create table shop.other (id int primary key, v shop.mood)");
+  PGconn *super = s.fixture.at_source;
+  sql(s.as_boss, "select rowrelay.capture_table('shop.root', row_filter => 'id > 0')");
+  const char *capture = ask(super, "select id from rowrelay.capture where relation = 'shop.root'::regclass");
+  sql(super, "grant rowrelay_reader to shopkeeper"); /* or he could not name it */
+  sql(super, "set role shopkeeper; create trigger forge after insert on shop.other for each row execute function "
+             "rowrelay.capture_%s('INSERT'); reset role", capture);
+  cr_expect_str_eq(sql_fails(s.as_app, "insert into shop.other values (1, 'ok')"), "42501");
+  nobody_ran_as_owner(&s, "by a trigger on another table");
+  /* nor does a condition that somebody puts in the place of ours */
+  sql(super, "set role shopkeeper; drop trigger \"!rowrelay_insert\" on shop.root; create trigger \"!rowrelay_insert\" "
+             "after insert on shop.root for each row when (evil.spy()) execute function rowrelay.capture_%s('INSERT');"
+             "reset role", capture);
+  sql(s.as_app, "insert into shop.root values (1, 'x')");
+  sql(s.as_boss, "select rowrelay.route('shop.root', 'w')");
+  const char *backfill = ask(s.as_boss, "select rowrelay.backfill('shop.root', 'w', copy => false)");
+  sql(s.as_hand, "select rowrelay.backfill_step(%s, 4)", backfill);
+  sleep_seconds(0.06);
+  sql(s.as_hand, "select rowrelay.backfill_step(%s, 4)", backfill);
+  cr_expect_str_eq(sql_fails(s.as_hand, "select rowrelay.backfill_step(%s, 4)", backfill), "55000");
+  nobody_ran_as_owner(&s, "as a row filter");
+  people_end(&s);
+}
+
+/* ---- the owner of a captured table leaves ------------------------------------------------------------------------------ */
 
 Test(rights, a_role_can_be_dropped_when_its_captured_partitioned_table_is_dropped) {
   struct shop s;

@@ -400,19 +400,20 @@ Test(types, json_with_half_of_a_surrogate_pair_arrives_whatever_is_left_out) {
   fixture_end(&f);
 }
 
-/* As a row of more than a gigabyte, whose image PostgreSQL cannot make. */
+/* As a row of more than a gigabyte, whose image PostgreSQL cannot make; making one of those takes too long here. */
 Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   struct fixture f;
   mirrored_begin(&f, "types_problem",
                  "create type glass as enum ('whole', 'broken');"
-                 "create function to_json(g glass) returns json language plpgsql as $$ begin"
-                 "  if g = 'broken' then raise 'it is broken'; end if; return '\"w\"'; end $$;"
                  "create table item (id int primary key, g glass); create table pile (g glass)");
   sql(f.at_source, "select rowrelay.capture_table('item'); select rowrelay.capture_table('pile')");
   sql(f.at_source, "select rowrelay.route('item', 'w', create_table => true); select rowrelay.route('pile', 'w', "
                    "create_table => true)");
-  /* the trigger functions were made before, and rely on what PostgreSQL does with a type that has no such cast */
-  sql(f.at_source, "create cast (glass as json) with function to_json(glass)");
+  sql(f.at_source, "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
+                   "returns boolean language sql immutable as 'select false';"
+                   "create or replace function rowrelay.row_as_json(r record) returns json language plpgsql as $$ begin"
+                   "  if r::text like '%%broken%%' then raise 'it is broken'; end if;"
+                   "  return case when r is distinct from null then row_to_json(r) end; end $$");
   sql(f.at_source,
       "begin; insert into item values (1, 'broken'), (2, 'broken'); insert into pile values ('broken'); commit");
   sql(f.at_source, "update item set id = 3 where id = 2; delete from item where id = 1");
@@ -424,7 +425,7 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where problem like '%%it is broken%%'") >=
             3);
   cr_assert(ask_number(f.at_source, "select count(*) from item") == 1);
-  sql(f.at_source, "drop cast (glass as json)");
+  rowrelay_ok(&f, "init", NULL);
   sql(f.at_source, "update item set g = 'whole'; delete from pile; insert into pile values ('whole')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   same_rows(&f, "item", "item", "id");

@@ -1,0 +1,30 @@
+-- Purpose:    the row filter of a capture as a condition on a row called new, as its trigger reads it: whatever search_path or
+--             names were when it was given
+-- Parameters: capture
+-- Result:     a condition in parentheses; null when the capture has no filter
+-- Errors:     the table has lost its triggers, or somebody has put another in the place of ours
+create or replace function rowrelay.filter_condition(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  condition text;
+begin
+  if capture.row_filter is null then
+    return null;
+  end if;
+  -- Only who may use the trigger function can make a trigger of it. Where the owner of a partitioned table may
+  -- (rowrelay.trigger_grants) it must be the condition that we wrote.
+  select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into condition
+    from pg_trigger t
+    join pg_proc p on p.oid = t.tgfoid
+   where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
+     and p.oid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
+     and (capture.filter_state = rowrelay.filter_state(capture)
+          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee <> p.proowner));
+  if condition is null then
+    raise exception 'table % has lost its triggers', capture.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);', capture.relation, capture.relation);
+  end if;
+  return condition;
+end
+$$;

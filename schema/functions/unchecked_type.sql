@@ -1,0 +1,31 @@
+-- Purpose:    the name of a type to read values under that were in a table already, so that no CHECK of a domain is asked
+--             again: it is code of whoever made the domain, and would run with the rights of who reads
+-- Parameters: type of a column
+-- Result:     the type, or what a domain is made of, an array of that; text for an array or a row that has domains deeper in it
+create or replace function rowrelay.unchecked_type(of_type oid) returns text
+language plpgsql stable as $$
+declare
+  base constant oid := rowrelay.base_type(of_type);
+  element       oid := (select rowrelay.base_type(e.oid) from pg_type e where e.typarray = base);
+begin
+  if exists (with recursive part(type) as (
+               select coalesce(element, base)
+               union
+               select coalesce(rowrelay.base_type(e.oid), rowrelay.base_type(a.atttypid))
+                 from part p
+                 join pg_type t on t.oid = p.type and t.typtype = 'c'
+                 join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+                 left join pg_type e on e.typarray = a.atttypid
+             )
+             select from part p
+               join pg_type t on t.oid = p.type and t.typtype = 'c'
+               join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+               left join pg_type e on e.typarray = a.atttypid
+               join pg_type d on d.oid = coalesce(e.oid, a.atttypid) and d.typtype = 'd') then
+    return 'pg_catalog.text';
+  end if;
+  return (select format('%I.%I', n.nspname, t.typname)
+            from pg_type t join pg_namespace n on n.oid = t.typnamespace
+           where t.oid = coalesce((select e.typarray from pg_type e where e.oid = element), base));
+end
+$$;

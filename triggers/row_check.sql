@@ -1,0 +1,27 @@
+-- Purpose:    SQL that asks rowrelay.row_is_known() about a table, and about the composite types that its images are taken
+--             apart into
+-- Parameters: a table, or a composite type; whether its rows are taken as they are
+-- Result:     a condition
+create or replace function rowrelay.row_check(relation regclass, is_plain boolean) returns text
+language plpgsql stable as $$
+begin
+  return (
+    with recursive part(relation, types) as (
+      select r.oid, array(select c.type from rowrelay.current_columns(r.reltype) as c order by c.place)
+        from pg_class r where r.oid = row_check.relation
+      union
+      select t.typrelid, array(select c.type from rowrelay.current_columns(t.oid) as c order by c.place)
+        from part p
+       cross join lateral unnest(p.types) as u(type)
+       cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
+        left join pg_type e on e.typarray = b.type
+        join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
+       where t.typtype = 'c' and not rowrelay.is_safe_type(t.oid)
+    )
+    select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
+                             p.relation, p.types,
+                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end), E'\n       and '
+                      order by p.relation)
+      from part p);
+end
+$$;
