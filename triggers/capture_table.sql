@@ -10,7 +10,7 @@
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
---             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged.
+--             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged; row-level security hides it.
 -- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
@@ -84,6 +84,13 @@ begin
   if shown is not null then
     raise warning 'unlogged tables are emptied by a crash, and no trigger is told: %', shown
       using hint = 'Afterwards rowrelay verify TARGET --repair removes at a mirror what is gone.';
+  end if;
+
+  if row_security_active(relation) then
+    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation, current_user
+      using detail = 'Where triggers of the table change rows that the same statement writes, changes may be captured in the wrong order.',
+            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
+                          'alter table %s no force row level security.', current_user, relation);
   end if;
 
   if was.id is null then

@@ -12,10 +12,7 @@
 --               4. rings the doorbell if somebody sleeps.
 --             A changed key is two changes: the old key deleted, the new one inserted. A row that moves to another lane
 --             while its key stays is a barrier, because lanes have no order among each other.
---             Where the table has triggers of its own, one of them may have changed the row again before we are told:
---             then what we are told is left out, because what came of it is in the log already; so is that a row was
---             deleted which is there again. (Without a key it is
---             kept: there all that counts is how many rows there are of each.)
+--             What nests in a statement is told of before the statement: see rowrelay.nesting_statements().
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
@@ -35,13 +32,13 @@ declare
   pins         record;
   images       record;
   documents    record;
+  nesting      record;
   -- the expressions that stand in it
   new_key      text := rowrelay.key_expression(relation, key_columns, 'new');
   old_key      text := rowrelay.key_expression(relation, key_columns, 'old');
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
   rekeyed      text;
-  is_back      text;
   new_is_null  text;
   old_is_null  text;
   size         text;
@@ -66,14 +63,6 @@ begin
               else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
     into rekeyed
     from unnest(rowrelay.attribute_names(relation, key_columns)) as name;
-  -- Somebody else's trigger, fired by an earlier row of the same statement, may have inserted a deleted row again.
-  select format('exists (select from %s as t where %s)', rowrelay.full_name(relation),
-                string_agg(format('t.%I operator(pg_catalog.=) old.%I', name, name), ' and '))
-    into is_back
-    from unnest(rowrelay.attribute_names(relation, key_columns)) as name
-   where capture.key_is_exact and rowrelay.has_row_triggers(capture)
-     and not (select c.relrowsecurity from pg_class c where c.oid = relation)
-  having count(*) > 0;
   -- Somebody said that these are the key; a row without one cannot be told from others.
   select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
          format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
@@ -87,6 +76,9 @@ begin
   select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
   select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
+  select * into nesting
+    from rowrelay.nesting_statements(capture, keeps_before, key_row, old_key, old_hash, rekeyed, can_move,
+                                     documents.queueing is not null, images.caveat);
 
   select string_agg(
            format(case when can_move and t.lanes > 1 then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
@@ -107,16 +99,12 @@ begin
            '  op       pg_catalog."char";',
            '  key      pg_catalog.text;',
            '  hash     pg_catalog.int4;',
-    case when has_key then
-           '  rekeyed  pg_catalog.bool;' end,
     case when can_move then
            '  moves    pg_catalog.bool;' end,
-    case when is_back is not null then
-           '  is_back  pg_catalog.bool := false;' end,
+    nesting.declarations,
            '  new_row  pg_catalog.json;',
            '  old_row  pg_catalog.json;',
-    case when queue_rows is not null or documents.queueing is not null then
-           '  id       pg_catalog.int8;' end,
+           '  id       pg_catalog.int8;',
            '  day      pg_catalog.date;',
            '  actor    pg_catalog.text;',
            '  db_user  pg_catalog.text;',
@@ -151,15 +139,15 @@ begin
     old_is_null,
     format('      key := %s;', new_key),
     format('      hash := %s;', new_hash),
-    case when has_key then
-      format('      rekeyed := %s;', rekeyed) end,
+    format('      may_nest := %s;', nesting.at_update),
     case when can_move then
-      format('      moves := not rekeyed and hash operator(pg_catalog.<>) %s;', old_hash) end,
+      format('      moves := not (%s) and hash operator(pg_catalog.<>) %s;', rekeyed, old_hash) end,
     format('    elsif %s operator(pg_catalog.=) ''INSERT'' then', operation),
            '      op := ''i'';',
     new_is_null,
     format('      key := %s;', new_key),
     format('      hash := %s;', new_hash),
+    format('      may_nest := %s;', nesting.at_insert),
            '    else',
            '      op := ''d'';',
     old_is_null,
@@ -167,9 +155,9 @@ begin
     format('      hash := %s;', old_hash),
     case when not keeps_before then
       format('      old_row := %s;', key_row) end,
-    case when is_back is not null then
-      format('      is_back := %s;', is_back) end,
+    format('      may_nest := %s;', nesting.at_delete),
            '    end if;',
+    nesting.guarded,
     images.statements,
     documents.guarded,
     pins.unpin,
@@ -177,35 +165,15 @@ begin
            '    declare',
            '      problem pg_catalog.text := sqlerrm;',
            '    begin',
-    format('      perform rowrelay.record_row(%s, %s, old, new, problem);', capture.id, operation),
+           -- in what was changed for an image they are not any more
+           '      is_at := coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end);',
+           '      was_at := coalesce(was_at, old.ctid);',
+    format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid, is_at, was_at);', capture.id, operation),
            '      return null;',
            '    end;',
            '  end;',
            '',
-    case when has_key then concat_ws(E'\n',
-             '  if rekeyed then',
-      pins.pin,
-      format('    perform rowrelay.add_change(%s, ''d'', %s, %s, %s, null%s);', capture.id, old_key, old_hash,
-             case when keeps_before then 'old_row' else key_row end,
-             case when keeps_before then ', null, ' || images.caveat end),
-      pins.unpin,
-             '    op := ''i'';',
-             '    old_row := null;',
-             '  end if;') end,
-    case when has_key and rowrelay.has_row_triggers(capture) then concat_ws(E'\n',
-             -- a row version that nobody has changed, nor locked, has no xmax
-    format('  if (case when op operator(pg_catalog.<>) ''d'' then new.xmax operator(pg_catalog.<>) 0'
-             ' and rowrelay.is_superseded(tg_relid, new.ctid) else %s end) then', case when is_back is not null then 'is_back' else 'false' end),
-      case when documents.queueing is not null then concat_ws(E'\n',
-             -- but documents that the row has left are in no later change
-             '    if op operator(pg_catalog.<>) ''i'' then',
-             pins.pin,
-        format('      perform rowrelay.add_change(%s, ''r'', key, hash, %s, null);', capture.id,
-               case when keeps_before then 'old_row' else key_row end),
-             pins.unpin,
-             '    end if;') end,
-             '    return null;',
-             '  end if;') end,
+    nesting.settled,
            '  day := rowrelay.partition_day();',
            -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
            '  db_user := coalesce(db_user, session_user);',
@@ -215,8 +183,10 @@ begin
     format('          %s, op, key,', capture.id),
            '          actor, db_user, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(),',
     format('          old_row, new_row%s);', ', ' || images.caveat),
+    case when nesting.noted is not null or queue_rows is not null or documents.queueing is not null then
+             '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);' end,
+    nesting.noted,
     case when queue_rows is not null or documents.queueing is not null then concat_ws(E'\n',
-             '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
       case when queue_rows is not null then concat_ws(E'\n',
              '  insert into rowrelay.queue (change_id, lane, day, bytes)',
         format('  values %s;', queue_rows)) end,

@@ -115,6 +115,12 @@ begin
   end;
 
   begin
+    delete from rowrelay.follower f where f.txid < pg_snapshot_xmin(pg_current_snapshot());
+  exception when others then
+    problems := problems || format('what transactions that have ended left could not be deleted: %s', sqlerrm);
+  end;
+
+  begin
     delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
   exception when others then
     problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);

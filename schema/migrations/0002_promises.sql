@@ -4,6 +4,24 @@ insert into rowrelay.migration (version) values (2);
 
 -- Capture ---------------------------------------------------------------------------------------------------------
 
+-- Only of transactions that are still running does it say anything. After a crash there is none.
+create unlogged table rowrelay.follower (
+  txid      xid8 not null,
+  relation  oid not null,
+  version   tid not null,
+  change_id bigint not null,
+  day       date not null,
+  constraint follower_pkey primary key (txid, relation, version)
+);
+comment on table rowrelay.follower is 'row versions of tables without a key that went in the transaction in which they came: while it runs, what may have been told in the wrong order; see rowrelay.note_follower()';
+comment on column rowrelay.follower.txid is 'transaction';
+comment on column rowrelay.follower.relation is 'table that held the version: the captured one, a partition or an inheritance child';
+comment on column rowrelay.follower.version is 'its place (ctid)';
+comment on column rowrelay.follower.change_id is 'the change that says that it went';
+comment on column rowrelay.follower.day is 'partition of the change';
+
+drop function if exists rowrelay.record_change(integer, text, json, json, text);
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 -- Rights ----------------------------------------------------------------------------------------------------------

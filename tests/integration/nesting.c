@@ -1,0 +1,314 @@
+/*
+ * Whatever nests, the last logged change of a row says what the row is: stories that a generator tells (nasty.h), each
+ * of which is followed by replaying the log, one change after the other, and comparing what that gives with the tables
+ * after every transaction. A story that ends badly is made as short as it can be while it still does, and printed as a
+ * script.
+ *
+ *     ROWRELAY_SEEDS=5000 TEST='nesting/the_log_replayed*' tests/check.sh build build/rowrelay     so many new ones
+ *     ROWRELAY_SEED=1234 …                                                                         that one alone
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fixture.h"
+#include "mirrored.h"
+#include "nasty.h"
+
+#define PROBLEM 2000
+#define USUAL_SEEDS 12
+
+/*
+ * What a target does with the log that takes one change at a time: replay() goes on from where it was, and says what is
+ * wrong. A row of a table without a key must be there when it is taken out.
+ */
+static const char *const REPLAY =
+    "create schema replay;"
+    "create table replay.seen (capture int primary key, id bigint);"
+    "create table replay.row (capture int, key text, image text);"
+    "create function replay.apply(c rowrelay.capture) returns text language plpgsql as $$"
+    "declare ch rowrelay.change; begin"
+    "  insert into replay.seen values (c.id, 0) on conflict do nothing;"
+    "  for ch in select x.* from rowrelay.change x join replay.seen s on s.capture = c.id "
+    "            where x.capture = c.id and x.id > s.id and x.op not in ('r', 'b') order by x.id loop"
+    "    if ch.caveat ->> 'problem' is not null then return format('change %s: %s', ch.id, ch.caveat ->> 'problem'); "
+    "end if;"
+    "    if ch.op = 't' and ch.new_row is null then delete from replay.row r where r.capture = c.id; continue; end if;"
+    "    if ch.op = 't' then"
+    "      execute format('delete from replay.row r where r.capture = $1 and (select %s from "
+    "json_populate_record(null::%s, r.image::json))',"
+    "                     ch.new_row ->> 'where', c.relation) using c.id;"
+    "      continue;"
+    "    end if;"
+    "    if ch.key is not null then"
+    "      delete from replay.row r where r.capture = c.id and r.key = ch.key;"
+    "    elsif ch.old_row is not null then"
+    "      delete from replay.row r where r.ctid = (select x.ctid from replay.row x where x.capture = c.id and x.image "
+    "= ch.old_row::jsonb::text limit 1);"
+    "      if not found then return format('change %s takes out a row that is not there: %s', ch.id, ch.old_row); end "
+    "if;"
+    "    end if;"
+    "    if ch.op <> 'd' then insert into replay.row values (c.id, ch.key, ch.new_row::jsonb::text); end if;"
+    "  end loop;"
+    "  update replay.seen s set id = coalesce((select max(x.id) from rowrelay.change x), 0) where s.capture = c.id;"
+    "  return null; end $$;"
+    "create function replay.compare(c rowrelay.capture) returns text language plpgsql as $$"
+    "declare shown text; found text; begin"
+    "  select string_agg(format(case when a.attnum = any (c.exclude_columns) then '' else 't.%1$I' end, a.attname), ', "
+    "' order by attnum) "
+    "         filter (where a.attnum <> all (c.exclude_columns))"
+    "    into shown from pg_attribute a where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped;"
+    "  execute format('with held as (select to_jsonb(x)::text as image from (select %s from %s t where %s) as x), "
+    "logged as (select r.image from replay.row r where r.capture = $1) "
+    "select string_agg(what, E''\\\\n'') from ("
+    "(select ''only in the table: '' || image as what from (select * from held except all select * from logged) as a) "
+    "union all "
+    "(select ''only in the log: '' || image from (select * from logged except all select * from held) as b)) as u', "
+    "shown, c.relation,"
+    "    coalesce(c.row_filter, 'true')) into found using c.id;"
+    "  return found; end $$;"
+    "create function replay.check() returns text language plpgsql as $$"
+    "declare c rowrelay.capture; problem text; begin"
+    "  for c in select x.* from rowrelay.capture x where x.released_at is null order by x.id loop"
+    "    problem := coalesce(replay.apply(c), replay.compare(c));"
+    "    if problem is not null then return format('table %s: %s', c.relation, problem); end if;"
+    "  end loop; return ''; end $$;";
+
+static void begin_again(PGconn *connection) {
+  sql(connection, "rollback; set client_min_messages to error;"
+                  "do $$ begin perform rowrelay.release_table(c.relation) from rowrelay.capture c "
+                  "where c.released_at is null and rowrelay.full_name(c.relation) is not null; end $$;"
+                  "drop schema if exists nasty cascade; create schema nasty;"
+                  "update rowrelay.capture set released_at = now() where released_at is null;"
+                  "truncate replay.seen, replay.row");
+}
+
+/* Tells the story; false with what is wrong after the statement `*failed_at`. */
+static bool ends_well(PGconn *connection, const struct story *story, char *problem, size_t *failed_at) {
+  begin_again(connection);
+  for (size_t i = 0; i < story->count; i++) {
+    if (story->left_out[i])
+      continue;
+    PQclear(PQexec(connection, "set nasty.left = '8'"));
+    PQclear(PQexec(connection, story->statements[i])); /* it may fail */
+    if (PQtransactionStatus(connection) == PQTRANS_INERROR)
+      PQclear(PQexec(connection, "rollback"));
+    if (PQtransactionStatus(connection) != PQTRANS_IDLE)
+      continue;
+    const char *wrong = ask(connection, "select replay.check()");
+    if (wrong[0] != '\0') {
+      snprintf(problem, PROBLEM, "%s", wrong);
+      *failed_at = i;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Leaves out what can be left out of a story that ends badly. */
+static void shrink(PGconn *connection, struct story *story, char *problem) {
+  size_t last = 0;
+  bool shorter = true;
+  if (ends_well(connection, story, problem, &last))
+    return;
+  story->count = last + 1;
+  while (shorter) {
+    shorter = false;
+    for (size_t i = story->count; i-- > 0;) {
+      if (story->left_out[i])
+        continue;
+      char wrong[PROBLEM];
+      story->left_out[i] = true;
+      if (ends_well(connection, story, wrong, &last)) {
+        story->left_out[i] = false;
+      } else {
+        snprintf(problem, PROBLEM, "%s", wrong);
+        shorter = true;
+      }
+    }
+  }
+}
+
+static void tell(PGconn *connection, unsigned int seed) {
+  static struct story story;
+  char problem[PROBLEM];
+  size_t last;
+  nasty_write(&story, seed, PQserverVersion(connection));
+  if (ends_well(connection, &story, problem, &last))
+    return;
+  shrink(connection, &story, problem);
+  fprintf(stderr, "-- ROWRELAY_SEED=%u\ncreate schema nasty;\n", seed);
+  for (size_t i = 0; i < story.count; i++)
+    if (!story.left_out[i])
+      fprintf(stderr, "%s;\n", story.statements[i]);
+  cr_assert_fail("seed %u: %s", seed, problem);
+}
+
+Test(nesting, the_log_replayed_gives_the_tables_whatever_nests, .timeout = 36000) {
+  struct fixture f;
+  const char *one = getenv("ROWRELAY_SEED");
+  const char *many = getenv("ROWRELAY_SEEDS");
+  fixture_begin(&f, "nesting_replay");
+  sql(f.at_source, "%s", REPLAY);
+  if (one != NULL) {
+    tell(f.at_source, (unsigned int)strtoul(one, NULL, 10));
+  } else {
+    unsigned int first = many == NULL ? 1 : (unsigned int)time(NULL);
+    unsigned int count = many == NULL ? USUAL_SEEDS : (unsigned int)strtoul(many, NULL, 10);
+    for (unsigned int i = 0; i < count; i++)
+      tell(f.at_source, first + i);
+    tell(f.at_source, (unsigned int)time(NULL));
+  }
+  fixture_end(&f);
+}
+
+/* ---- facts --------------------------------------------------------------------------------------------------------
+ */
+
+/* The source and its mirror have the same rows, though every change travelled alone; and so says the log replayed. */
+static void same_though_one_by_one(struct fixture *f, const char *table) {
+  rowrelay_ok(f, "target", "set", "w", "--option", "batch_rows=1", NULL);
+  mirrored_same(f, table);
+  cr_assert_str_eq(ask(f->at_source, "select replay.check()"), "");
+}
+
+static void begin_facts(struct fixture *f, const char *name, const char *script) {
+  mirrored_begin(f, name, script);
+  sql(f->at_source, "%s", REPLAY);
+}
+
+Test(nesting, what_a_trigger_before_an_insert_does_to_the_row_is_logged_last) {
+  struct fixture f;
+  begin_facts(
+      &f, "nesting_before",
+      "create table tally (id int primary key, n int);"
+      "create function tally() returns trigger language plpgsql as $$ begin"
+      "  update tally set n = n + new.n where id = new.id; if found then return null; end if; return new; end $$;"
+      "create trigger tally before insert on tally for each row execute function tally();"
+      "create table address (id int primary key, customer int, is_default bool);"
+      "create function only_default() returns trigger language plpgsql as $$ begin"
+      "  if new.is_default then update address set is_default = false where customer = new.customer and id <> new.id "
+      "and is_default; end if; return new; end $$;"
+      "create trigger only_default before insert or update on address for each row execute function only_default()");
+  mirrored_capture(&f, "tally");
+  mirrored_capture(&f, "address");
+  sql(f.at_source, "insert into tally values (1, 1), (1, 2), (1, 4)");
+  sql(f.at_source, "insert into address select n, 1, true from generate_series(1, 5) as n");
+  same_though_one_by_one(&f, "tally");
+  cr_assert_str_eq(ask(f.at_target, "select n from tally"), "7");
+  same_though_one_by_one(&f, "address");
+  fixture_end(&f);
+}
+
+Test(nesting, what_a_function_in_a_statement_does_to_its_rows_is_logged_last) {
+  struct fixture f;
+  begin_facts(&f, "nesting_function",
+              "create table item (id int primary key, n int);"
+              "create function bump(i int) returns int language plpgsql as $$ begin"
+              "  update item set n = n + 100 where id < i; return i; end $$;"
+              "create function lose(i int) returns int language plpgsql as $$ begin"
+              "  delete from item where id = i - 1; return i; end $$");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item select bump(i), 0 from generate_series(1, 5) as i");
+  same_though_one_by_one(&f, "item");
+  sql(f.at_source, "insert into item select lose(i), 0 from generate_series(11, 15) as i");
+  same_though_one_by_one(&f, "item");
+  /* what is undone has not followed */
+  sql(f.at_source,
+      "create function undone(i int) returns int language plpgsql as $$ begin"
+      "  begin delete from item where id = i - 1; raise exception 'no'; exception when others then null; end;"
+      "  return i; end $$;"
+      "insert into item select undone(i), 0 from generate_series(21, 25) as i");
+  same_though_one_by_one(&f, "item");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item where id > 20"),
+                   "21 22 23 24 25");
+  fixture_end(&f);
+}
+
+Test(nesting, a_cascade_and_a_trigger_of_the_parent_leave_the_childs_last_state) {
+  struct fixture f;
+  begin_facts(&f, "nesting_cascade",
+              "create table parent (id int primary key);"
+              "create table child (id int primary key, parent int references parent on delete set null, n int);"
+              "create function note() returns trigger language plpgsql as $$ begin"
+              "  update child set n = n + 1 where parent is null; return null; end $$;"
+              "create trigger zz after delete on parent for each row execute function note()");
+  mirrored_capture(&f, "child");
+  sql(f.at_source, "insert into parent select generate_series(1, 3);"
+                   "insert into child select i, 1 + i %% 3, 0 from generate_series(1, 9) as i");
+  sql(f.at_source, "delete from parent");
+  same_though_one_by_one(&f, "child");
+  fixture_end(&f);
+}
+
+Test(nesting, a_row_that_leaves_a_filter_leaves_the_mirror_whatever_triggers_there_are) {
+  struct fixture f;
+  begin_facts(&f, "nesting_filter",
+              "create table ticket (id int primary key, status text); create table audit (what text);"
+              "create function audit() returns trigger language plpgsql as $$ begin"
+              "  insert into audit values (tg_op); return null; end $$;"
+              "create trigger audit after insert or update or delete on ticket for each row execute function audit();"
+              "create function reopen() returns trigger language plpgsql as $$ begin"
+              "  update ticket set status = 'open' where id = new.id + 1 and status = 'shut'; return null; end $$;"
+              "create trigger reopen after update on ticket for each row when (new.status = 'shut' and new.id = 4) "
+              "execute function reopen()");
+  rowrelay_ok(&f, "capture", "ticket", "--where", "status = 'open'", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into ticket select i, 'open' from generate_series(1, 6) as i");
+  sql(f.at_source, "update ticket set status = 'done' where id = 2");
+  sql(f.at_source, "update ticket set status = 'shut' where id >= 4");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from ticket"), "1 3 5");
+  cr_assert_str_eq(ask(f.at_source, "select replay.check()"), "");
+  fixture_end(&f);
+}
+
+Test(nesting, a_key_that_somebody_else_has_by_now_is_not_deleted) {
+  struct fixture f;
+  begin_facts(&f, "nesting_rekey",
+              "create table rk (id int primary key, n int); create table rn (id int primary key, n int);"
+              "insert into rk values (1, 1), (2, 2), (3, 3); insert into rn select * from rk;"
+              "create function fill() returns trigger language plpgsql as $$ begin"
+              "  if new.id = 10 then insert into rk values (2, 0) on conflict do nothing; end if; return null; end $$;"
+              "create trigger fill after update on rk for each row execute function fill();"
+              "create function back() returns trigger language plpgsql as $$ begin"
+              "  if new.id = 10 then update rn set id = 2 where id = 20; end if; return null; end $$;"
+              "create trigger back after update on rn for each row execute function back()");
+  mirrored_capture(&f, "rk");
+  mirrored_capture(&f, "rn");
+  rowrelay_ok(&f, "backfill", "rk", "--to", "w", NULL);
+  rowrelay_ok(&f, "backfill", "rn", "--to", "w", NULL);
+  mirrored_deliver(&f);
+  sql(f.at_source, "update rk set id = id * 10");
+  sql(f.at_source, "update rn set id = id * 10");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=1", NULL);
+  mirrored_same(&f, "rk");
+  mirrored_same(&f, "rn");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from rn"), "2 10 30");
+  fixture_end(&f);
+}
+
+Test(nesting, a_table_without_a_key_keeps_its_counts_in_whatever_pieces_they_travel) {
+  struct fixture f;
+  begin_facts(&f, "nesting_keyless",
+              "create table heap (a int, b int);"
+              "create function settle() returns trigger language plpgsql as $$ begin"
+              "  if new.a = 1 then update heap set b = 1 where b = 0; end if;"
+              "  if new.a = 2 then delete from heap where a > 40; end if; return null; end $$;"
+              "insert into heap values (7, 0), (8, 0), (8, 0);");
+  mirrored_capture(&f, "heap");
+  rowrelay_ok(&f, "backfill", "heap", "--to", "w", NULL);
+  mirrored_deliver(&f);
+  sql(f.at_source, "create trigger settle after insert on heap for each row execute function settle();"
+                   "insert into heap select i %% 45, 0 from generate_series(1, 100) as i");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=7", NULL);
+  mirrored_same(&f, "heap");
+  sql(f.at_source,
+      "create function twice(i int) returns int language plpgsql as $$ begin"
+      "  update heap set b = b + 1 where a >= 50; return i; end $$;"
+      "begin; insert into heap select 50 + twice(i) %% 2, 0 from generate_series(1, 20) as i;"
+      "savepoint s; insert into heap select 60 + twice(i), 0 from generate_series(1, 20) as i; rollback to s; commit");
+  mirrored_same(&f, "heap");
+  fixture_end(&f);
+}

@@ -1,0 +1,25 @@
+/*
+ * nasty: schemas and statements as nobody would write them on purpose, out of a number: tables of every kind, triggers
+ * and functions and rules that write to them while others write, and statements that set them off. All of it is in
+ * schema "nasty". What fails is meant to fail: it stands between statements that do not.
+ */
+#ifndef ROWRELAY_TESTS_NASTY_H
+#define ROWRELAY_TESTS_NASTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NASTY_MOST 96    /* statements of a story */
+#define NASTY_LENGTH 900 /* of a statement, bytes */
+
+struct story {
+  char statements[NASTY_MOST][NASTY_LENGTH];
+  bool left_out[NASTY_MOST];
+  size_t count;
+};
+
+/* The story that `seed` tells; always the same on servers of one version, whose number (150000) decides what they know.
+ */
+void nasty_write(struct story *story, unsigned int seed, int version);
+
+#endif

@@ -1,0 +1,24 @@
+-- Purpose:    whether there is a row with a key, of those that are captured, as the transaction sees it that asks
+-- Parameters: capture id; key as the log has it
+-- Result:     false also when that cannot be seen
+create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
+set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off as $$
+declare
+  capture  rowrelay.capture;
+  is_there boolean;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  if row_security_active(capture.relation) then
+    return false;
+  end if;
+  execute format('select exists (select from %s as new, %s where %s)', capture.relation,
+                 rowrelay.parsed_keys(capture, 'array[$1]'),
+                 concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+     into is_there using key;
+  return is_there;
+exception when others then
+  return false;
+end
+$$;

@@ -1,0 +1,153 @@
+-- Purpose:    the statements of a trigger function that keep the last change of a row the last in the log, whatever nests.
+--
+--             PostgreSQL tells of what a statement did to rows when the statement is over. What was written while it ran, by
+--             a BEFORE trigger, by a function in it, by another trigger of an earlier row, is a statement of its own that is
+--             over sooner, and is told of sooner. So what we are told may be older than what is in the log. The rule is:
+--             what is logged of a key is what is true of it at that moment, or is left to who has made it true.
+--
+--             - A row version that is no more is left out: who changed or deleted it has been told of that already, or, if
+--               it was a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
+--               (the row was locked before, or upserted) are looked for at their place, by a snapshot that sees all that
+--               this transaction has done until now. What was rolled back is not, and counts for nothing.
+--             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
+--               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
+--               that. Where the key is not sure to be unique, or equal keys may have different texts, or rows change
+--               lanes, it is not left out: what the row is now is logged once more.
+--             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
+--               version that is no more, and that it went. See rowrelay.note_follower().
+-- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
+--             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
+--             are built from the table
+-- Result:     declarations; expressions for whether there may be something of all that when a row is updated, inserted,
+--             deleted; then for that case: guarded: statements that look; settled: what is done before the change is
+--             logged; noted: and after it
+create or replace function rowrelay.nesting_statements(
+  capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text, can_move boolean,
+  has_documents boolean, caveat text, out declarations text, out at_update text, out at_insert text, out at_delete text,
+  out guarded text, out settled text, out noted text)
+language plpgsql stable as $$
+declare
+  has_key     constant boolean := cardinality(rowrelay.live_key(capture)) > 0;
+  is_filtered constant boolean := capture.row_filter is not null;
+  is_firm     constant boolean := has_key and rowrelay.key_is_unique(capture);
+  -- the key is not told from another one by its text alone
+  is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
+  followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
+  -- A transaction's numbers are larger than its own first one; that others' may be does no harm.
+  is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
+                               ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
+                               ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
+  came_back   constant text := E'(pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid) operator(pg_catalog.>) 0'
+                               ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
+                               '\n        or pg_catalog.current_setting(''track_counts'') operator(pg_catalog.<>) ''on'')';
+  name        constant text := rowrelay.full_name(capture.relation);
+begin
+  declarations := concat_ws(E'\n',
+           '  may_nest pg_catalog.bool;',
+           '  is_gone  pg_catalog.bool := false;',
+           '  is_at    pg_catalog.tid;',
+           '  was_at   pg_catalog.tid;',
+    case when has_key then concat_ws(E'\n',
+           '  rekeyed  pg_catalog.bool := false;',
+           '  is_back  pg_catalog.bool := false;',
+           '  former      pg_catalog.text;',
+           '  former_hash pg_catalog.int4;',
+           '  former_row  pg_catalog.json;') end);
+
+  at_insert := followed;
+  if has_key then
+    at_update := format('%s or %s', rekeyed, followed);
+    at_delete := case when not is_firm then 'true'
+                      when is_filtered then format(E'tg_op operator(pg_catalog.=) ''DELETE'' and %s'
+                                                   '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and (%s or %s)',
+                                                   came_back, rekeyed, followed)
+                      else came_back end;
+  else
+    at_update := format('%s or %s', is_own, followed);
+    at_delete := is_own;
+  end if;
+
+  guarded := concat_ws(E'\n',
+           '    if may_nest then',
+           -- not in what is changed for an image any more
+           '      is_at := new.ctid;',
+           '      was_at := old.ctid;',
+           -- another table may have the name by now
+    format('      if (pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid) is not true then',
+           name, capture.relation::oid),
+           '        raise exception ''the table was renamed'';',
+           '      end if;',
+    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then', followed),
+    format('        if tg_relid operator(pg_catalog.=) %s::pg_catalog.oid then', capture.relation::oid),
+    format('          is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name),
+           '        else',
+           '          is_gone := rowrelay.is_superseded(tg_relid, is_at);',
+           '        end if;',
+           '      end if;',
+    case when has_key then concat_ws(E'\n',
+    format('      rekeyed := op operator(pg_catalog.=) ''u'' and (%s);', rekeyed),
+           '      if op operator(pg_catalog.=) ''d'' or rekeyed then',
+    format('        if not pg_catalog.row_security_active(%s::pg_catalog.oid) then', capture.relation::oid),
+    format('          is_back := exists (select from %s as t where %s);', name, rowrelay.same_key(capture, 't', 'old')),
+           '        end if;',
+    format('        former := %s;', old_key),
+    format('        former_hash := %s;', old_hash),
+    case when is_filtered then
+    format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
+           '      end if;',
+    case when not keeps_before then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        former_row := %s;', key_row),
+           '      end if;') end) end,
+           '    end if;');
+
+  if has_key then
+    settled := concat_ws(E'\n',
+           '  if may_nest then',
+    case when keeps_before then
+           '    former_row := old_row;' end,
+           '    if rekeyed or is_back then',
+           '      if not is_back then',
+    format('        perform rowrelay.add_change(%s, ''d'', former, former_hash, former_row, null%s);', capture.id,
+           case when keeps_before then ', null, ' || caveat end),
+    case when has_documents then concat_ws(E'\n',
+           -- what is left out here may be the only change that tells which documents the row has left
+           '      else',
+    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null);', capture.id)) end,
+           '      end if;',
+    case when is_told then concat_ws(E'\n',
+           '      if is_back then',
+    format('        perform rowrelay.record_state(%s, former, %s);', capture.id, case when can_move then 'null' else 'former_hash' end),
+           '      end if;') end,
+           '      if not rekeyed then',
+           '        return null;',
+           '      end if;',
+           '      op := ''i'';',
+           '      old_row := null;',
+           '    end if;',
+           '    if is_gone then',
+    case when has_documents then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null);', capture.id),
+           '      end if;') end,
+    case when can_move then
+    format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
+           '      return null;',
+           '    end if;',
+           '  end if;');
+  else
+    settled := concat_ws(E'\n',
+           '  if is_gone and rowrelay.take_follower(tg_relid, is_at) then',
+           '    if op operator(pg_catalog.=) ''i'' then',
+           '      return null;',
+           '    end if;',
+           '    op := ''d'';',
+           '    new_row := null;',
+           '  end if;');
+    noted := concat_ws(E'\n',
+           '  if may_nest and op operator(pg_catalog.<>) ''i'' then',
+           '    perform rowrelay.note_follower(tg_relid, was_at, id, day);',
+           '  end if;');
+  end if;
+end
+$$;

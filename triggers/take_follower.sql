@@ -1,0 +1,32 @@
+-- Purpose:    takes out of the log that a row version of a table without a key went, because that it came is only told now,
+--             and is not logged either. Nobody has seen that change: it is this transaction's own.
+-- Parameters: table and place of the version
+-- Result:     false: nothing is in the log of that it went, because that is told later
+create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  gone rowrelay.follower;
+begin
+  delete from rowrelay.follower f
+   where f.txid = pg_current_xact_id() and f.relation = take_follower.relation and f.version = take_follower.version
+  returning f.* into gone;
+  if not found then
+    return false;
+  end if;
+  update rowrelay.change c set op = 'i', old_row = null
+   where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid and c.op = 'u';
+  if not found then
+    delete from rowrelay.queue q
+     using rowrelay.change c,
+           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r where r.capture = c.capture
+                     union
+                    select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
+     join rowrelay.target t on t.id = way.target
+     where c.id = gone.change_id and c.day = gone.day
+       and q.change_id = c.id
+       and q.lane between rowrelay.lane_number(t.id, -1) + way.room and rowrelay.lane_number(t.id, t.lanes) + way.room;
+    delete from rowrelay.change c where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid;
+  end if;
+  return true;
+end
+$$;
