@@ -107,6 +107,7 @@ static bool abandon(struct copy *copy, const char *why, struct error *error) {
 /* Reads what the source says of the target and the route. */
 static bool read_route(struct copy *copy, struct error *error) {
   const char *target = state_text(copy, COLUMN_TARGET);
+  const char *capture = state_text(copy, COLUMN_CAPTURE);
   PGresult *settings = NULL;
   PGresult *routes = NULL;
   bool found = false;
@@ -117,7 +118,8 @@ static bool read_route(struct copy *copy, struct error *error) {
   }
   PQclear(settings);
   ok = ok && (found || error_set(error, FAILURE_FATAL, "target %s was dropped", copy->name)) &&
-       ask(copy, &QUERY_target_routes, VALUES(target), &routes, error) && routes_read(&copy->routes, routes, error);
+       ask(copy, &QUERY_target_routes, VALUES(target, capture), &routes, error) &&
+       routes_read(&copy->routes, routes, error);
   if (!ok)
     return false;
   copy->route = routes_find(&copy->routes, reply_int(copy->state, 0, COLUMN_CAPTURE));

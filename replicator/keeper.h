@@ -1,26 +1,26 @@
 /*
- * keeper: the thread of a running process that seals days of the log that are closed, drops changes which have been
- * kept for long enough, and makes the indexes that people want of closed days, when it is this process's turn. It has a
- * connection of its own while it does.
+ * keeper: what a running process does for the source besides delivering, when it is its turn, each in a thread of its
+ * own because it may take long:
+ *
+ *   - maintenance (rowrelay.maintain): partitions, triggers and trigger functions of tables that were altered;
+ *   - the log: it seals days that are closed, drops changes which have been kept for long enough, and makes the indexes
+ *     that people want of closed days.
  */
 #ifndef ROWRELAY_KEEPER_H
 #define ROWRELAY_KEEPER_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
+#include "chore.h"
 #include "error.h"
 #include "source.h"
 
 struct keeper {
-  const char *conninfo; /* of the source; borrowed */
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
-  pthread_t thread;
-  bool started;
-  bool wanted; /* there is something to do, */
-  bool prunes; /* and dropping changes is part of it */
-  bool leaving;
+  struct chore maintenance;
+  struct chore log;
+  atomic_bool prunes;    /* dropping changes is part of what is to be done to the log */
+  atomic_bool maintained;
 };
 
 void keeper_init(struct keeper *keeper, const char *conninfo);
@@ -29,7 +29,12 @@ void keeper_leave(struct keeper *keeper);
 /* The same, and waits for it. */
 void keeper_release(struct keeper *keeper);
 
-/* Looks whether there is anything to do, and if so, lets the thread do it. To be called now and then. */
+/* Looks whether there is anything to do, and if so, lets a thread do it. To be called now and then. */
 MUST_CHECK bool keeper_tend(struct keeper *keeper, struct source *source, struct error *error);
+
+/* Whether it is at what must be done by processes that never run for long, too. */
+bool keeper_is_maintaining(struct keeper *keeper);
+/* Whether it has done that since this was last asked: then days may have been closed, and more is due. */
+bool keeper_has_maintained(struct keeper *keeper);
 
 #endif

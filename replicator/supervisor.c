@@ -367,19 +367,12 @@ static bool store_floors(struct supervisor *supervisor, struct error *error) {
 }
 
 static bool maintain(struct supervisor *supervisor, struct error *error) {
-  PGresult *reply = NULL;
-  if (!source_run(supervisor->source, &QUERY_maintain, NO_VALUES, &reply, error) ||
-      !keeper_tend(&supervisor->keeper, supervisor->source, error)) {
-    PQclear(reply);
+  if (!keeper_tend(&supervisor->keeper, supervisor->source, error)) {
     /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
     log_failure(LOG_LEVEL_WARNING, error, "maintenance");
-    return true;
   }
-  for (int row = 0; row < PQntuples(reply); row++)
-    log_message(LOG_LEVEL_INFO, "%s", PQgetvalue(reply, row, 0));
-  PQclear(reply);
   return true;
 }
 
@@ -434,7 +427,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   bool unfinished;
   if (!look_for_backfills(supervisor, &unfinished, error))
     return false;
-  *empty = !unfinished;
+  *empty = !unfinished && !keeper_is_maintaining(&supervisor->keeper);
   for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
     if (duty_is_deserted(duty))
@@ -490,7 +483,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
-  if (is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) && !maintain(supervisor, error))
+  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) || keeper_has_maintained(&supervisor->keeper)) &&
+      !maintain(supervisor, error))
     return false;
   if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
     return false;

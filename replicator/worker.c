@@ -89,7 +89,7 @@ static bool load_settings(struct work *work, struct error *error) {
   struct pgconn *connection = source_connection(work->source);
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL));
-  pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text));
+  pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text, NULL));
   pgconn_pipeline_add(connection, &QUERY_document_definition, VALUES(target.text));
   if (!pgconn_pipeline_run(connection, replies, 3, error)) {
     for (size_t i = 0; i < 3; i++)
@@ -241,7 +241,7 @@ static bool still_ours(void *context, struct error *error) {
 static bool refresh_routes(struct work *work, struct error *error) {
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text), &reply, error) &&
+  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply, error) &&
             routes_read(&work->routes, reply, error);
   for (size_t i = 0; ok && i < work->batch.count; i++) {
     struct change *change = &work->batch.changes[i];

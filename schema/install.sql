@@ -101,6 +101,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/archive_note.sql
 \ir functions/restore_begin.sql
 \ir functions/restore_end.sql
+\ir functions/maintain_is_due.sql
 \ir functions/maintain.sql
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql
@@ -141,6 +142,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/add_change.sql
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/captured_tables.sql
+\ir ../triggers/triggers_on.sql
 \ir ../triggers/own_triggers.sql
 \ir ../triggers/has_row_triggers.sql
 \ir ../triggers/is_superseded.sql
@@ -153,6 +155,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/take_follower.sql
 \ir ../triggers/record_change.sql
 \ir ../triggers/record_row.sql
+\ir ../triggers/column_states.sql
 \ir ../triggers/column_state.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
@@ -314,6 +317,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/like_pattern.sql
 \ir functions/holds_text.sql
 \ir functions/search_range.sql
+\ir functions/lacking_triggers.sql
+\ir functions/capture_notes.sql
 \ir views/captures.sql
 \ir views/targets.sql
 \ir views/documents.sql

@@ -15,13 +15,13 @@ begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from pg_trigger t
                            where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
-                             and not exists (select from rowrelay.own_triggers(capture) o
+                             and not exists (select from rowrelay.triggers_on(capture, tables) o
                                               where o.relation = t.tgrelid and o.name = t.tgname));
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w
-   where anew or not exists (select from rowrelay.own_triggers(capture) o where o.relation = w.relation and o.name = w.name);
-  locked := locked || array(select o.relation from rowrelay.own_triggers(capture) o
+   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation and o.name = w.name);
+  locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
                              where not o.is_always and o.relation = any (tables));
   if cardinality(locked) = 0 then
     return 0;
@@ -51,7 +51,7 @@ begin
   -- Also under session_replication_role = replica, which tools set that load data.
   for statement in
     select format('alter table %s enable always trigger %I', o.relation, o.name)
-      from rowrelay.own_triggers(capture) o
+      from rowrelay.triggers_on(capture, tables) o
      where not o.is_always and o.relation = any (tables)
   loop
     execute statement;

@@ -4,6 +4,11 @@
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
+  -- Most tables stand alone. It is asked of each of thousands, so nothing here may read a catalog from end to end: a kind
+  -- is looked up for each table, where a join would read all of pg_class.
+  if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
+    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
+  end if;
   return (
     with recursive member(relation, depth) as (
       select c.oid, 0 from pg_class c where c.oid = capture.relation
@@ -11,7 +16,8 @@ begin
       select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
     )
     select array(select m.relation::regclass
-                   from member m join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p')
+                   from member m
+                  where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;

@@ -6,17 +6,21 @@ create or replace function rowrelay.check_overlap(relation regclass) returns voi
 language plpgsql stable as $$
 declare
   wanted rowrelay.capture;
-  tables regclass[];
   other  regclass;
   shared regclass;
 begin
   wanted.relation := relation;
-  tables := rowrelay.captured_tables(wanted);
-  select c.relation, m.relation into other, shared
-    from rowrelay.capture c
-    cross join lateral unnest(rowrelay.captured_tables(c)) as m(relation)
-   where c.released_at is null and c.relation <> check_overlap.relation and m.relation = any (tables)
-   order by c.id
+  -- from what the tables belong to: to ask each capture for its tables would take the longer the more there are
+  with recursive belongs(relation, upper) as (
+    select m, m::oid from unnest(rowrelay.captured_tables(wanted)) as m
+    union
+    select b.relation, i.inhparent from belongs b join pg_inherits i on i.inhrelid = b.upper
+  )
+  select c.relation, b.relation into other, shared
+    from belongs b
+    join rowrelay.capture c on c.relation = b.upper and c.released_at is null
+   where c.relation <> check_overlap.relation
+   order by c.id, b.relation
    limit 1;
   if found then
     raise exception 'table % is captured already together with %', relation, other using errcode = 'duplicate_object',

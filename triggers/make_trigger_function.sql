@@ -6,7 +6,8 @@
 -- Parameters: capture id; how long to try for the lock that this takes
 -- Errors:     as rowrelay.lock_tables()
 create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s') returns void
-language plpgsql as $$
+-- callers have several paths, and with each other one all that is called from here would be planned anew
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture;
   statement text;

@@ -5,11 +5,5 @@
 create or replace function rowrelay.own_triggers(capture rowrelay.capture, out relation regclass, out name text,
                                                  out is_always boolean, out is_copy boolean) returns setof record
 language sql stable as $$
-  select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
-         exists (select from pg_depend d
-                  where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
-    from pg_trigger t
-   where t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
-      or t.tgfoid = to_regprocedure('rowrelay.capture_truncate()')
-         and t.tgargs = convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea
+  select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
 $$;

@@ -7,7 +7,8 @@
 -- Result:     declarations, statements before and after; null when no column needs any
 create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
                                                    out pin text, out unpin text)
-language sql stable as $$
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
   with recursive text_column as materialized (
     select w.name from rowrelay.awkward_columns(relation) w where not w.is_json
   ), part(type, in_text) as (
@@ -71,5 +72,7 @@ language sql stable as $$
            format('    if %s is not null then', n.variable),
            format('      pinned := pg_catalog.set_config(%L, %s, true);', n.name, n.variable),
            '    end if;'), E'\n' order by n.name)
-    from numbered n
+    into declarations, pin, unpin
+    from numbered n;
+end
 $$;

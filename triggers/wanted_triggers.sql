@@ -43,6 +43,6 @@ begin
            format('create trigger "!rowrelay_truncate" before truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
                   m.relation::regclass, capture.id)
       from member m
-      join pg_class c on c.oid = m.relation and c.relkind in ('r', 'p');
+     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
 end
 $$;

@@ -1,7 +1,7 @@
 -- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart, also when
 -- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere; at the end
 -- the names of the columns that it has now, null when it is gone.
---   $1 target
+--   $1 target  $2 of this capture only; null: of all
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name),
        r.into_table,
@@ -17,7 +17,9 @@ select r.capture,
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
              and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))),
          case when t.is_there then '[]'::json end) end,
-       case when r.create_table then rowrelay.type_definitions(c.relation) end,
+       -- where all types are PostgreSQL's own, as nearly everywhere, there is nothing to look for
+       case when r.create_table and exists (select from pg_attribute a where a.attrelid = c.relation and a.atttypid >= 16384)
+            then rowrelay.type_definitions(c.relation) end,
        exists (select from rowrelay.document d where d.target = r.target),
        case when t.is_there then
          (select coalesce(json_agg(a.attname order by a.attnum), '[]')
@@ -31,4 +33,4 @@ select r.capture,
     select case when rowrelay.full_name(c.relation) is null then c.key_names
                 else rowrelay.attribute_names(c.relation, c.key_columns) end as names) as k
   cross join lateral rowrelay.image_columns(c) as i
- where r.target = $1::integer;
+ where r.target = $1::integer and ($2::integer is null or r.capture = $2::integer);

@@ -5,6 +5,8 @@
 create or replace function rowrelay.maintain() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  -- tables that it sees to in one call, by lot: whoever wants one of them waits until it ends, and some may fail each time
+  most constant integer := 500;
   n        bigint;
   capture  rowrelay.capture;
   dropped  integer;
@@ -35,9 +37,11 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.released_at is null
-         and c.column_state is distinct from rowrelay.column_state(c)
-         and exists (select from pg_class r where r.oid = c.relation)
+       where c.id = any (array(select k.id
+                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a where a.released_at is null)) as s
+                                 join rowrelay.capture k on k.id = s.capture
+                                where k.column_state is distinct from s.state
+                                order by random() limit most))
          for update skip locked
     loop
       begin
@@ -59,12 +63,7 @@ begin
   begin
     for capture in
       select c.* from rowrelay.capture c
-       where c.released_at is null
-         and exists (select from unnest(rowrelay.captured_tables(c)) as m
-                      where not exists (select from rowrelay.own_triggers(c) o
-                                         where o.relation = m and o.name <> '!rowrelay_truncate' and o.is_always)
-                         or not exists (select from rowrelay.own_triggers(c) o
-                                         where o.relation = m and o.name = '!rowrelay_truncate' and o.is_always))
+       where c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
          for update skip locked
     loop
       begin

@@ -1,5 +1,14 @@
 -- One row for each target: how it is doing.
 create or replace view rowrelay.status as
+with table_note as materialized ( -- once for all targets
+  select w.target, string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
+         greatest(count(*) - 20, 0) as more
+    from (select r.target, c.relation_name, n.note, row_number() over (partition by r.target order by c.relation_name, c.id) as n
+            from rowrelay.capture_notes() as n
+            join rowrelay.capture c on c.id = n.capture
+            join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
+   group by w.target
+)
 select t.name as target,
        case
          when t.state <> 'running' then t.state
@@ -28,8 +37,8 @@ select t.name as target,
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
-         (select string_agg(format('%s: %s', c.relation_name, c.note), '; ')
-            from rowrelay.captures c where c.note is not null and t.name = any (c.targets))) as note
+         (select n.shown from table_note n where n.target = t.id),
+         (select format('and %s more tables, see rowrelay.captures', n.more) from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
   -- so that rows which are gone, but not vacuumed, are not walked past

@@ -1,0 +1,33 @@
+-- Purpose:    the captured tables that lack triggers, because somebody dropped or disabled them, or a partition or child has
+--             come since. All of them at once: one by one it would take seconds where thousands are captured.
+-- Result:     capture; whether the triggers for rows are not all there; whether that for TRUNCATE is missing somewhere.
+--             None for a capture that has all, or whose table is gone.
+create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
+language plpgsql stable set jit = off as $$
+begin
+  return query
+    with recursive member(capture, relation) as (
+      select c.id, c.relation::oid from rowrelay.capture c where c.released_at is null
+      union
+      select m.capture, i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
+    ), present(relation, function, argument, n) as (
+      select t.tgrelid, p.proname::text, case when p.proname = 'capture_truncate' then t.tgargs end, count(*)
+        from pg_trigger t
+        join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
+       where t.tgenabled = 'A'
+       group by 1, 2, 3
+    )
+    select m.capture,
+           -- a row filter takes the place of one trigger by five
+           bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
+           bool_or(s.n is null)
+      from member m
+      join rowrelay.capture c on c.id = m.capture
+      join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
+      left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
+      left join present s on s.relation = m.relation and s.function = 'capture_truncate'
+                         and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
+     group by m.capture
+    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(s.n is null);
+end
+$$;

@@ -1,0 +1,164 @@
+/* Where many tables are captured, each costs what it costs alone. Counted in calls and rows, not in seconds. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <string.h>
+
+#include "fixture.h"
+
+#define FEW 3
+#define MANY 60
+
+/* Tables t1, t2, …, of which those up to `captured` go to "w". */
+static void begin(struct fixture *f, const char *name, int captured) {
+  fixture_begin(f, name);
+  sql(f->at_source, "do $$ begin for n in 1 .. %d loop "
+                    "execute format('create table t%%s (id int primary key, name text)', n); end loop; end $$", MANY + 2);
+  rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
+  sql(f->at_source, "select rowrelay.capture_table(format('t%%s', n)::regclass), "
+                    "rowrelay.route(format('t%%s', n)::regclass, 'w', create_table => true) from generate_series(1, %d) n",
+      captured);
+}
+
+/* Of image_columns() so far. A session reports what it has counted once a second, after a statement, and when it ends. */
+static int64_t calls_so_far(struct fixture *f) {
+  wait_until(f->at_source, "1", 10, "select count(*) from pg_stat_activity where datname = current_database()");
+  sleep_seconds(1.1);
+  sql(f->at_source, "select");
+  return ask_number(f->at_source, "select coalesce(sum(calls), 0) from pg_stat_user_functions where funcname = 'image_columns'");
+}
+
+/* Calls of functions of rowrelay that a statement makes. */
+static int64_t calls_of(struct fixture *f, const char *statement) {
+  sql(f->at_source, "begin; set local track_functions = 'all'");
+  sql(f->at_source, "%s", statement);
+  int64_t calls = ask_number(f->at_source, "select sum(calls) from pg_stat_xact_user_functions where schemaname = 'rowrelay'");
+  sql(f->at_source, "commit");
+  return calls;
+}
+
+/* Rows of pg_trigger that a statement reads. */
+static int64_t triggers_read_by(struct fixture *f, const char *statement) {
+  sql(f->at_source, "begin");
+  sql(f->at_source, "%s", statement);
+  int64_t rows = ask_number(f->at_source, "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_sys_tables "
+                                          "where relname = 'pg_trigger'");
+  sql(f->at_source, "commit");
+  return rows;
+}
+
+Test(many, capturing_a_table_takes_as_many_steps_however_many_are_captured) {
+  struct fixture f;
+  begin(&f, "many_steps", FEW);
+  const char *statement = "select rowrelay.capture_table('t61'), rowrelay.route('t61', 'w')";
+  int64_t calls = calls_of(&f, statement);
+  sql(f.at_source, "select rowrelay.release_table('t61')");
+  sql(f.at_source, "select rowrelay.capture_table(format('t%%s', n)::regclass), rowrelay.route(format('t%%s', n)::regclass, 'w') "
+                   "from generate_series(%d, %d) n", FEW + 1, MANY);
+  int64_t later = calls_of(&f, "select rowrelay.capture_table('t62'), rowrelay.route('t62', 'w')");
+  cr_assert(later < calls + MANY / 2, "%lld calls, then %lld", (long long)calls, (long long)later);
+  fixture_end(&f);
+}
+
+Test(many, a_table_that_is_captured_with_another_one_is_found_among_many) {
+  struct fixture f;
+  begin(&f, "many_overlap", MANY);
+  sql(f.at_source, "create table child () inherits (t1); create table grandchild () inherits (child, t2)");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('child')"), "42710");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "table child is captured already together with t1"), "%s",
+                     PQerrorMessage(f.at_source));
+  sql(f.at_source, "select rowrelay.release_table('t1')");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('t1')"), "42710");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "table t1 is captured already together with t2"), "%s",
+                     PQerrorMessage(f.at_source));
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "Rows of grandchild would be captured twice."), "%s",
+                     PQerrorMessage(f.at_source));
+  fixture_end(&f);
+}
+
+Test(many, maintenance_and_status_look_at_each_trigger_a_few_times) {
+  struct fixture f;
+  begin(&f, "many_triggers", MANY);
+  int64_t all = ask_number(f.at_source, "select count(*) from pg_trigger");
+  cr_assert_geq(all, 2 * MANY);
+  int64_t rows = triggers_read_by(&f, "delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert(rows < 10 * all, "%lld of %lld", (long long)rows, (long long)all);
+  rows = triggers_read_by(&f, "select * from rowrelay.status");
+  cr_assert(rows < 10 * all, "%lld of %lld", (long long)rows, (long long)all);
+  fixture_end(&f);
+}
+
+Test(many, status_names_twenty_tables_and_says_how_many_more_there_are) {
+  struct fixture f;
+  begin(&f, "many_notes", MANY);
+  sql(f.at_source, "alter table t7 disable trigger all");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"),
+                   "public.t7: triggers are missing or disabled: capture the table again");
+  sql(f.at_source, "do $$ begin for n in 1 .. 25 loop "
+                   "execute format('alter table t%%s disable trigger \"!rowrelay\"', n); end loop; end $$");
+  cr_assert_str_eq(ask(f.at_source, "select concat(named, right(note, 42)) from rowrelay.status, "
+                                    "lateral (select count(*)::text from regexp_matches(note, 'are missing', 'g')) as c(named)"),
+                   "20; and 5 more tables, see rowrelay.captures");
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
+  fixture_end(&f);
+}
+
+Test(many, each_of_the_five_triggers_of_a_row_filter_is_missed) {
+  struct fixture f;
+  begin(&f, "many_filter", 0);
+  sql(f.at_source, "select rowrelay.capture_table('t1', row_filter => 'id > 0')");
+  sql(f.at_source, "drop trigger \"!rowrelay_update_out\" on t1");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"),
+                   "triggers are missing or disabled: capture the table again");
+  sql(f.at_source, "delete from rowrelay.job");
+  sql(f.at_source, "select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
+  fixture_end(&f);
+}
+
+Test(many, a_backfill_reads_the_route_of_its_own_table_only) {
+  struct fixture f;
+  own_server("source", "track_functions=all");
+  begin(&f, "many_backfill", MANY);
+  sql(f.at_source, "insert into t1 values (1, 'one')");
+  int64_t at_first = calls_so_far(&f);
+  rowrelay_ok(&f, "backfill", "t1", "--to", "w", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select name from t1"), "one");
+  int64_t after_one = calls_so_far(&f);
+  rowrelay_ok(&f, "backfill", "t2", "t3", "--to", "w", NULL);
+  int64_t for_another = (calls_so_far(&f) - after_one) - (after_one - at_first);
+  cr_assert(for_another < MANY / 2, "%lld calls", (long long)for_another);
+  fixture_end(&f);
+}
+
+/* The work of the process's first thread, which must go on. */
+Test(many, a_process_serves_a_new_target_while_its_maintenance_takes_long) {
+  struct fixture f;
+  begin(&f, "many_long", FEW);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "select pg_advisory_lock(28)");
+  sql(f.at_source, "alter function rowrelay.maintain() rename to maintain_at_once");
+  sql(f.at_source, "create function rowrelay.maintain() returns setof text language plpgsql as "
+                   "$$ begin perform pg_advisory_xact_lock(28); return query select rowrelay.maintain_at_once(); end $$");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted");
+  rowrelay_ok(&f, "target", "add", "v", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "route", "t1", "v", NULL);
+  sql(f.at_source, "insert into t1 values (1, 'one')");
+  wait_until(f.at_source, "0", 6, "select backlog from rowrelay.status where target = 'v'");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted"),
+                   "1");
+  /* It does not keep the process from leaving either. */
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
+Test(many, a_process_that_ends_when_nothing_is_queued_has_done_maintenance) {
+  struct fixture f;
+  begin(&f, "many_until_empty", FEW);
+  sql(f.at_source, "alter table t1 disable trigger all; delete from rowrelay.job");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures where note <> ''"), "0");
+  fixture_end(&f);
+}

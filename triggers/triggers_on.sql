@@ -1,0 +1,34 @@
+-- Purpose:    the triggers of a capture that are on some tables
+-- Parameters: capture; tables, null: wherever they are, which takes a look at every trigger of the database
+-- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
+--             parent's
+create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass, out name text,
+                                                out is_always boolean, out is_copy boolean) returns setof record
+language plpgsql stable as $$ -- rather than SQL, because what is looked for is then found out once
+declare
+  row_function      constant oid := to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id));
+  truncate_function constant oid := to_regprocedure('rowrelay.capture_truncate()');
+  truncate_argument constant bytea := convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea;
+  found             oid[];
+begin
+  if tables is null then
+    found := array(select t.oid from pg_trigger t
+                    where t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument);
+  else
+    -- one table at a time, or the planner reads all triggers when there are a few tables
+    found := array(select t.oid
+                     from unnest(tables) as m(relation)
+                    cross join lateral (
+                      select t.oid from pg_trigger t
+                       where t.tgrelid = m.relation
+                         and (t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument)
+                      offset 0) as t);
+  end if;
+  return query
+    select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
+           exists (select from pg_depend d
+                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
+      from unnest(found) as f(oid)
+     cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
+end
+$$;
