@@ -46,7 +46,11 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/tick_is_due.sql
 \ir functions/tick.sql
 \ir functions/candidates_since.sql
+\ir functions/indexed_up_to.sql
 \ir functions/candidates.sql
+\ir functions/latest_since.sql
+\ir functions/key_days_from_last.sql
+\ir functions/latest_changes.sql
 \ir functions/key_as_logged.sql
 \ir functions/changes_of_key.sql
 \ir functions/truncates_of.sql
@@ -262,7 +266,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/as_of_snapshot.sql
 \ir functions/row_as_of.sql
 \ir functions/row_as_of_snapshot.sql
-\ir functions/changes_to_undo.sql
 \ir functions/image_shape.sql
 \ir functions/row_texts.sql
 \ir functions/typed_literal.sql

@@ -7,19 +7,11 @@
 create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
-  known  rowrelay.tick;
-  rest   bigint; -- the index need not have what has a larger id
-  hashes integer[];
+  rest     bigint; -- the index need not have what has a larger id
+  from_day date;
+  hashes   integer[];
 begin
-  select t.* into known from rowrelay.tick t where t.indexed_to is null order by t.id desc limit 1;
-  -- Of those who were writing at the tick, some may have ended since.
-  rest := coalesce(least(known.low, (
-    select min(w.from_id)
-      from unnest(known.writers, known.writers_from) as w(xid, from_id)
-     where pg_visible_in_snapshot(w.xid, pg_current_snapshot())
-        -- restored from a dump: ids of transactions mean nothing
-        or pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))), 0);
-
+  select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
   hashes := array(select distinct rowrelay.key_hash(c, candidates.key) from unnest(captures) as c);
   return query
     select distinct k.change_id, k.day
@@ -30,7 +22,7 @@ begin
       cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
                            where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
   if rowrelay.last_change_id() > rest then
-    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, known.open_from) as r;
+    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
   end if;
 end
 $$;

@@ -4,42 +4,22 @@
 create or replace function rowrelay.check_not_changed_since(changes rowrelay.change[]) returns void
 language plpgsql stable as $$
 declare
-  -- looking a row up takes about as long as reading that many changes
-  lookup  constant bigint := 2000;
-  rows    text[]; -- [[relation, key, last id]]
-  is_scan boolean;
-  last    record;
+  last record;
 begin
-  select array_agg(array[r.relation::oid::text, r.key, r.last_id::text]) into rows
-    from (select c.relation, h.key, max(h.id) as last_id
-            from unnest(changes) as h join rowrelay.capture c on c.id = h.capture
-           where h.op in ('i', 'u', 'd') and h.key is not null
-           group by c.relation, h.key) as r;
-  -- of the ids since then, rowrelay.skip_lost_ids() may have skipped most; there are no more changes than were ever captured
-  is_scan := (select least(rowrelay.last_change_id() - min(rows[n][3]::bigint), min(s.captured)) < lookup * count(*)
-                from generate_subscripts(rows, 1) as n, (select rowrelay.last_change_id() - o.ids_skipped from rowrelay.source o) as s(captured));
-  if is_scan then
-    with ours as materialized (
-      select rows[n][1]::oid::regclass as relation, rows[n][2] as key, rows[n][3]::bigint as last_id
-        from generate_subscripts(rows, 1) as n
-    )
-    select o.relation, o.key, o.last_id, h.id, h.op, coalesce(h.actor, h.db_user) as actor, h.captured_at into last
-      from ours o
-      join rowrelay.capture c on c.relation = o.relation
-      join rowrelay.readable_change h on h.capture = c.id and h.key = o.key and h.id > o.last_id
-     where h.id > (select min(f.last_id) from ours f) and h.op in ('i', 'u', 'd')
-     order by h.id desc limit 1;
-  else
-    with ours as materialized (
-      select rows[n][1]::oid::regclass as relation, rows[n][2] as key, rows[n][3]::bigint as last_id
-        from generate_subscripts(rows, 1) as n
-    )
-    select o.relation, o.key, o.last_id, h.id, h.op, coalesce(h.actor, h.db_user) as actor, h.captured_at into last
-      from ours o
-      cross join lateral rowrelay.changes_to_undo(o.relation, o.key) as h
-     where h.id > o.last_id and h.op in ('i', 'u', 'd')
-     order by h.id desc limit 1;
-  end if;
+  with ours as materialized (
+    select array_agg(r.relation order by r.last_id) as relations, array_agg(r.key order by r.last_id) as keys,
+           array_agg(r.last_id order by r.last_id) as ids
+      from (select c.relation, h.key, max(h.id) as last_id
+              from unnest(changes) as h join rowrelay.capture c on c.id = h.capture
+             where h.op in ('i', 'u', 'd') and h.key is not null
+             group by c.relation, h.key) as r
+  )
+  select o.relations[l.position] as relation, o.keys[l.position] as key, o.ids[l.position] as last_id, h.id, h.op,
+         coalesce(h.actor, h.db_user) as actor, h.captured_at into last
+    from ours o
+    cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id and c.day = l.day offset 0) as h
+   order by h.id desc limit 1;
   if last.id is not null then
     raise exception 'row % of table % was changed again since', last.key, last.relation
       using errcode = 'object_not_in_prerequisite_state',

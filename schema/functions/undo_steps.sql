@@ -15,8 +15,26 @@ declare
   steps   rowrelay.undo_step[] := '{}';
 begin
   for pair in
-    select c as change, case when c.key is not null then lag(c) over (partition by c.capture, c.key order by c.id) end as previous
-      from unnest(changes) as c where c.op in ('i', 'u', 'd', 't') order by c.id
+    -- what was before: as this transaction left it, else as the last one before it did
+    with given as materialized (
+      select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
+        from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
+    ), wanted as materialized (
+      select array_agg((g.change).id order by (g.change).id) as ids, array_agg(k.relation order by (g.change).id) as relations,
+             array_agg((g.change).key order by (g.change).id) as keys
+        from given g join rowrelay.capture k on k.id = (g.change).capture
+       where (g.previous).id is null and (g.change).key is not null
+         and ((g.change).op = 'u' and (g.change).old_row is null or (g.change).op = 'd')
+    ), former as materialized (
+      select w.ids[l.position] as id, l.change_id, l.day
+        from wanted w
+       cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
+    )
+    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous else h.former end as previous
+      from given g
+      left join former f on f.id = (g.change).id
+      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h on true
+     order by (g.change).id
   loop
     change := pair.change;
     if capture.id is distinct from change.capture then

@@ -79,3 +79,4 @@ create index refusal_waiting on rowrelay.refusal (target, capture, change_id) wh
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
 -- Operations ------------------------------------------------------------------------------------------------------
+drop function if exists rowrelay.changes_to_undo(regclass, text); -- rowrelay.latest_changes() has taken its place

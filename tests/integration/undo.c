@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "past.h"
 
 #define EVERY_TYPE                                                                                                     \
   "create schema \"Shop\"; create type \"Shop\".mood as enum ('sad', 'hap''py');"                                      \
@@ -372,5 +373,73 @@ Test(undo, is_a_command_that_prints_and_applies_on_request) {
   cr_assert_not_null(strstr(errors, "changed again since"), "%s", errors);
   cr_assert(rowrelay(&f, NULL, &errors, "undo", "orders", NULL) == 2);
   cr_assert(rowrelay(&f, NULL, &errors, "undo", "orders", "1", "2", "--txid", "3", NULL) == 2);
+  fixture_end(&f);
+}
+
+/* On closed days and open ones, indexed and not, and in another capture of the same table. */
+Test(undo, of_a_transaction_finds_what_rows_were_on_whatever_day_they_were_written) {
+  struct fixture f;
+  begin(&f, "undo_days",
+        "create table item (id int primary key, v text); create table twin (like item including all);"
+        "select rowrelay.capture_table('item'), rowrelay.capture_table('twin');"
+        "insert into item select n, 'first' from generate_series(1, 60) n; insert into twin select * from item");
+  static const int DAYS_AGO[] = {9, 6, 4};
+  for (int i = 0; i < 3; i++) {
+    sql(f.at_source, "update item set v = 'day %d' where id %% 10 = %d", DAYS_AGO[i], i + 1);
+    sql(f.at_source, "update twin set v = 'not this' where id %% 10 = %d", i + 2);
+    /* Some days are indexed, and one is closed with a tick that is behind it. */
+    if (i != 1)
+      sql(f.at_source, "select rowrelay.tick(at_once => true)");
+    past_move(f.at_source, DAYS_AGO[i]);
+    past_close(f.at_source);
+  }
+  sql(f.at_source, "update item set v = 'today' where id %% 10 = 4");
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  sql(f.at_source, "update item set v = 'not indexed' where id %% 10 = 5");
+  sql(f.at_source, "delete from item where id = 6; insert into item values (6, 'again')");
+  sql(f.at_source, "create table truth as table item");
+  sql(f.at_source, "begin; update item set v = 'wrong' where id <= 50; update item set v = 'more wrong' where id <= 5;"
+                   "delete from item where id > 50; commit");
+  undo_last_transaction(&f);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from (table truth except table item) as t"), "0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from item"), "60");
+  fixture_end(&f);
+}
+
+Test(undo, of_a_transaction_reads_the_log_a_few_times_however_many_rows_there_are) {
+  struct fixture f;
+  begin(&f, "undo_passes",
+        "create table item (id int primary key, v text); select rowrelay.capture_table('item');"
+        "insert into item select n, 'right' from generate_series(1, 300) n; update item set v = 'wrong' where id > 100");
+  const char *partition = ask(f.at_source, "select 'change_' || to_char(rowrelay.partition_day(), 'YYYYMMDD')");
+  sql(f.at_source, "begin");
+  undo_last_transaction(&f);
+  /* No tick has been taken, so there is no other way to find a change than to read it. */
+  int64_t rows = ask_number(f.at_source,
+                            "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_all_tables where relname = '%s'",
+                            partition);
+  cr_assert(rows < 20 * 500, "%lld rows of 500", (long long)rows);
+  sql(f.at_source, "rollback");
+  fixture_end(&f);
+}
+
+Test(undo, is_refused_where_one_of_many_rows_was_changed_since_however_long_ago) {
+  struct fixture f;
+  begin(&f, "undo_since",
+        "create table item (id int primary key, v text); select rowrelay.capture_table('item');"
+        "insert into item select n, 'right' from generate_series(1, 60) n");
+  sql(f.at_source, "update item set v = 'wrong'");
+  const char *txid = ask(f.at_source, "select " LAST_TXID);
+  sql(f.at_source, "update item set v = 'another' where id = 17");
+  for (int days_ago = 9; days_ago > 3; days_ago -= 5) {
+    cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction('%s')", txid), "55000");
+    cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "row 17 of table item was changed again since"), "%s",
+                       PQerrorMessage(f.at_source));
+    sql(f.at_source, "select rowrelay.tick(at_once => true)");
+    cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction('%s')", txid), "55000");
+    past_move(f.at_source, days_ago);
+    past_close(f.at_source);
+  }
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction('%s')", txid), "55000");
   fixture_end(&f);
 }
