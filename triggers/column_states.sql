@@ -5,7 +5,9 @@
 -- Result:     capture; a digest of its table's columns and of the row types in them, whether its key is unique, whether it has
 --             inheritance children, who may make partitions of it, and the number of the way in which functions are made. None for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
-language plpgsql stable set jit = off as $$
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
 begin
   return query
     with described as (

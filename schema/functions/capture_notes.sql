@@ -2,7 +2,9 @@
 --             and there may be thousands.
 -- Result:     capture; note. None for a capture of which there is nothing to say.
 create or replace function rowrelay.capture_notes() returns table (capture integer, note text)
-language plpgsql stable set jit = off as $$
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
 begin
   return query
     select n.capture, n.note

@@ -3,7 +3,9 @@
 -- Result:     capture; whether the triggers for rows are not all there; whether that for TRUNCATE is missing somewhere.
 --             None for a capture that has all, or whose table is gone.
 create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
-language plpgsql stable set jit = off as $$
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
 begin
   return query
     with recursive member(capture, relation) as (
