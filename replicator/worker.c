@@ -241,7 +241,8 @@ static bool still_ours(void *context, struct error *error) {
 static bool refresh_routes(struct work *work, struct error *error) {
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply, error) &&
+  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply,
+                       error) &&
             routes_read(&work->routes, reply, error);
   for (size_t i = 0; ok && i < work->batch.count; i++) {
     struct change *change = &work->batch.changes[i];
