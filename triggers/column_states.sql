@@ -3,7 +3,8 @@
 --             (A server in FIPS mode has no md5.)
 -- Parameters: ids of captures
 -- Result:     capture; a digest of its table's columns and of the row types in them, whether its key is unique, whether it has
---             inheritance children, who may make partitions of it, and the number of the way in which functions are made. None for a capture whose table is gone.
+--             inheritance children, who may make partitions of it, and the number of the way in which functions are
+--             made. None for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
 -- processes have other plans forbidden, which suit the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
@@ -21,7 +22,8 @@ begin
     )
     select c.id,
            encode(sha256(convert_to(
-             d.columns || format(' 2 %s ', rowrelay.key_is_unique(c)) || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
+             d.columns || format(' 2 %s ', rowrelay.key_is_unique(c))
+               || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
              getdatabaseencoding())), 'hex')
