@@ -3,6 +3,10 @@
 --             When a partition is truncated, the change says which rows that were; when it cannot be said in a way that
 --             the target understands (an inheritance child, a hash partition, columns that are not captured), each row
 --             is captured as deleted.
+--             It runs twice: before, when the rows are still there to be captured as deleted; and after, when what other
+--             triggers have written before is gone too. PostgreSQL tells of a table and then of each of its
+--             partitions, all before and then all after. What stands for the partitions too is told once: setting
+--             rowrelay.truncates names the tables that are being truncated and tell it.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -10,17 +14,34 @@ set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' s
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set row_security = off set standard_conforming_strings = on as $$
 declare
-  capture   rowrelay.capture;
-  is_whole  boolean;
-  condition text;
+  is_before  constant boolean := tg_when = 'BEFORE';
+  -- one that an older version has put on runs only before
+  is_alone   constant boolean := not exists (select from pg_trigger t
+                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated' and t.tgenabled = 'A');
+  truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
+  capture    rowrelay.capture;
+  is_whole   boolean;
+  condition  text;
 begin
-  if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}') then
+  if not is_before then
+    if tg_relid = any (truncates) is not true then
+      return null;
+    end if;
+    truncates := array_remove(truncates, tg_relid);
+    perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
+  end if;
+  if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid and a.relid = any (truncates)) then
     return null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
   if not found then
-    perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
-                                'the table was captured by a transaction that this one cannot see yet');
+    if is_before and not is_alone then
+      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
+    else
+      perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
+                                  'the table was captured by a transaction that this one cannot see yet');
+    end if;
     return null;
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
@@ -40,9 +61,15 @@ begin
     end if;
   end if;
   if is_whole or condition is not null then
-    -- With its partitions' parent truncated the parent's own trigger has told it all.
-    perform rowrelay.add_change(capture.id, 't', null, null, null,
-                                case when not is_whole then json_build_object('where', condition) end);
+    if not is_before or is_alone then
+      perform rowrelay.add_change(capture.id, 't', null, null, null,
+                                  case when not is_whole then json_build_object('where', condition) end);
+    else
+      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
+    end if;
+    return null;
+  end if;
+  if not is_before then
     return null;
   end if;
   begin

@@ -39,10 +39,11 @@ begin
       from member m cross join row_trigger t
      where m.relation = capture.relation or not has_parts
     union all
-    select m.relation::regclass, '!rowrelay_truncate',
-           format('create trigger "!rowrelay_truncate" before truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
-                  m.relation::regclass, capture.id)
-      from member m
+    select m.relation::regclass, t.name,
+           format('create trigger %I %s truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
+                  t.name, t.moment, m.relation::regclass, capture.id)
+      from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
+      cross join member m
      where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
 end
 $$;

@@ -1,6 +1,6 @@
 -- Purpose:    the captured tables that lack triggers, because somebody dropped or disabled them, or a partition or child has
 --             come since. All of them at once: one by one it would take seconds where thousands are captured.
--- Result:     capture; whether the triggers for rows are not all there; whether that for TRUNCATE is missing somewhere.
+-- Result:     capture; whether the triggers for rows are not all there; whether one of those for TRUNCATE is missing somewhere.
 --             None for a capture that has all, or whose table is gone.
 create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
 -- processes have other plans forbidden, which suit the queue
@@ -22,7 +22,7 @@ begin
     select m.capture,
            -- a row filter takes the place of one trigger by five
            bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
-           bool_or(s.n is null)
+           bool_or(coalesce(s.n, 0) < 2)
       from member m
       join rowrelay.capture c on c.id = m.capture
       join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
@@ -30,6 +30,6 @@ begin
       left join present s on s.relation = m.relation and s.function = 'capture_truncate'
                          and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
      group by m.capture
-    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(s.n is null);
+    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(coalesce(s.n, 0) < 2);
 end
 $$;

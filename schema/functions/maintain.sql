@@ -70,7 +70,10 @@ begin
         -- a child that was captured by itself, and goes on so
         perform rowrelay.check_overlap(capture.relation);
         n := rowrelay.attach_triggers(capture, false, '0 s');
-        return next format('table %s: %s triggers attached', capture.relation, n);
+        return next format('table %s: %s triggers attached', capture.relation, n)
+          || coalesce((select '; some had been dropped or disabled, and what was written meanwhile is not in its log: '
+                              'rowrelay verify TARGET --repair brings it to a mirror'
+                         from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
                                      capture.relation, sqlerrm);

@@ -290,3 +290,45 @@ Test(capture_partitions, a_captured_table_that_becomes_a_child_of_another_goes_o
   cr_expect_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
   fixture_end(&f);
 }
+
+Test(capture_partitions, a_truncate_is_told_once_whatever_partitions_there_are) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_once",
+                 "create table t (id int, kind int) partition by range (id);"
+                 "create table t_1 partition of t for values from (0) to (10);"
+                 "create table t_2 partition of t for values from (10) to (20) partition by hash (kind);"
+                 "create table t_2_0 partition of t_2 for values with (modulus 2, remainder 0);"
+                 "create table t_2_1 partition of t_2 for values with (modulus 2, remainder 1);"
+                 "create table u (id int primary key, kind int) partition by hash (id);"
+                 "create table u_0 partition of u for values with (modulus 2, remainder 0);"
+                 "create table u_1 partition of u for values with (modulus 2, remainder 1)");
+  mirrored_capture(&f, "t");
+  mirrored_capture(&f, "u");
+  sql(f.at_source, "insert into t select i, i from generate_series(0, 19) as i; insert into u select * from t");
+  sql(f.at_source, "truncate t, u");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 2);
+  sql(f.at_source, "insert into t select i, i from generate_series(0, 19) as i; truncate t_2");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 3);
+  /* a rolled back one has told nothing, and hides nothing */
+  sql(f.at_source, "begin; savepoint s; truncate t; rollback to s; truncate t_1; insert into t values (3, 3); commit");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 4);
+  mirrored_same(&f, "t");
+  same_rows(&f, "u", "u", "1");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ') from t"), "3");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, what_other_triggers_write_before_a_truncate_is_gone_and_after_it_is_there) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_around",
+                 "create table t (id int primary key);"
+                 "create function around() returns trigger language plpgsql as $$ begin"
+                 "  insert into t values (case tg_when when 'BEFORE' then 100 else 200 end); return null; end $$;"
+                 "create trigger before before truncate on t for each statement execute function around();"
+                 "create trigger after after truncate on t for each statement execute function around()");
+  mirrored_capture(&f, "t");
+  sql(f.at_source, "insert into t values (1); truncate t");
+  mirrored_same(&f, "t");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ') from t"), "200");
+  fixture_end(&f);
+}
