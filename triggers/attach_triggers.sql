@@ -1,4 +1,6 @@
 -- Purpose:    puts a capture's triggers onto its tables: those that are missing, or all of them anew
+--             Where triggers of the table have been dropped or disabled, nobody knows what was written meanwhile: then the
+--             log begins anew (rowrelay.begin_log).
 -- Parameters: capture; anew: their conditions have changed, so take off what is there; how long to try for the locks
 -- Result:     number of triggers made, or enabled again
 -- Errors:     as rowrelay.lock_tables()
@@ -11,12 +13,20 @@ declare
   statement  text;
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
+  was_cut    boolean;
 begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from pg_trigger t
                            where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
                              and not exists (select from rowrelay.triggers_on(capture, tables) o
                                               where o.relation = t.tgrelid and o.name = t.tgname));
+  -- A partition or a child without triggers may be new, and what an older version has put on has no trigger after TRUNCATE.
+  was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
+             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always and o.relation = any (tables))
+                  or exists (select from rowrelay.wanted_triggers(capture) w
+                              where w.relation = capture.relation and w.name <> '!rowrelay_truncated'
+                                and not exists (select from rowrelay.own_triggers(capture) o
+                                                 where o.relation = w.relation and o.name = w.name)));
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w
@@ -59,6 +69,11 @@ begin
   end loop;
   if filters then
     update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
+  end if;
+  if was_cut then
+    perform rowrelay.begin_log(capture);
+    raise warning 'table % had lost triggers: what was written meanwhile is not in the log, and its log begins anew', capture.relation
+      using hint = 'At a mirror, rowrelay verify TARGET --repair brings what is missing.';
   end if;
   return made;
 end
