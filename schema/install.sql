@@ -183,6 +183,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/detach_triggers.sql
 \ir ../triggers/filter_state.sql
 \ir ../triggers/attach_triggers.sql
+\ir ../triggers/check_children.sql
 \ir ../triggers/capture_table.sql
 \ir ../triggers/release_table.sql
 \ir functions/type_definitions.sql

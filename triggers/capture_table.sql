@@ -11,7 +11,7 @@
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
 --             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged; row-level security hides it.
--- Errors:     the relation cannot be captured; unknown columns; no lock within lock_wait. Nothing has changed then.
+-- Errors:     the relation cannot be captured; rows of it and of inheritance children share a key; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
@@ -118,6 +118,7 @@ begin
       using errcode = 'invalid_parameter_value';
   end if;
 
+  perform rowrelay.check_children(capture);
   begins := was.id is null
          or (was.key_columns, was.row_filter, was.capture_origin)
             is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);

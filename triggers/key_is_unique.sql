@@ -9,7 +9,5 @@ language sql stable as $$
             where i.indrelid = capture.relation and i.indisunique and i.indisvalid and i.indimmediate
               and i.indpred is null and i.indexprs is null
               and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ rowrelay.live_key(capture))
-     and not exists (
-           select from pg_inherits h join pg_class c on c.oid = h.inhparent
-            where h.inhparent = capture.relation and c.relkind = 'r')
+     and not rowrelay.has_children(capture.relation)
 $$;

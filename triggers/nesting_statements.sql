@@ -41,6 +41,8 @@ declare
                                ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
                                '\n        or pg_catalog.current_setting(''track_counts'') operator(pg_catalog.<>) ''on'')';
   name        constant text := rowrelay.full_name(capture.relation);
+  -- nothing keeps their keys apart
+  has_children constant boolean := rowrelay.has_children(capture.relation);
 begin
   declarations := concat_ws(E'\n',
            '  may_nest pg_catalog.bool;',
@@ -52,9 +54,10 @@ begin
            '  is_back  pg_catalog.bool := false;',
            '  former      pg_catalog.text;',
            '  former_hash pg_catalog.int4;',
-           '  former_row  pg_catalog.json;') end);
+           '  former_row  pg_catalog.json;',
+           '  is_double   pg_catalog.bool := false;') end);
 
-  at_insert := followed;
+  at_insert := case when has_key and has_children then 'true' else followed end;
   if has_key then
     at_update := format('%s or %s', rekeyed, followed);
     at_delete := case when not is_firm then 'true'
@@ -95,6 +98,11 @@ begin
     case when is_filtered then
     format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
            '      end if;',
+    case when has_children then concat_ws(E'\n',
+           '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
+    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) tg_relid);', name,
+           rowrelay.same_key(capture, 't', 'new')),
+           '      end if;') end,
     case when not keeps_before then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
     format('        former_row := %s;', key_row),
@@ -134,6 +142,11 @@ begin
     format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
            '      return null;',
            '    end if;',
+    case when has_children then concat_ws(E'\n',
+           '    if is_double then',
+    format('      perform rowrelay.add_change(%s, op, key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
+           '      return null;',
+           '    end if;') end,
            '  end if;');
   else
     settled := concat_ws(E'\n',

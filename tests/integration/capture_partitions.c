@@ -214,6 +214,55 @@ Test(capture_partitions, an_inheritance_child_that_comes_later_is_captured_after
   fixture_end(&f);
 }
 
+Test(capture_partitions, a_column_that_parent_and_children_get_is_in_their_images_at_once) {
+  struct fixture f;
+  mirrored_begin(
+      &f, "parts_wider",
+      "create table p (id int primary key, f1 int); create table c (extra smallint, primary key (id)) inherits (p);"
+      "create table j (id int primary key, f1 json); create table k (extra json, primary key (id)) inherits (j)");
+  mirrored_capture(&f, "p");
+  rowrelay_ok(&f, "capture", "j", "--before", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into p values (1, 1); insert into c values (2, 2, 2); insert into j values (1, '{}');"
+                   "insert into k values (2, '[]', '7')");
+  sql(f.at_source, "alter table p add f2 int; insert into p values (3, 3, 3); insert into c values (4, 4, 4, 4);"
+                   "update p set f2 = id where f2 is null; alter table c add more int; update c set more = 1, f1 = 0;"
+                   "alter table j add f2 int; insert into k values (4, '[4]', '7', 4); update j set f2 = 5");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where new_row::text like '%%extra%%' or "
+                                    "new_row::text like '%%more%%'") == 0);
+  mirrored_same(&f, "p");
+  same_rows(&f, "j", "j", "id");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(f2::text, ' ' order by id) from p"), "1 2 3 4");
+  fixture_end(&f);
+}
+
+Test(capture_partitions, keys_that_children_share_are_refused_or_listed) {
+  struct fixture f;
+  mirrored_begin(&f, "parts_shared",
+                 "create table p (id int primary key, n int); create table c (primary key (id)) inherits (p);"
+                 "insert into p values (1, 1), (2, 2); insert into c values (1, 3)");
+  cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('p')"), "23505");
+  cr_assert(strstr(PQerrorMessage(f.at_source), "They are in p and c") != NULL, "%s", PQerrorMessage(f.at_source));
+  /* all rows are there when nothing is a key */
+  rowrelay_ok(&f, "capture", "p", "--key", "", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "backfill", "p", "--to", "w", NULL);
+  sql(f.at_source, "update c set n = 4; insert into c values (2, 2)");
+  mirrored_same(&f, "p");
+  cr_assert(ask_number(f.at_target, "select count(*) from p") == 4);
+  sql(f.at_source, "select rowrelay.release_table('p'); delete from only p where id < 3;"
+                   "select rowrelay.capture_table('p')");
+  sql(f.at_source,
+      "insert into p values (1, 7); insert into p values (9, 9); insert into c values (8, 8); update c set "
+      "id = 9 where id = 8");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by id) from rowrelay.change where caveat ->> "
+                                    "'problem' like '%%has a row with its key'"),
+                   "1 9");
+  /* when one of them goes, the other is there */
+  sql(f.at_source, "delete from only p where id = 1");
+  cr_assert_str_eq(ask(f.at_source, "select new_row ->> 'n' from rowrelay.change where key = '1' order by id desc"),
+                   "4");
+  fixture_end(&f);
+}
+
 Test(capture_partitions, a_pattern_that_names_parent_and_child_captures_the_parent) {
   struct fixture f;
   mirrored_begin(&f, "parts_pattern",

@@ -308,7 +308,7 @@ static void add_deeds(struct author *author, int count) {
       add(author, "%s",
           ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
                  "select from nasty.t2 where id < 4 for update", "set constraints all immediate"));
-    if (chance(author, 0)) {
+    if (chance(author, 4)) {
       add(author, "truncate nasty.t%d%s", some_table(author), ONE_OF(author, "", " cascade"));
       continue;
     }
