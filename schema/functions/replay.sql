@@ -27,13 +27,13 @@ begin
      or goes_to.url ~ '^postgres(ql)?:' and goes_to.options ->> 'mode' is distinct from 'append' then
     raise exception 'target "%" holds the last state, so old changes are of no use there', target
       using errcode = 'invalid_parameter_value',
-            hint = 'Bring rows that are missing or different with: rowrelay verify --repair, or rowrelay backfill.';
+            hint = format('Bring rows that are missing or different: rowrelay verify %s --repair', target);
   end if;
   if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                   where r.target = goes_to.id and r.until_id is null and c.released_at is null
                     and (replay.relation is null or c.relation = replay.relation)) then
     raise exception '% to target "%"', coalesce(format('table %s does not go', relation), 'no table goes'), target
-      using errcode = 'undefined_object', hint = format('Route it first: select rowrelay.route(table, %L);', target);
+      using errcode = 'undefined_object', hint = format('Send it there first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
   end if;
 
   -- Nobody has a batch in hand, or takes one, while older changes are put before it.
@@ -64,7 +64,8 @@ begin
       end if;
       lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
       insert into rowrelay.queue (change_id, lane, day, bytes)
-      values (change.id, lane, change.day, coalesce(pg_column_size(change.old_row), 0) + coalesce(pg_column_size(change.new_row), 0))
+      values (change.id, lane, change.day, -- as large as they are when they are read, and not as they are stored
+              coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
       on conflict do nothing;
       if found then
         queued := queued + 1;

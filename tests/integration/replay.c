@@ -98,3 +98,19 @@ Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   rowrelay_ok(&f, "replay", "lines", "--since", "1 hour ago", "--until", "30 minutes ago", NULL);
   end();
 }
+
+/* The log compresses what is stored; a batch is bounded by what is read. */
+Test(replay, what_is_compressed_in_the_log_is_queued_with_its_size) {
+  begin("replay_size");
+  sql(f.at_source, "create table big (id int primary key, body text)");
+  rowrelay_ok(&f, "capture", "big", "--to", "lines", NULL);
+  sql(f.at_source, "insert into big select n, repeat('x', 1000000) from generate_series(1, 12) as n");
+  const char *bytes = ask(f.at_source, "select sum(bytes) from rowrelay.queue");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "big", "--since", "1 hour ago", NULL), "12 queued again\n");
+  cr_assert(llabs(ask_number(f.at_source, "select sum(bytes) from rowrelay.queue") - atoll(bytes)) < 1000);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select max(n) <= 8 from (select cardinality(change_ids) as n from rowrelay.receipt) as r"),
+                   "t");
+  end();
+}
