@@ -1,11 +1,14 @@
 #include "pgconn.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "buffer.h"
@@ -15,6 +18,15 @@
 #include "servers.h"
 #include "sqlstate.h"
 
+/*
+ * A machine that dies says nothing, and TCP alone believes in it for a quarter of an hour. Milliseconds without an
+ * acknowledgement of what was sent, and when to ask on an idle connection; what a conninfo says holds instead. The
+ * servers are told the same of us.
+ */
+#define USER_TIMEOUT "60000"
+#define KEEPALIVES_IDLE "15"
+#define KEEPALIVES_INTERVAL "5"
+#define KEEPALIVES_COUNT "3"
 /* Seconds for asking a server to end a statement. */
 #define CANCEL_TIMEOUT 1
 /* How often a wait looks whether the process is told to leave. */
@@ -182,9 +194,12 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
   bool ok;
   bool again;
   do {
-    const char *const keywords[] = {
-        "dbname", "fallback_application_name", "client_encoding", "host", "hostaddr", "port", NULL};
-    const char *const values[] = {conninfo,         application_name, encoding, servers.host,
+    const char *const keywords[] = {"tcp_user_timeout", "keepalives_idle",           "keepalives_interval",
+                                    "keepalives_count", "dbname",                    "fallback_application_name",
+                                    "client_encoding",  "host",                      "hostaddr",
+                                    "port",             NULL};
+    const char *const values[] = {USER_TIMEOUT,     KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, KEEPALIVES_COUNT,
+                                  conninfo,         application_name, encoding,           servers.host,
                                   servers.hostaddr, servers.port,     NULL};
     PQfinish(connection->pg);
     connection->broken = false;
@@ -296,6 +311,24 @@ void pgconn_cancel(struct pgconn *connection) {
   until.tv_sec += CANCEL_TIMEOUT;
   if (pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &until) != 0)
     pthread_detach(thread);
+}
+
+static bool has_own_user_timeout(const struct pgconn *connection) {
+  PQconninfoOption *options = PQconninfo(connection->pg);
+  bool own = false;
+  for (const PQconninfoOption *option = options; option != NULL && option->keyword != NULL; option++)
+    if (strcmp(option->keyword, "tcp_user_timeout") == 0)
+      own = option->val != NULL && strcmp(option->val, USER_TIMEOUT) != 0;
+  PQconninfoFree(options);
+  return own;
+}
+
+void pgconn_allow_stall(struct pgconn *connection, int64_t milliseconds) {
+  unsigned int timeout = (unsigned int)(milliseconds < 3600000 ? milliseconds : 3600000);
+  unsigned int least = (unsigned int)strtoul(USER_TIMEOUT, NULL, 10);
+  /* A socket in the file system knows no such thing, and needs none. */
+  if (timeout > least && !has_own_user_timeout(connection))
+    (void)setsockopt(PQsocket(connection->pg), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
 }
 
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds) {

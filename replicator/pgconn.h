@@ -62,6 +62,12 @@ void pgconn_close(struct pgconn *connection);
  */
 void pgconn_cancel(struct pgconn *connection);
 
+/*
+ * A server that takes nothing for longer than a minute counts as dead, although its machine answers; here it may be
+ * busy for so long. Shorter times change nothing, nor does this where the conninfo has a tcp_user_timeout.
+ */
+void pgconn_allow_stall(struct pgconn *connection, int64_t milliseconds);
+
 /* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 

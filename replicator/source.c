@@ -37,7 +37,7 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
  * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither.
  * All our statements go through an index, row by row, so other plans are ruled out. The source may be its own target,
  * so what values' texts mean must not depend on its defaults. A claim's second statement must see what was committed
- * since its first. A settled batch that a crash of the source forgets is only delivered again, so commits need not wait
+ * since its first. A machine that has died is to let go of its lanes soon. A settled batch that a crash of the source forgets is only delivered again, so commits need not wait
  * for the disk.
  */
 static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard_conforming_strings to on;"
@@ -54,7 +54,7 @@ static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard
                                     "select set_config(name, '0', false) from pg_settings"
                                     " where name in ('transaction_timeout', 'idle_session_timeout');"
                                     "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
-                                    "set tcp_keepalives_count to 3;";
+                                    "set tcp_keepalives_count to 3; set tcp_user_timeout to '30s';";
 
 /* NULL on failure. */
 static struct source *open_with(const char *conninfo, const char *settings, int64_t timeout, struct error *error) {
