@@ -19,6 +19,7 @@
 #include "monitor.h"
 #include "notify.h"
 #include "number.h"
+#include "patience.h"
 #include "queries.h"
 #include "reply.h"
 #include "settings.h"
@@ -38,9 +39,6 @@
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
-#define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
-#define LONG_AWAY_INTERVAL 600000 /* and from then on */
-#define TROUBLE_INTERVAL 10000    /* at least, between two lines that say what the source does not do */
 #define SOURCE_TIMEOUT 30000
 #define GOODBYE_TIMEOUT 5000
 
@@ -64,7 +62,7 @@ struct supervisor {
   char *names; /* array literal of the targets to serve; NULL: all */
   struct source *source;
   bool was_connected;
-  int64_t away_since; /* clock_now(); 0: the source is there */
+  struct patience patience;
   struct horizon horizon;
   struct doorbell doorbell;
   struct backfiller backfiller;
@@ -82,9 +80,6 @@ struct supervisor {
   int64_t tick_at;
   int64_t horizon_at;
   int64_t empty_at;
-  int64_t tell_away_at;
-  struct error trouble; /* what was told last of a source that is there; message "": nothing */
-  int64_t trouble_told_at;
 };
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
@@ -280,10 +275,10 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
       begin_instance(supervisor, error) && source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
       doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
-    if (supervisor->was_connected || supervisor->away_since != 0)
+    if (supervisor->was_connected || patience_is_needed(&supervisor->patience))
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;
-    supervisor->away_since = 0;
+    patience_reward(&supervisor->patience);
     notify_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
@@ -292,37 +287,6 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   source_close(supervisor->source);
   supervisor->source = NULL;
   return false;
-}
-
-/* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
-static void tell_away(struct supervisor *supervisor, const struct error *error) {
-  notify_status("waits for the source: %s", error->message);
-  int64_t now = clock_now();
-  if (supervisor->away_since == 0) {
-    log_failure(supervisor->was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error,
-                "source: trying again until it answers");
-    supervisor->away_since = now;
-    supervisor->tell_away_at = now + AWAY_INTERVAL;
-  } else if (now >= supervisor->tell_away_at) {
-    log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
-                (int)((now - supervisor->away_since) / 1000));
-    supervisor->tell_away_at = now + LONG_AWAY_INTERVAL;
-  }
-}
-
-/*
- * It is there, and does not do what it is asked: somebody is at its functions, or at the rights to them. Several
- * statements may fail by turns.
- */
-static void tell_trouble(struct supervisor *supervisor, const struct error *error) {
-  bool is_news = strcmp(supervisor->trouble.message, error->message) != 0;
-  int64_t now = clock_now();
-  if (supervisor->trouble.message[0] != '\0' &&
-      now - supervisor->trouble_told_at < (is_news ? TROUBLE_INTERVAL : LONG_AWAY_INTERVAL))
-    return;
-  log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
-  supervisor->trouble = *error;
-  supervisor->trouble_told_at = now;
 }
 
 /* What was known of it may hold no more: see floor.h and horizon.h. */
@@ -423,6 +387,8 @@ static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bo
 }
 
 static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
+  if (!patience_with_targets(&supervisor->patience, supervisor->source, supervisor->instance, error))
+    return false;
   /* Before the queues, because what ends a backfill fills them. */
   bool unfinished;
   if (!look_for_backfills(supervisor, &unfinished, error))
@@ -535,7 +501,8 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
       notify_ready();
     ready = true;
     if (!connected) {
-      tell_away(supervisor, error);
+      if (patience_try_away(&supervisor->patience, supervisor->was_connected, error))
+        return false;
       usleep(RECONNECT_PAUSE * 1000);
       continue;
     }
@@ -549,7 +516,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
         log_failure(LOG_LEVEL_WARNING, error, "source");
       lose_source(supervisor);
     } else {
-      tell_trouble(supervisor, error);
+      patience_tell_trouble(&supervisor->patience, error);
       pgconn_rollback(source_connection(supervisor->source));
       usleep(RECONNECT_PAUSE * 1000);
     }
@@ -588,6 +555,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
     return error_set(error, FAILURE_FATAL, "out of memory");
   supervisor->options = options;
   supervisor->started_at = clock_now();
+  supervisor->patience = (struct patience){.wait = options->wait, .began = supervisor->started_at};
   horizon_init(&supervisor->horizon);
   doorbell_init(&supervisor->doorbell);
   bool ok = handle_signals(error) && list_names(supervisor, error);

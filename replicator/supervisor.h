@@ -6,6 +6,7 @@
 #define ROWRELAY_SUPERVISOR_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "error.h"
 
@@ -15,6 +16,7 @@ struct supervisor_options {
   const char *const *targets; /* names; NULL with a count of 0: all that there are and will be */
   size_t target_count;
   bool until_empty;   /* leave when nothing is pending */
+  int64_t wait;       /* give up when the source, or with until_empty a target, fails for so many ms; 0: never */
   const char *listen; /* where others may ask how it is; NULL: nowhere */
 };
 

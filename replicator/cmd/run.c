@@ -19,9 +19,11 @@ static void keep_little_memory(void) {
 
 static bool run(const struct options *given, struct error *error) {
   int64_t workers;
+  int64_t wait = 0;
   enum log_level level;
   enum log_format format;
   if (!option_integer(given, "workers", 1, 64, &workers, error) ||
+      (option_given(given, "wait") && !option_integer(given, "wait", 1, 86400, &wait, error)) ||
       !log_level_parse(option_text(given, "log-level"), &level, error) ||
       !log_format_parse(option_text(given, "log-format"), &format, error))
     return false;
@@ -37,6 +39,7 @@ static bool run(const struct options *given, struct error *error) {
                                        .workers = (int)workers,
                                        .targets = targets,
                                        .target_count = count,
+                                       .wait = 1000 * wait,
                                        .until_empty = option_given(given, "until-empty"),
                                        .listen = option_text(given, "listen")};
   keep_little_memory();
@@ -52,7 +55,10 @@ static const struct option OPTIONS[] = {
      .initial = "1",
      .help = "push N batches at a time for each target"},
     {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
-    {.name = "until-empty", .help = "end when nothing is pending"},
+    {.name = "until-empty", .help = "end when nothing is pending; what was refused, or waits for its table, is not"},
+    {.name = "wait",
+     .value = "SECONDS",
+     .help = "end with status 1 when the source, or with --until-empty a target, has failed for so long"},
     {.name = "listen",
      .value = "ADDR:PORT",
      .help = "serve the console, /metrics, /healthz and /readyz there, over HTTP"},
