@@ -17,6 +17,7 @@ enum failure {
   FAILURE_NONE,      /* nothing failed */
   FAILURE_USAGE,     /* a person must ask for something else: exit status 2 */
   FAILURE_RETRY,     /* the other side is away or busy: the same again later may work */
+  FAILURE_LATE,      /* it took longer than it may, which is the other side's fault or that of the data */
   FAILURE_REFUSED,   /* the other side is well and does not accept this data */
   FAILURE_TABLE,     /* the other side is well, and its place for one table is not: the changes of that one wait */
   FAILURE_GONE,      /* the other side wants no more, for good: stop until a person says otherwise */

@@ -17,6 +17,7 @@
 #include "number.h"
 #include "queries.h"
 #include "settle.h"
+#include "shell.h"
 #include "source.h"
 #include "target.h"
 
@@ -256,9 +257,34 @@ static bool refresh_routes(struct work *work, struct error *error) {
   return ok;
 }
 
+/*
+ * A push took longer than it may. Where the target takes one of nothing, the changes are at fault: they are split, and
+ * what is too much by itself is refused. What may have arrived must not be pushed again where that is at most once.
+ */
+static bool blame_for_delay(struct work *work, const struct push *push, struct error *error) {
+  struct push nothing = *push;
+  struct error ignored;
+  nothing.count = 0;
+  target_close(work->target);
+  work->target = NULL;
+  if (work->settings.at_most_once || !still_ours(work, &ignored) || !open_target(work, &ignored) ||
+      !target_push(work->target, &nothing, &ignored)) {
+    error->kind = FAILURE_RETRY;
+    return false;
+  }
+  error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
+            (int)(work->settings.push_timeout / 1000));
+  struct shell_word name;
+  error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",
+             shell_quote(&name, work->settings.name));
+  return false;
+}
+
 /* A target that cannot take a table may have been told of it as it was. */
 static bool push_to_target(struct work *work, struct push *push, struct error *error) {
   bool ok = target_push(work->target, push, error);
+  if (!ok && error->kind == FAILURE_LATE)
+    return blame_for_delay(work, push, error);
   if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
     return ok;
   if (!refresh_routes(work, error))
@@ -266,7 +292,10 @@ static bool push_to_target(struct work *work, struct push *push, struct error *e
   for (size_t i = 0; i < push->count; i++)
     verdict_clear(&push->verdicts[i]);
   work->has_failed = push->routes_are_new = true;
-  return still_ours(work, error) && target_push(work->target, push, error);
+  if (!still_ours(work, error))
+    return false;
+  ok = target_push(work->target, push, error);
+  return !ok && error->kind == FAILURE_LATE ? blame_for_delay(work, push, error) : ok;
 }
 
 static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
@@ -297,6 +326,8 @@ static bool push_changes(void *context, const struct change *const *changes, siz
         verdict_clear(&verdicts[i]);
     if (!ok && error->kind == FAILURE_TABLE)
       error->kind = FAILURE_FATAL;
+    if (!ok && error->kind == FAILURE_LATE)
+      blame_for_delay(work, &push, error);
     work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
   } else {
     ok = push_to_target(work, &push, error);

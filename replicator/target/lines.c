@@ -20,10 +20,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buffer.h"
 #include "change_json.h"
+#include "clock.h"
 #include "interrupt.h"
 #include "target.h"
 
@@ -32,6 +34,8 @@
 #define TAIL 4096
 /* How often a wait for the reader looks whether the process is told to leave. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
+/* How long at most until a lock is asked for again. Milliseconds. */
+#define LOCK_INTERVAL 16
 
 struct lines {
   const struct settings *settings;
@@ -124,13 +128,32 @@ static bool is_where_the_path_leads(const struct lines *lines) {
          ours.st_ino == there.st_ino;
 }
 
+/* Another process has the file for as long as a push takes; one that stands still with it is not waited for. */
+static bool wait_for_lock(struct lines *lines, int64_t deadline, struct error *error) {
+  for (int pause = 1; flock(lines->fd, LOCK_EX | LOCK_NB) != 0; pause = pause < LOCK_INTERVAL ? 2 * pause : pause) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return failed("lock the file", error);
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (clock_now() >= deadline) {
+      error_set(error, FAILURE_RETRY, "another process has locked file %s for longer than push_timeout (%d s)",
+                lines->path, (int)(lines->settings->push_timeout / 1000));
+      return error_hint(error, "find out which: fuser -v %s", lines->path);
+    }
+    const struct timespec moment = {.tv_nsec = pause * 1000000L};
+    nanosleep(&moment, NULL);
+  }
+  return true;
+}
+
 /* Locks the file that is there now: the one that is open may have been renamed or removed, also while we waited. */
 static bool lock_file(struct lines *lines, struct error *error) {
+  int64_t deadline = clock_now() + lines->settings->push_timeout;
   for (;;) {
     if (lines->fd < 0 && !open_file(lines, error))
       return false;
-    if (flock(lines->fd, LOCK_EX) != 0)
-      return failed("lock the file", error);
+    if (!wait_for_lock(lines, deadline, error))
+      return false;
     if (is_where_the_path_leads(lines))
       return true;
     close_file(lines);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "append.h"
+#include "clock.h"
 #include "fence.h"
 #include "mirror.h"
 #include "session.h"
@@ -126,11 +127,23 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, c
   return false;
 }
 
+/* What has begun there must not stand in the way of what comes next. */
+static bool is_late(struct postgres *postgres, int64_t began, const struct error *error) {
+  bool by_server = strcmp(error->sqlstate, "57014") == 0;
+  bool by_us = error->kind == FAILURE_RETRY && clock_now() - began >= postgres->settings->push_timeout;
+  if (by_us)
+    pgconn_cancel(postgres->connection);
+  return by_server || by_us;
+}
+
 static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
+  int64_t began = clock_now();
   pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
   bool ok = prepare(postgres, push, error) &&
             fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error) &&
             write_prepared(postgres, push, &COMMIT, error);
+  if (!ok && is_late(postgres, began, error))
+    error->kind = FAILURE_LATE;
   if (!ok)
     pgconn_rollback(postgres->connection);
   return ok;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "receiver.h"
@@ -230,4 +231,94 @@ Test(outage, what_the_source_does_not_take_is_not_sent_over_and_over) {
 
 Test(outage, what_the_source_cannot_take_now_is_not_sent_over_and_over) {
   check_not_sent_over_and_over("outage_full_source", "53100", "running");
+}
+
+/* ---- what takes too long ------------------------------------------------------------------------------------------ */
+
+/* The target does not come to an end with row 500, whatever is pushed with it. */
+static void refuse_alone(const char *name, const char *option) {
+  struct fixture f;
+  fixture_begin(&f, name);
+  for (int i = 0; i < 2; i++)
+    sql(i == 0 ? f.at_source : f.at_target,
+        "create table item (id int primary key, n int); create table other (id int primary key)");
+  sql(f.at_target, "create function stall() returns trigger language plpgsql as 'begin perform pg_sleep(1000); return new; end';"
+                   "create trigger stall before insert on item for each row when (new.id = 500) execute function stall()");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "push_timeout=1", "--option", "retries=1", "--option",
+              option, NULL);
+  rowrelay_ok(&f, "capture", "item", "other", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n, 0 from generate_series(1, 600) as n; insert into other values (1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(key, ' ', state, ' ', attempts, ' ', message), ', ') from rowrelay.errors"),
+                   "500 error 2 it could not be pushed within push_timeout (1 s), while the target was well");
+  cr_assert_str_eq(ask(f.at_target, "select concat(count(*), ' ', (select count(*) from other)) from item"), "599 1");
+  sql(f.at_target, "drop trigger stall on item");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
+
+Test(outage, a_row_that_takes_longer_than_a_push_may_is_refused_alone_and_the_others_go_on) {
+  refuse_alone("outage_slow_row", "lanes=64");
+}
+
+Test(outage, a_row_that_takes_longer_than_a_push_may_is_refused_alone_from_the_only_lane) {
+  refuse_alone("outage_slow_lane", "lanes=1");
+}
+
+Test(outage, no_row_is_refused_because_the_target_hangs) {
+  struct fixture f;
+  begin(&f, "outage_hangs");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=1", "--option", "retries=0", NULL);
+  PGconn *holder = connect_to(f.target, NULL);
+  sql(holder, "begin; lock table rowrelay_target.fence");
+  write_rows(&f, "new");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until(f.at_source, "t", 20, "select attempts > 3 from rowrelay.trouble");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  sql(holder, "commit");
+  wait_until_empty(&f, 40);
+  check_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
+/* ---- a machine that says nothing any more --------------------------------------------------------------------------- */
+
+/*
+ * One that stands still, with an answer that it has not read, is like one that has died: only the server's end of the
+ * connection can tell, and must, or its lanes are kept from everybody.
+ */
+Test(outage, a_process_that_does_not_read_what_it_asked_for_loses_its_lanes, .timeout = 400) {
+  struct fixture f;
+  char port[16];
+  char settings[64];
+  snprintf(port, sizeof port, "%d", 20000 + (int)(getpid() % 20000));
+  snprintf(settings, sizeof settings, "port=%s", port);
+  own_server("source", settings);
+  begin(&f, "outage_unread");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(f.at_source, "update item set name = repeat('x', 60000000) where id = 1");
+  sql(other, "begin; lock table rowrelay.change");
+  char there[sizeof f.source];
+  memcpy(there, f.source, sizeof there);
+  snprintf(f.source, sizeof f.source, "host=127.0.0.1 port=%s user=postgres dbname=%s", port, PQdb(f.at_source));
+  pid_t still = fixture_run(&f, "--workers", "1", NULL);
+  memcpy(f.source, there, sizeof there);
+  wait_until(f.at_source, "t", 10, "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'rowrelay'");
+  kill(still, SIGSTOP);
+  sql(other, "commit");
+  wait_until(f.at_source, "t", 20, "select count(*) > 0 from pg_stat_activity where wait_event = 'ClientWrite' and application_name = 'rowrelay'");
+  double since = seconds_now();
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "60000000", 45, "select length(name) from item where id = 1");
+  fprintf(stderr, "its lanes were free after %.1f s\n", seconds_now() - since);
+  kill(still, SIGCONT);
+  cr_assert(stop_process(still, SIGTERM) == 0);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  check_equal(&f);
+  PQfinish(other);
+  fixture_end(&f);
 }

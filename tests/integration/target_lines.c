@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -326,5 +327,30 @@ Test(target_lines, a_reader_that_does_not_read_keeps_nobody_from_leaving) {
   cr_assert_neq(wait_process(process, 5), -1);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "1000");
   close(pipe_ends[0]);
+  end(&f);
+}
+
+/* As one that was stopped in the middle of a push, or somebody's script. */
+Test(target_lines, a_file_that_another_process_has_locked_is_waited_for_no_longer_than_a_push_may_take) {
+  struct fixture f;
+  begin(&f, "lines_locked", true);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=2", NULL);
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+  sql(f.at_source, "insert into item values (1, 'one')");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 10, "select note like '%%another process has locked file %s%%' from rowrelay.status", path);
+  double since = seconds_now();
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  cr_assert(seconds_now() - since < 20, "it took %.1f s", seconds_now() - since);
+  process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "t", 10, "select attempts > 2 from rowrelay.trouble");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  cr_assert_eq(flock(fd, LOCK_UN), 0);
+  wait_until_empty(&f, 20);
+  load_lines(&f, path);
+  assert_complete(&f);
+  close(fd);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
   end(&f);
 }
