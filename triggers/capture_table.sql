@@ -105,7 +105,7 @@ begin
     select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
     if documents is not null then
       raise warning 'nothing was captured of table % for a while, and documents % are built from it', relation, documents
-        using hint = 'Build what was missed: rowrelay verify TARGET --document NAME --repair, or all: rowrelay document rebuild NAME.';
+        using hint = 'Build what was missed, for each of them: rowrelay document rebuild NAME';
     end if;
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents

@@ -19,6 +19,6 @@ begin
   raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
           detail = 'No image of the row before was kept, and the change before this one is not in the log.',
-          hint = 'For changes to come: rowrelay capture ... --before keeps it.';
+          hint = format('For changes to come, have it kept: rowrelay capture %s --before', rowrelay.full_name(capture.relation));
 end
 $$;
