@@ -217,7 +217,8 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
                  "Age of the oldest change that waits; 0: none does.");
     write_column(text, targets, 4, "rowrelay_errors",
                  "Changes that a target refused, and nobody has retried or skipped.");
-    write_column(text, targets, 5, "rowrelay_blocked_changes", "Changes that wait behind a refused one of their key.");
+    write_column(text, targets, 5, "rowrelay_blocked_changes",
+                 "Changes that wait behind a refused one of their key, or because the target cannot take their table.");
   }
   PQclear(source);
   PQclear(targets);

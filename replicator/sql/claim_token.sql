@@ -4,6 +4,6 @@
 -- before it.
 --   $1 target
 select nextval('rowrelay.claim_token'), clock_timestamp(),
-       exists (select from rowrelay.refusal f where f.target = $1::integer),
+       exists (select from rowrelay.refusal f where f.target = $1::integer and f.state <> 'waiting'),
        coalesce((select string_agg(format('%s:%s', h.capture, h.released_to), ' ') from rowrelay.hold h
                   where h.target = $1::integer), '');

@@ -6,6 +6,7 @@ with gone as (
   delete from rowrelay.refusal f
    using json_to_recordset($2::json) as d(id bigint, capture integer, key text)
    where f.target = $1::integer and f.capture = d.capture and (f.key = d.key or d.key is null) and f.change_id < d.id
+     and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
   returning f.change_id, f.message as error
 )
 insert into rowrelay.receipt (token, part, target, outcome, error, attempts, instance, host, pid, claimed_at, settled_at,

@@ -76,6 +76,9 @@ begin
       b.started_at := clock_timestamp();
       b.part := rowrelay.backfill_part(capture, null);
     end if;
+  elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
+    -- or all of the table would wait there with what does already
+    note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
     note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,

@@ -288,3 +288,43 @@ Test(hold, a_document_whose_table_is_missing_is_built_when_it_is_there) {
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
+
+/* Else all of it would be put by. */
+Test(hold, a_backfill_rests_while_its_table_waits) {
+  struct fixture f;
+  begin(&f, "hold_backfill");
+  sql(f.at_source, "alter table item add extra text; insert into item select n, n, n from generate_series(1, 5000) as n;"
+                   "delete from item where id = 1");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");
+  sql(f.at_source, "select rowrelay.backfill('item', 'w')");
+  wait_until(f.at_source, "t", 20,
+             "select note = 'target \"w\" cannot take the table: view rowrelay.status says why' from rowrelay.backfills");
+  sleep_seconds(1);
+  cr_assert(ask_number(f.at_source, "select rows from rowrelay.backfills") <= 2000);
+  sql(f.at_target, "alter table item add extra text");
+  wait_until(f.at_source, "done", 40, "select state from rowrelay.backfills");
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* It does not wait for what nobody knows when it will come. */
+Test(hold, verify_says_what_is_missing_while_a_table_waits) {
+  struct fixture f;
+  const char *said;
+  begin(&f, "hold_verify");
+  sql(f.at_source, "insert into item values (1, 1); insert into other values (1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "create function broken() returns trigger language plpgsql as 'begin perform nothing(); return new; end';"
+                   "create trigger broken before insert or update on item for each row execute function broken()");
+  sql(f.at_source, "update item set n = 2");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");
+  wait_until_empty(&f, 10);
+  cr_assert_eq(rowrelay(&f, &said, NULL, "verify", "w", "--wait", "5", NULL), 3);
+  cr_assert_not_null(strstr(said, "its table waits"), "%s", said);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
