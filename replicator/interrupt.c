@@ -30,7 +30,7 @@ static bool was_signalled(void) {
 }
 
 void interrupt_on_signals(void) {
-  struct sigaction action = {.sa_handler = note_signal};
+  struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);

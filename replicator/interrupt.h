@@ -6,7 +6,7 @@
 
 /* Who knows; called between polls by all threads. Set once, before threads start; without it nobody is interrupted. */
 void interrupt_set(bool (*told)(void));
-/* The same, for a command that SIGINT and SIGTERM are to interrupt. */
+/* The same, for a command that SIGINT and SIGTERM are to interrupt; a second one ends the process where it stands. */
 void interrupt_on_signals(void);
 
 /* Who knows it of the calling thread alone; it ends that thread's waits. */

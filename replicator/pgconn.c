@@ -63,11 +63,17 @@ static bool give_up(struct pgconn *connection, enum failure kind, struct error *
   return error_set(error, kind, "%s: %s", connection->description, message);
 }
 
+/* What nobody waits for any more must not go on at the server. */
+static bool leave(struct pgconn *connection, struct error *error) {
+  pgconn_cancel(connection);
+  return give_up(connection, FAILURE_STOP, error, "told to leave");
+}
+
 /* Waits until the socket can be read (or written, if asked for). */
 static bool wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
   for (;;) {
     if (interrupted())
-      return give_up(connection, FAILURE_STOP, error, "told to leave");
+      return leave(connection, error);
     int timeout = INTERRUPT_INTERVAL;
     if (deadline != 0) {
       int64_t left = deadline - clock_now();
@@ -611,7 +617,7 @@ bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **ro
     if (now >= until)
       return true;
     if (interrupted())
-      return give_up(connection, FAILURE_STOP, error, "told to leave");
+      return leave(connection, error);
     struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
     if (poll(&polled, 1, (int)(until - now)) > 0 && !PQconsumeInput(connection->pg))
       return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));

@@ -9,6 +9,7 @@
 
 #include "../backfill.h"
 #include "../command.h"
+#include "../interrupt.h"
 #include "call.h"
 #include "letters.h"
 #include "number.h"
@@ -24,19 +25,24 @@
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t told_to_stop = 0;
+static volatile sig_atomic_t told_to_stop = 0; /* how often */
 
 static void stop(int number_of_signal) {
   (void)number_of_signal;
-  told_to_stop = 1;
+  told_to_stop = told_to_stop < 2 ? told_to_stop + 1 : 2;
+}
+
+static bool told_to_stop_at_once(void) {
+  return told_to_stop > 1;
 }
 
 /* The first one ends it after its step; a second one at once, and the step rolls back. */
 static void handle_signals(void) {
-  struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
+  struct sigaction action = {.sa_handler = stop};
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGINT, &action, NULL);
+  interrupt_set(told_to_stop_at_once);
 }
 
 static void sleep_for(int64_t milliseconds) {

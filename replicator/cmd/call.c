@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "interrupt.h"
 #include "queries.h"
 #include "table.h"
 
@@ -27,6 +28,7 @@ void call_tell_warnings(struct source *source) {
 }
 
 bool call_open(struct source **source, const struct options *given, struct error *error) {
+  interrupt_on_signals();
   if (!source_open(source, option_text(given, "dbname"), error))
     return false;
   call_tell_warnings(*source);

@@ -14,6 +14,7 @@ void call_tell_warnings(struct source *source);
 
 /*
  * Connects to what --dbname says; the schema must be the one this program knows. What the server warns of is printed.
+ * From now on a signal that asks the process to leave ends its waits, and what it waits for ends at the server too.
  * The caller owns *source.
  */
 MUST_CHECK bool call_open(struct source **source, const struct options *given, struct error *error);

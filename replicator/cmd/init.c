@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "../command.h"
+#include "../interrupt.h"
 #include "call.h"
 #include "pgconn.h"
 #include "queries.h"
@@ -53,6 +54,7 @@ static bool install(struct source *source, bool with_roles, struct error *error)
 
 static bool run(const struct options *given, struct error *error) {
   struct source *source;
+  interrupt_on_signals();
   if (!source_open(&source, option_text(given, "dbname"), error))
     return false;
   bool ok = install(source, option_given(given, "roles"), error);

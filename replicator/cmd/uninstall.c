@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "../command.h"
+#include "../interrupt.h"
 #include "call.h"
 #include "pattern.h"
 #include "queries.h"
@@ -70,6 +71,7 @@ static bool uninstall(struct source *source, const struct options *given, struct
 static bool run(const struct options *given, struct error *error) {
   int64_t lock_wait;
   struct source *source;
+  interrupt_on_signals();
   if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) ||
       !source_open(&source, option_text(given, "dbname"), error))
     return false;

@@ -499,3 +499,26 @@ Test(commands, output_that_cannot_be_written_is_a_failure) {
   cr_assert_eq(system(command), 1 << 8);
   end();
 }
+
+/* Whichever it is: each waits here for a lock that it does not get. */
+Test(commands, that_are_interrupted_leave_nothing_running_at_the_server) {
+  begin("commands_interrupted");
+  static const char *const CASES[][4] = {{"status"}, {"undo", "--txid", "1"}, {"init"}, {"target", "pause", "w"},
+                                         {"log", "item"}, {"backfill", "item", "--to", "w"}};
+  const char *question = "select count(*) from pg_stat_activity where datname = current_database() "
+                         "and application_name = 'rowrelay' and wait_event_type = 'Lock'";
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table rowrelay.target, rowrelay.tick, rowrelay.migration, rowrelay.capture in access exclusive mode");
+  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    const char *const *words = CASES[i];
+    pid_t process = words[1] == NULL   ? fixture_start(&f, words[0], NULL)
+                    : words[2] == NULL ? fixture_start(&f, words[0], words[1], NULL)
+                    : words[3] == NULL ? fixture_start(&f, words[0], words[1], words[2], NULL)
+                                       : fixture_start(&f, words[0], words[1], words[2], words[3], NULL);
+    wait_until(f.at_source, "1", 10, "%s", question);
+    cr_assert_eq(stop_process(process, i % 2 == 0 ? SIGINT : SIGTERM), 1, "%s", words[0]);
+    wait_until(f.at_source, "0", 2, "%s", question);
+  }
+  PQfinish(holder);
+  end();
+}
