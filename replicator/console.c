@@ -211,7 +211,12 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
     bool all = json_is_null(list);
     bool ok = all || (json_is_array(list) && read_ids(list, &ids));
     buffer_clear(&answer->body);
-    if (!ok)
+    if (all && query == &QUERY_cmd_skip) {
+      char hint[320];
+      letters_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s", target);
+      give_error(answer, MHD_HTTP_BAD_REQUEST, "what is to be skipped has to be named, change by change", hint);
+      ok = false;
+    } else if (!ok)
       give_error(answer, MHD_HTTP_BAD_REQUEST, "that is not a list of changes", NULL);
     else
       ok = give_value(monitor, query, VALUES(target, all ? NULL : ids.data), answer);

@@ -335,6 +335,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history_of.sql
 \ir functions/transaction.sql
 \ir functions/search.sql
+\ir functions/image_texts.sql
+\ir functions/changed_texts.sql
 \ir views/history_indexes.sql
 \ir views/backfills.sql
 \ir views/status.sql

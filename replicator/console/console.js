@@ -197,12 +197,25 @@ async function showSamples() {
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
 
+// Values come as the text of their JSON: as numbers JavaScript would round them, and leave out the zeros at their end.
+const shown = (text) => (text.startsWith('"') ? JSON.parse(text) : text);
+
+const payload = (error) => ['old_row', 'new_row'].filter((name) => error[name]).map((name) =>
+  `${name}: {\n${error[name].map(([column, text]) => `  ${JSON.stringify(column)}: ${text}`).join(',\n')}\n}`).join('\n');
+
 const idOf = (error) => `${error.target}/${error.change}`;
 
 function changesOf(list) {
   const changes = {};
   for (const error of list) (changes[error.target] = changes[error.target] || []).push(error.change);
   return changes;
+}
+
+// What is shown is what it is done to, whatever has been refused meanwhile. What is skipped never gets to its target.
+function actOn(action, list) {
+  const many = list.length === 1 ? `change ${list[0].change} of ${list[0].target}` : `these ${number(list.length)} changes`;
+  if (action === 'skip' && !confirm(`Skip ${many}? What is skipped is never delivered.`)) return;
+  act({ action, changes: changesOf(list) });
 }
 
 function showErrorActions() {
@@ -223,7 +236,7 @@ function errorItem(error) {
   box.checked = selected.has(idOf(error));
   const one = (action, label) => element('button', { type: 'button', disabled: token === '',
     'aria-label': `${label} change ${error.change}`,
-    onclick: () => act({ action, changes: { [error.target]: [error.change] } }) }, label);
+    onclick: () => actOn(action, [error]) }, label);
   return element('li', {},
     element('div', { class: 'actions' }, box,
       element('span', { class: `state ${error.state}` }, error.state),
@@ -232,7 +245,7 @@ function errorItem(error) {
       one('retry', 'Retry'), one('skip', 'Skip')),
     element('div', {}, [error.message, error.detail, error.sqlstate].filter(Boolean).join(' — ')),
     element('details', {}, element('summary', {}, 'payload'),
-      element('pre', {}, JSON.stringify({ old_row: error.old_row, new_row: error.new_row }, null, 1))));
+      element('pre', {}, payload(error))));
 }
 
 async function showErrors() {
@@ -241,7 +254,8 @@ async function showErrors() {
     const before = JSON.stringify(errors);
     errors = answer.errors;
     selected = new Set([...selected].filter((id) => errors.some((error) => idOf(error) === id)));
-    setText(byId('error-count'), answer.count ? `(${number(answer.count)})` : '(none)');
+    const all = answer.count > errors.length ? `${number(answer.count)}, the last ${number(errors.length)} are shown` : number(answer.count);
+    setText(byId('error-count'), answer.count ? `(${all})` : '(none)');
     if (before !== JSON.stringify(errors)) byId('error-list').replaceChildren(...errors.map(errorItem));
     showErrorActions();
   } catch (error) { // a process may be allowed to deliver, and not to read what was refused
@@ -256,25 +270,23 @@ byId('select-all').addEventListener('change', () => {
 });
 for (const action of ['retry', 'skip']) {
   byId(`${action}-selected`).addEventListener('click', () =>
-    act({ action, changes: changesOf(errors.filter((error) => selected.has(idOf(error)))) }));
-  byId(`${action}-all`).addEventListener('click', () =>
-    act({ action, changes: Object.fromEntries(errors.map((error) => [error.target, null])) }));
+    actOn(action, errors.filter((error) => selected.has(idOf(error)))));
+  byId(`${action}-all`).addEventListener('click', () => actOn(action, errors));
 }
 
 // ---- history --------------------------------------------------------------------------------------------------------
 
-const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 function differences(change) {
   if (change.changed) {
-    return element('dl', {}, ...Object.entries(change.changed).flatMap(([column, [before, after]]) => [
+    return element('dl', {}, ...change.changed.flatMap(([column, before, after]) => [
       element('dt', {}, column), element('dd', {}, element('del', {}, shown(before)), ' ', element('ins', {}, shown(after)))]));
   }
   const row = change.new_row || change.old_row;
   if (!row) return null;
   // What an update did is not known where the row before was not kept; the row's own history tells.
   const kind = change.op === 'insert' ? 'ins' : change.op === 'delete' ? 'del' : 'span';
-  return element('dl', {}, ...Object.entries(row).flatMap(([column, value]) => [
+  return element('dl', {}, ...row.flatMap(([column, value]) => [
     element('dt', {}, column), element('dd', {}, element(kind, {}, shown(value)))]));
 }
 

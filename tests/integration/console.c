@@ -202,3 +202,50 @@ Test(console, what_cannot_be_is_said_and_changes_nothing) {
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
   end();
 }
+
+/* As numbers a browser would round them. */
+Test(console, values_are_shown_as_they_are) {
+  begin("console_values", false);
+  sql(f.at_source, "create table big (id bigint primary key, v numeric, more json, t text);"
+                   "select rowrelay.capture_table('big', before => 'full')");
+  sql(f.at_source, "insert into big values (9007199254740993, 900.50, '{\"b\":1.00,\"a\":12345678901234567890,\"b\":null}', '1.00')");
+  sql(f.at_source, "update big set v = 900.500");
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big", NULL, NULL).body,
+                            "[[\"id\", \"9007199254740993\"], [\"v\", \"900.50\"], [\"more\", "
+                            "\"{\\\"b\\\":1.00,\\\"a\\\":12345678901234567890,\\\"b\\\":null}\"], [\"t\", \"\\\"1.00\\\"\"]]"),
+                     "%s", visit(port, "GET", "/api/history?table=big", NULL, NULL).body);
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big&key=9007199254740993", NULL, NULL).body,
+                            "\"changed\":[[\"v\", \"900.50\", \"900.500\"]]"));
+  browser_begin(port);
+  browser_do("see 9007199254740993");
+  browser_do("see 900.500");
+  browser_do("see {\"b\":1.00,\"a\":12345678901234567890,\"b\":null}");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  browser_end();
+  end();
+}
+
+Test(console, a_skip_is_asked_for_and_reaches_what_is_named) {
+  begin("console_skip", true);
+  refuse_one(1);
+  struct visit all = visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
+                           "{\"action\": \"skip\", \"changes\": {\"w\": null}}");
+  cr_assert_eq(all.status, 400, "%ld %s", all.status, all.body);
+  cr_assert_not_null(strstr(all.body, "rowrelay skip --all --target w"), "%s", all.body);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
+  browser_begin(port);
+  browser_do("see (1)");
+  browser_do("fill Token=" TOKEN);
+  browser_do("key Enter");
+  browser_do("see 1 target, all running");
+  browser_do("click Skip all shown");
+  cr_assert_str_eq(browser_ask("asked"), "Skip change 2 of w? What is skipped is never delivered.");
+  sleep_seconds(1);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
+  browser_do("answer yes");
+  browser_do("click Skip all shown");
+  browser_do("see (none)");
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 0);
+  browser_end();
+  end();
+}

@@ -3,6 +3,8 @@
 //   see TEXT           waits until the page shows it          gone TEXT     waits until it does not
 //   click NAME         a button of that name                  check NAME    a checkbox
 //   fill LABEL=VALUE   a field                                key NAME      presses a key
+//   answer yes|no      what questions of the page get (at first no)
+//   asked              answers what it has asked last
 //   focused            answers the name of what has the focus
 //   width PIXELS, scheme dark|light
 //   wide               answers "ok" when nothing is wider than the window
@@ -18,6 +20,8 @@ const axe = path.resolve(packages, 'node_modules', 'axe-core', 'axe.min.js');
 const PATIENCE = 20000;
 const messages = [];
 const elsewhere = [];
+let yes = false;
+let asked = '';
 
 async function accessible(page) {
   // Past the page's own policy, which forbids scripts from elsewhere.
@@ -37,6 +41,8 @@ async function obey(page, word, rest) {
     case 'check': await page.getByRole('checkbox', { name: rest }).check({ timeout: PATIENCE }); return 'ok';
     case 'fill': await page.getByLabel(rest.slice(0, rest.indexOf('=')), { exact: true }).fill(rest.slice(rest.indexOf('=') + 1)); return 'ok';
     case 'key': await page.keyboard.press(rest); return 'ok';
+    case 'answer': yes = rest === 'yes'; return 'ok';
+    case 'asked': return asked;
     case 'focused': return page.evaluate(() => document.activeElement.textContent || document.activeElement.id);
     case 'disabled': return String(await page.getByRole('button', { name: rest, exact: true }).isDisabled());
     case 'width': await page.setViewportSize({ width: Number(rest), height: 800 }); return 'ok';
@@ -54,6 +60,7 @@ async function obey(page, word, rest) {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   const page = await browser.newPage();
   page.on('console', (message) => messages.push(`${message.type()}: ${message.text()}`));
+  page.on('dialog', (dialog) => { asked = dialog.message(); return yes ? dialog.accept() : dialog.dismiss(); });
   page.on('pageerror', (error) => messages.push(String(error)));
   page.on('request', (request) => { if (!request.url().startsWith(url) && !request.url().startsWith('data:')) elsewhere.push(request.url()); });
   await page.goto(url);
