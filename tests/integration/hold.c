@@ -162,6 +162,20 @@ Test(hold, a_table_of_changes_waits_alone) {
   fixture_end(&f);
 }
 
+Test(hold, a_run_until_empty_brings_all_that_waited) {
+  struct fixture f;
+  begin(&f, "hold_many");
+  sql(f.at_target, "alter table item rename to away");
+  sql(f.at_source, "insert into item select n, n from generate_series(1, 30000) as n");
+  others_go_on(&f);
+  cr_assert_str_eq(waiting(&f), "30000");
+  sql(f.at_target, "alter table away rename to item");
+  rowrelay_ok(&f, "run", "--until-empty", "--workers", "3", NULL);
+  same_rows(&f, "item", "item", "id");
+  nothing_is_left(&f);
+  fixture_end(&f);
+}
+
 /* Again and again in the middle of the work of several processes: of no row an older state comes last. */
 Test(hold, what_waited_comes_in_order_however_often_the_table_came_and_went) {
   struct fixture f;
