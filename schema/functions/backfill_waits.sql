@@ -17,12 +17,13 @@ begin
     return;
   end if;
   writers := rowrelay.backfill_writers(capture);
-  -- A restart of the server gives new names to those who outlive it: to prepared transactions.
-  if waits_for is null or waits_since < pg_postmaster_start_time() then
+  if waits_for is null then
     waits_for := writers;
     waits_since := clock_timestamp();
   else
-    waits_for := array(select w from unnest(waits_for) as w where w = any (writers));
+    -- A restart of the server, also one after a crash, gives new names to those who outlive it, to prepared transactions:
+    -- -1 and their number. They began before it, so all of them are waited for.
+    waits_for := array(select w from unnest(writers) as w where w = any (backfill_waits.waits_for) or w like '-1/%');
   end if;
   select 'waits for transactions that wrote to the table before this began: '
          || string_agg(case when l.pid is null then 'a prepared one'
