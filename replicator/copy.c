@@ -13,6 +13,7 @@
 #include "settings.h"
 #include "stream.h"
 #include "target/ddl.h"
+#include "target/fence.h"
 #include "target/session.h"
 #include "url.h"
 
@@ -168,6 +169,21 @@ static bool look_if_empty(struct copy *copy, bool *empty, struct error *error) {
   *empty = PQntuples(reply) == 0;
   PQclear(reply);
   return true;
+}
+
+/*
+ * Keeps out who was left behind: a process that lost the source may still be pushing what has been held, and its rows
+ * must not come after those that are copied. A push that has begun is waited for, because it has passed its fences.
+ */
+static bool raise_fences(struct copy *copy, struct error *error) {
+  PGresult *reply = NULL;
+  bool ok = ask(copy, &QUERY_copy_token, VALUES(state_text(copy, COLUMN_TARGET)), &reply, error);
+  if (ok) {
+    pgconn_set_deadline(copy->target, copy->settings.push_timeout);
+    ok = fence_raise(copy->target, copy->settings.source_id, PQgetvalue(reply, 0, 1), PQgetvalue(reply, 0, 0), error);
+  }
+  PQclear(reply);
+  return ok;
 }
 
 /* Locks the table in a transaction that has no bound, because it lasts as long as the copy. */
@@ -361,7 +377,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
   }
   if (!prepare_target(copy, &problem, error))
     return false;
-  if (problem == NULL && !(lock_target(copy, error) && resume(copy, &copied, error)))
+  if (problem == NULL && !(raise_fences(copy, error) && lock_target(copy, error) && resume(copy, &copied, error)))
     return false;
   if (copied)
     return true;

@@ -15,8 +15,9 @@
  * a second at a time. Where changes are captured the slow way, and for TRUNCATE, rowrelay.waiting_room() says where
  * they go; it does not go by the writer's snapshot, which may be older than the switch.
  * 2. What was queued before goes into the waiting room too (rowrelay.copy_hold), the youngest first; what is in flight
- *    is waited for. Should nothing come of the copy, all of it comes out again in its old place and order, as if
- * nothing had been.
+ *    is waited for. What a process has on its way that lost its claim comes too late: the copy raises the target's
+ * fences before it looks there. Should nothing come of the copy, all of it comes out again in its old place and order,
+ * as if nothing had been.
  * 3. At the target a transaction locks the table against other writers, and sees that it is empty. Then a repeatable
  *    read at the source takes the snapshot. The source notes it, on disk, before anything is copied; so everything that
  *    the snapshot shows is on disk, and no crash of the source makes it forget what the target has.

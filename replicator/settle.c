@@ -18,8 +18,9 @@
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
 /*
- * Most settled batches that a crash of the source forgets are only delivered again. But a target that has once seen
- * newer changes of a table without a key knows older ones no more, and would add their rows a second time.
+ * What is settled has to be on the disk before anything younger of its lanes is pushed: should a crash of the source
+ * forget it, it would be delivered again after that, and targets would go back in time. The last push alone may come
+ * again; see target/fence.h.
  */
 static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
 
@@ -199,7 +200,6 @@ struct lists {
   struct buffer receipts;
   struct buffer held;   /* JSON: tables that wait */
   struct buffer passed; /* JSON: tables that waited */
-  bool for_good; /* the commit has to reach the disk */
 };
 
 static void array_open(struct buffer *array) {
@@ -233,7 +233,6 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
     switch (delivery->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       array_add(&lists->delivered_ids, change->id);
-      lists->for_good = lists->for_good || change_is_keyless(change);
       if (heals && replaces_older(change)) {
         add_identity(&lists->delivered, change);
         buffer_add_string(&lists->delivered, "}");
@@ -310,7 +309,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
   const struct settings *settings = settlement->claim->settings;
   struct pgconn *connection = source_connection(settlement->claim->source);
   struct number target = number(settings->target);
-  struct lists lists = {.for_good = false};
+  struct lists lists;
   size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
   /* What replaces a refused change may be in the same batch. */
   lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
@@ -325,8 +324,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
     } else if (settings->leased && lists.gone_ids.length > 2) {
       pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(lists.gone_lanes.data, lists.gone_ids.data));
     }
-    if (lists.for_good)
-      pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
+    pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
     if (lists.receipts.length > 2)
       pgconn_pipeline_add(connection, &QUERY_settle_receipt,
                           VALUES(number(batch->receipt.token).text, target.text, settlement->instance,

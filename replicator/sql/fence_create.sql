@@ -15,7 +15,7 @@ begin
     ) with (fillfactor = 50);
     comment on table rowrelay_target.fence is 'for each lane of a source that rowrelay delivers from: its last delivery';
     comment on column rowrelay_target.fence.token is 'number of the claim; an older one may not write any more';
-    comment on column rowrelay_target.fence.applied is 'changes of tables without a key that may come again';
+    comment on column rowrelay_target.fence.applied is 'changes that were applied, and may come again';
   end if;
 end
 $$;

@@ -1,4 +1,4 @@
--- Notes which changes of tables without a key were applied. Those that are settled cannot come again.
+-- Notes which changes were applied. Those that are settled cannot come again.
 --   $1 source  $2 lanes  $3 for each: a change id  $4 what is older in these lanes is settled
 update rowrelay_target.fence f
    set applied = array(select a from unnest(f.applied) as a where a >= $4::bigint) || n.ids

@@ -80,6 +80,11 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
   return ok;
 }
 
+bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
+                 struct error *error) {
+  return pgconn_run(connection, &QUERY_fence_pass, VALUES(source_id, lanes, token), NULL, error);
+}
+
 bool fence_has(const struct fence *fence, int64_t change_id) {
   return fence->count > 0 && bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) != NULL;
 }
@@ -90,8 +95,6 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
   buffer_init(&lanes, ARRAY_LIMIT);
   buffer_init(&ids, ARRAY_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
-    if (!change_is_keyless(push->changes[i]))
-      continue;
     char separator = lanes.length == 0 ? '{' : ',';
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
     buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);

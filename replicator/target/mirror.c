@@ -364,6 +364,11 @@ static void add_change(struct mirror *mirror, struct piece *piece, const struct 
     piece_add(piece, &shape->statements[UPSERT], change->new_row);
 }
 
+/* Whether an earlier delivery has brought it, and was not settled. `fence` may be NULL. */
+static bool is_applied(const struct fence *fence, const struct change *change) {
+  return fence != NULL && fence_has(fence, change->id);
+}
+
 /*
  * Rows without a key are told apart by all they hold, so what counts is how many there are of each. With the new ones
  * in first, every old one is there to be taken out, in whatever order they came.
@@ -373,20 +378,20 @@ static void add_keyless(struct mirror *mirror, struct piece *piece, const struct
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        (fence == NULL || !fence_has(fence, change->id)))
+        !is_applied(fence, change))
       piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
   }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        (fence == NULL || !fence_has(fence, change->id)))
+        !is_applied(fence, change))
       piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
   }
 }
 
 /* Of each row only the last change counts: first all that go, then all that are there. */
 static bool add_latest(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
-                       struct error *error) {
+                       const struct fence *fence, struct error *error) {
   bool ok = false;
   size_t count = 0;
   const struct change **changes = calloc(push->count, sizeof *changes);
@@ -397,7 +402,7 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
     goto done;
   }
   for (size_t i = 0; i < push->count; i++)
-    if (push->changes[i]->capture == capture) {
+    if (push->changes[i]->capture == capture && !is_applied(fence, push->changes[i])) {
       indexes[count] = i;
       changes[count++] = push->changes[i];
     }
@@ -451,11 +456,11 @@ static void add_one_by_one(struct mirror *mirror, struct piece *piece, const str
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     const struct shape *shape = mirror->prepared[i];
-    if (change->capture != capture)
+    if (change->capture != capture || is_applied(fence, change))
       continue;
     if (!change_is_keyless(change)) {
       add_change(mirror, piece, push, i);
-    } else if (fence == NULL || !fence_has(fence, change->id)) {
+    } else {
       if (change->old_row != NULL)
         piece_add(piece, &shape->statements[DELETE_ROWS], change->old_row);
       if (change->new_row != NULL)
@@ -486,7 +491,8 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {
-      add_truncate(mirror, connection, push, i);
+      if (!is_applied(fence, change))
+        add_truncate(mirror, connection, push, i);
       continue;
     }
     if (!is_first_of_capture(push, i))
@@ -494,7 +500,7 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
     if (change->route->keyless)
       add_keyless(mirror, &piece, push, change->capture, fence);
     else if (change->route->key_is_exact && may_collapse(mirror, push, change->capture))
-      ok = add_latest(mirror, &piece, push, change->capture, error);
+      ok = add_latest(mirror, &piece, push, change->capture, fence, error);
     else /* texts of such a key may differ though the keys are equal */
       add_one_by_one(mirror, &piece, push, change->capture, fence);
     piece_send(&piece);

@@ -146,6 +146,9 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
     error->kind = FAILURE_LATE;
   if (!ok)
     pgconn_rollback(postgres->connection);
+  for (size_t i = 0; ok && i < push->count && postgres->mirror != NULL; i++)
+    if (fence_has(&postgres->fence, push->changes[i]->id))
+      verdict_answer(&push->verdicts[i], "it was there already");
   return ok;
 }
 
