@@ -32,7 +32,7 @@ begin
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
     '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
-    'select g.id, rowrelay.lane_number(t.id, mod(g.hash & 2147483647, t.lanes::integer)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
     '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
     '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
@@ -40,7 +40,9 @@ begin
     'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
     rowrelay.key_expression(capture.relation, key_columns, 'old'),
-    rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'), old_row, caveat, relation)
+    case when rowrelay.can_change_lane(capture) then 'null::integer'
+         else rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old') end,
+    old_row, caveat, relation)
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();

@@ -116,7 +116,8 @@ begin
            '    former_row := old_row;' end,
            '    if rekeyed or is_back then',
            '      if not is_back then',
-    format('        perform rowrelay.add_change(%s, ''d'', former, former_hash, former_row, null%s);', capture.id,
+    format('        perform rowrelay.add_change(%s, ''d'', former, %s, former_row, null%s);', capture.id,
+           case when can_move then 'null' else 'former_hash' end,
            case when keeps_before then ', null, ' || caveat end),
     case when has_documents then concat_ws(E'\n',
            -- what is left out here may be the only change that tells which documents the row has left

@@ -41,6 +41,13 @@ begin
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
     select k.* into old_key, old_hash, new_key, new_hash from rowrelay.key_and_hash(capture, before_image, after_image) as k;
+    -- as the trigger function does: see rowrelay.can_change_lane()
+    if rowrelay.can_change_lane(capture)
+       and (operation = 'DELETE' or operation = 'UPDATE' and old_key is distinct from new_key) then
+      old_hash := null;
+    elsif rowrelay.can_change_lane(capture) and operation = 'UPDATE' and old_hash is distinct from new_hash then
+      new_hash := null;
+    end if;
     -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;

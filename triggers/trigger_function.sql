@@ -10,8 +10,9 @@
 --               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target. The id is taken
 --                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
 --               4. rings the doorbell if somebody sleeps.
---             A changed key is two changes: the old key deleted, the new one inserted. A row that moves to another lane
---             while its key stays is a barrier, because lanes have no order among each other.
+--             A changed key is two changes: the old key deleted, the new one inserted. What takes a row out of its lane
+--             while its key stays, or may come back in another lane, is a barrier, because lanes have no order among each
+--             other: see rowrelay.can_change_lane().
 --             What nests in a statement is told of before the statement: see rowrelay.nesting_statements().
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
@@ -23,8 +24,7 @@ declare
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   has_key      boolean := cardinality(key_columns) > 0;
   keeps_before boolean := rowrelay.keeps_before(capture);
-  -- only chosen lane columns can change while the key stays
-  can_move     boolean := has_key and cardinality(capture.lane_columns) > 0;
+  can_move     boolean := has_key and rowrelay.can_change_lane(capture);
   -- a filter's triggers say what a change means: an update may bring a row in, or take it out
   operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
   key_row      text;
@@ -153,6 +153,8 @@ begin
     old_is_null,
     format('      key := %s;', old_key),
     format('      hash := %s;', old_hash),
+    case when can_move then
+           '      moves := true;' end,
     case when not keeps_before then
       format('      old_row := %s;', key_row) end,
     format('      may_nest := %s;', nesting.at_delete),

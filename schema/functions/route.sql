@@ -10,6 +10,7 @@ declare
   target_id integer := rowrelay.target_id(target);
   -- as the table is called now, and not after somebody has renamed it
   default_table text := rowrelay.full_name(relation);
+  is_again      boolean;
 begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
@@ -31,12 +32,19 @@ begin
     raise exception 'table % is just being copied to target "%"', relation, target
       using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
   end if;
+  -- What is queued of it still may be in other lanes than what comes now.
+  is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+                       where r.target = target_id and c.relation = route.relation
+                         and (c.id <> capture.id or r.until_id is not null));
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
   values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
     set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
   perform rowrelay.check_indexes(target_id);
+  if is_again then
+    perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
+  end if;
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
