@@ -1,8 +1,8 @@
 /*
  * breaker: the circuit breaker of a target, shared by all processes. When a push has failed for the target's fault, the
  * source says so to everybody, and when the target may be tried again: after a pause that doubles with each attempt.
- * Then one worker of all tries it, with one change, under a lock that ends with its connection; when that arrives, all
- * go on at once.
+ * Then one worker of all tries it, with one change, and for a while nobody else does; when that arrives, all go on at
+ * once.
  */
 #ifndef ROWRELAY_BREAKER_H
 #define ROWRELAY_BREAKER_H

@@ -105,14 +105,19 @@ static bool read_token(const PGresult *reply, struct batch *batch, struct error 
   return holds_read(batch, PQgetvalue(reply, 0, 3), error);
 }
 
+/* The id up to which the lane of barriers was seen empty; 0 when the floor has another version by now. */
+static int64_t barriers_floor(const struct claim *claim) {
+  int64_t id;
+  return floor_read(claim->floor, claim->settings->version, claim->settings->lanes.first, &id) ? id : 0;
+}
+
 /* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
 static bool take_rows(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
                       const struct buffer *floors, PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
   bool late = lane_is_late(settings->lanes, batch->lanes[0]);
-  /* A barrier goes alone. */
-  int rows_each = lane_is_of_barriers(batch->lanes[0]) ? 1 : settings->batch_rows / (int)batch->lane_count;
+  int rows_each = settings->batch_rows / (int)batch->lane_count;
   int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
     rows_each /= 4; /* so that what kills processes is alone in the end */
@@ -122,7 +127,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   pgconn_pipeline_add(connection, settings->leased ? &QUERY_claim_rows_leased : &QUERY_claim_rows,
                       VALUES(number(settings->target).text, lanes->data, floors->data,
                              number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
-                             number(settings->version).text));
+                             number(settings->version).text, number(barriers_floor(claim)).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
   if (ok && PQntuples(replies[1]) > 0)
@@ -200,13 +205,16 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   return ok;
 }
 
-/* ---- whole transactions ---------------------------------------------------------------------------------------- */
+/* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
 
-/* Columns of claim_queued.sql */
-enum { QUEUED_ID, QUEUED_DAY, QUEUED_BYTES };
+/* Columns of claim_queued.sql and claim_barriers.sql */
+enum { QUEUED_ID, QUEUED_LANE, QUEUED_DAY, QUEUED_BYTES };
 
-/* Sets chosen[i] for each row that was read of the queue. */
-static bool choose(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
+/* Columns of claim_txids.sql */
+enum { LOGGED_TXID, LOGGED_OPERATION };
+
+/* Sets chosen[i] for each row that was read of the queue: whole transactions, see whole.h. */
+static bool choose_transactions(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
   const struct settings *settings = claim->settings;
   int count = PQntuples(rows);
   int64_t bytes = 0;
@@ -223,27 +231,68 @@ static bool choose(const struct claim *claim, const PGresult *rows, bool *chosen
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = read_log(claim, READ_TXIDS, rows, QUEUED_DAY, &txids, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] = (struct queued){.txid = reply_bigint(txids, row, 0), .bytes = reply_bigint(rows, row, QUEUED_BYTES)};
+    queued[row] =
+        (struct queued){.txid = reply_bigint(txids, row, LOGGED_TXID), .bytes = reply_bigint(rows, row, QUEUED_BYTES)};
   ok = ok && whole_choose(queued, (size_t)count, (size_t)settings->batch_rows, settings->batch_bytes, chosen, error);
   free(queued);
   PQclear(txids);
   return ok;
 }
 
-/* The same as take_rows() for a target's only lane. */
-static bool take_transactions(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
-                              const struct buffer *floors, PGresult **rows, struct error *error) {
-  const struct settings *settings = claim->settings;
-  struct pgconn *connection = source_connection(claim->source);
+/*
+ * The same of the lane of barriers: those that follow one another without anything in between, in any lane. A truncate
+ * goes alone, because of a whole table it says more than a row's change does.
+ */
+static bool choose_barriers(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
+  int count = PQntuples(rows);
+  int64_t bytes = 0;
+  PGresult *logged = NULL;
+  chosen[0] = count > 0;
+  if (count < 2)
+    return true;
+  bool ok = read_log(claim, READ_TXIDS, rows, QUEUED_DAY, &logged, error);
+  for (int row = 0; ok && row < count; row++) {
+    const char *operation = PQgetvalue(logged, row, LOGGED_OPERATION);
+    bytes += reply_bigint(rows, row, QUEUED_BYTES);
+    if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
+      break;
+    chosen[row] = true;
+    if (*operation == OPERATION_TRUNCATE)
+      break;
+  }
+  PQclear(logged);
+  return ok;
+}
+
+/* Takes the rows of `queued` that are chosen out of the queue; *rows is the caller's to PQclear. */
+static bool take_chosen(const struct claim *claim, const struct batch *batch, const PGresult *queued,
+                        const bool *chosen, PGresult **rows, struct error *error) {
   struct buffer ids;
+  char lane[32];
+  snprintf(lane, sizeof lane, "{%d}", batch->lanes[0]);
+  buffer_init(&ids, ROWS_LIMIT);
+  buffer_add_string(&ids, "{");
+  for (int row = 0; row < PQntuples(queued); row++)
+    if (chosen[row])
+      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(queued, row, QUEUED_ID));
+  buffer_add_string(&ids, "}");
+  bool ok = buffer_ok(&ids, "the list of changes", error) &&
+            pgconn_run(source_connection(claim->source), &QUERY_claim_chosen, VALUES(lane, ids.data), rows, error);
+  buffer_release(&ids);
+  return ok;
+}
+
+/* Takes what `choose` chooses of the rows that `query` gives, which stand in one lane; else as take_rows(). */
+static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct query *query,
+                           struct values values,
+                           bool (*choose)(const struct claim *, const PGresult *, bool *, struct error *),
+                           PGresult **rows, struct error *error) {
+  struct pgconn *connection = source_connection(claim->source);
   bool *chosen = NULL;
   PGresult *replies[2];
-  buffer_init(&ids, ROWS_LIMIT);
   pgconn_pipeline_begin(connection);
-  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, &QUERY_claim_queued,
-                      VALUES(number(settings->target).text, lanes->data, floors->data,
-                             number(2 * settings->batch_rows + ROWS_AHEAD).text, number(settings->version).text));
+  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(claim->settings->target).text));
+  pgconn_pipeline_add(connection, query, values);
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
   if (!ok)
@@ -251,41 +300,59 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
   int count = PQntuples(replies[1]);
   if (count > 0)
     batch->first_id = reply_bigint(replies[1], 0, QUEUED_ID);
-  chosen = calloc((size_t)count + 1, sizeof *chosen);
-  if (chosen == NULL) {
-    ok = error_set(error, FAILURE_RETRY, "out of memory");
+  if (claim->settings->leased) { /* it stays in the queue */
+    *rows = replies[1];
+    replies[1] = NULL;
     goto done;
   }
-  ok = choose(claim, replies[1], chosen, error);
-  buffer_add_string(&ids, "{");
-  for (int row = 0; ok && row < count; row++)
-    if (chosen[row])
-      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(replies[1], row, QUEUED_ID));
-  buffer_add_string(&ids, "}");
-  ok = ok && buffer_ok(&ids, "the list of changes", error) &&
-       pgconn_run(connection, &QUERY_claim_chosen, VALUES(lanes->data, ids.data), rows, error);
+  chosen = calloc((size_t)count + 1, sizeof *chosen);
+  ok = (chosen != NULL || error_set(error, FAILURE_RETRY, "out of memory")) &&
+       choose(claim, replies[1], chosen, error) && take_chosen(claim, batch, replies[1], chosen, rows, error);
 
 done:
   free(chosen);
-  buffer_release(&ids);
   PQclear(replies[0]);
   PQclear(replies[1]);
   return ok;
+}
+
+/* The same as take_rows() for a target's only lane. */
+static bool take_transactions(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
+                              const struct buffer *floors, PGresult **rows, struct error *error) {
+  const struct settings *settings = claim->settings;
+  return take_by_choice(claim, batch, &QUERY_claim_queued,
+                        VALUES(number(settings->target).text, lanes->data, floors->data,
+                               number(2 * settings->batch_rows + ROWS_AHEAD).text, number(settings->version).text),
+                        choose_transactions, rows, error);
+}
+
+/* The same for the lane of barriers; lanes and floors are those of the whole target. */
+static bool take_barriers(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
+                          const struct buffer *floors, PGresult **rows, struct error *error) {
+  const struct settings *settings = claim->settings;
+  int most = settings->leased || settings->document ? 1 : settings->batch_rows;
+  return take_by_choice(claim, batch, &QUERY_claim_barriers,
+                        VALUES(number(settings->target).text, lanes->data, floors->data, number(most).text,
+                               number(settings->version).text, settings->leased ? "true" : "false"),
+                        choose_barriers, rows, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 
 static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
                          enum claimed *claimed, struct error *error) {
-  if (!floor_write(claim->floor, claim->settings->version, batch->lanes, batch->lane_count, lanes, floors)) {
+  bool barriers = lane_is_of_barriers(batch->lanes[0]);
+  bool only_lane = !claim->settings->leased && claim->settings->lanes.count == 2;
+  if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, lanes,
+                   floors)) {
     *claimed = CLAIMED_OUTDATED;
     return true;
   }
   PGresult *rows = NULL;
   PGresult *logged = NULL;
-  bool only_lane =
-      !claim->settings->leased && claim->settings->lanes.count == 2 && !lane_is_of_barriers(batch->lanes[0]);
-  if (!(only_lane ? take_transactions : take_rows)(claim, batch, lanes, floors, &rows, error)) {
+  if (!(barriers    ? take_barriers
+        : only_lane ? take_transactions
+                    : take_rows)(claim, batch, lanes, floors, &rows, error)) {
     PQclear(rows);
     return false;
   }

@@ -2,12 +2,12 @@
  * claim: takes a batch of queued changes for one target out of the source, inside a transaction that stays open until
  * settle.h ends it.
  *
- * Who can do this at the same time: any number of workers, here and on other machines. A claim first takes the advisory
- * locks of some lanes; only their holder takes rows from them, so two changes of one key are never in two hands. The
- * rows are read by a second statement, because the snapshot of the first may be older than what the lane's last holder
- * committed just before it let go. Of a target's only lane it takes whole transactions (see whole.h), of several the
- * oldest rows of each. Locks, deleted rows and all vanish with the connection: a process that dies leaves nothing
- * behind.
+ * Who can do this at the same time: any number of workers, here and on other machines. A claim first locks some
+ * lanes, which are rows of rowrelay.lane; only their holder takes rows from them, so two changes of one key are never
+ * in two hands. What may be claimed, barriers included, is decided by a second statement, because the snapshot of the
+ * first may be older than what the lane's last holder committed just before it let go: see schema/README.md. Of a
+ * target's only lane it takes whole transactions (see whole.h), of several the oldest rows of each. Locks, deleted rows
+ * and all vanish with the connection: a process that dies leaves nothing behind.
  *
  * Where a target's lanes are leased (see lease.h) the rows stay in the queue, and the transaction is committed.
  */

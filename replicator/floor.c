@@ -64,6 +64,15 @@ bool floor_write(struct floor *floor, int version, const int *lanes, size_t coun
   return current;
 }
 
+bool floor_read(struct floor *floor, int version, int lane, int64_t *id) {
+  pthread_mutex_lock(&floor->lock);
+  bool current = version != 0 && floor->version == version;
+  if (current)
+    *id = floor->ids[lane - floor->lanes.first];
+  pthread_mutex_unlock(&floor->lock);
+  return current;
+}
+
 void floor_raise(struct floor *floor, int version, int lane, int64_t id) {
   pthread_mutex_lock(&floor->lock);
   if (floor->version == version && floor->ids[lane - floor->lanes.first] < id)

@@ -45,6 +45,9 @@ MUST_CHECK bool floor_start(struct floor *floor, int version, struct lanes lanes
 MUST_CHECK bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct buffer *lane_array,
                             struct buffer *floor_array);
 
+/* The floor of one lane; false when the floor has another version by now. */
+MUST_CHECK bool floor_read(struct floor *floor, int version, int lane, int64_t *id);
+
 /* Raises the floor of a lane, never lowers it. Ignored when the target's version is another by now. */
 void floor_raise(struct floor *floor, int version, int lane, int64_t id);
 

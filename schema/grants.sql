@@ -50,6 +50,7 @@ declare
       "queue": ["select", "insert", "update", "delete"],
       "refusal": ["select", "insert", "update", "delete"],
       "hold": ["select", "insert", "update"],
+      "lane": ["select", "update"],
       "lease": ["select", "insert", "update", "delete"],
       "receipt": ["select", "insert"],
       "floor": ["select", "insert", "update"],

@@ -30,6 +30,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir views/readable_key.sql
 \ir views/readable_truncation.sql
 \ir functions/lane_number.sql
+\ir functions/add_lanes.sql
+\ir functions/lanes_of.sql
+\ir functions/lock_lanes.sql
+\ir functions/can_change_lane.sql
 \ir functions/last_change_id.sql
 \ir functions/this_server.sql
 \ir functions/skip_lost_ids.sql
@@ -73,6 +77,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/rewind.sql
 \ir functions/lock_refused_lanes.sql
 \ir functions/hurry_held.sql
+\ir functions/keeps_state.sql
+\ir functions/was_truncated_since.sql
+\ir functions/retry_truncated.sql
 \ir functions/retry.sql
 \ir functions/skip_waiting.sql
 \ir functions/skip.sql

@@ -1,6 +1,8 @@
--- Which lanes of a target have work, and locks some of them that nobody else works on. The locks end with the
--- transaction. A lane without queued rows is not in the result. Behind a barrier nothing is claimed; the
--- barrier itself is, once all before it is settled.
+-- Which lanes of a target have work, and locks some of them that nobody else works on, until the transaction ends. A lane
+-- without queued rows is not in the result. What is seen here only says where it is worth trying: the lanes' holders may
+-- have committed since this snapshot was taken. What may be claimed is decided by the statement that follows
+-- (claim_rows.sql, claim_queued.sql, claim_barriers.sql), which begins when the locks are held.
+-- Lanes without work are not locked, so that looking in vain writes nothing.
 -- A document has late lanes too, one behind each of its lanes of live changes, for work that live changes overtake. They
 -- share the lock of that lane, because their keys are the same. Either live lanes are locked, or late ones: few, since
 -- each row there is much work, and because the rows of one lane often name the same keys.
@@ -36,11 +38,15 @@ with lane as materialized (
    where r.is_late = coalesce((select $5::boolean from ready o where o.is_late = $5::boolean limit 1), not $5::boolean)
 ), locked as materialized (
   -- the oldest first, so that no lane starves
-  select c.lane from (select * from chosen order by first_id offset 0) as c
-   where pg_try_advisory_xact_lock(1919907698, c.lane - case when c.is_late then $4::integer else 0 end)
+  select c.lane
+    from (select * from chosen order by first_id offset 0) as c
+    join rowrelay.lane k on k.lane = c.lane - case when c.is_late then $4::integer else 0 end
+   order by c.first_id
    limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 16) else $3::integer end
+     for update of k skip locked
 )
 select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked,
-       case when $6::boolean then coalesce((select e.failures + (e.lease_until > '-infinity')::integer from rowrelay.lease e where e.lane = w.lane), 0) else 0 end
+       case when $6::boolean then coalesce((select e.expiries + (e.lease_until > '-infinity')::integer
+                                              from rowrelay.lease e where e.lane = w.lane), 0) else 0 end
   from waiting w
  order by w.lane;

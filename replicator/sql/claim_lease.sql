@@ -1,16 +1,18 @@
 -- Leases lanes whose locks this transaction holds, after their rows have been read. A lease that has expired is that of a
--- process that died; one that was given back ended at -infinity. One line for each lane; fewer: somebody leased the others since claim_lanes.sql looked. Gives the new
--- claim's id; how often processes have died with the lane since a claim was settled; and how often with that one change.
+-- process that died; one that was given back ended at -infinity. One line for each lane; fewer: somebody holds a lease of the
+-- others. Gives the new claim's id; how often processes have died with the lane since a claim was settled; and how often with
+-- that one change.
 --   $1 lanes  $2 instance  $3 token  $4 how long, in milliseconds  $5 the change, if the claim has only one
 with claim as materialized (
-  select gen_random_uuid() as id
+  select gen_random_uuid() as id, $4::bigint * interval '1 ms' as lasts
 )
-insert into rowrelay.lease as l (lane, process_id, instance, token, claimed_at, lease_until, change_id)
-select u.lane, c.id, $2::uuid, $3::bigint, clock_timestamp(), clock_timestamp() + $4::bigint * interval '1 ms', $5::bigint
+insert into rowrelay.lease as l (lane, process_id, instance, token, claimed_at, lease_until, lasts, change_id)
+select u.lane, c.id, $2::uuid, $3::bigint, clock_timestamp(), clock_timestamp() + c.lasts, c.lasts, $5::bigint
   from unnest($1::integer[]) as u(lane), claim c
 on conflict (lane) do update
   set process_id = excluded.process_id, instance = excluded.instance, token = excluded.token,
-      claimed_at = excluded.claimed_at, lease_until = excluded.lease_until, failures = l.failures + (l.lease_until > '-infinity')::integer,
-      change_id = excluded.change_id, deaths = case when l.change_id = excluded.change_id then l.deaths + 1 else 0 end
+      claimed_at = excluded.claimed_at, lease_until = excluded.lease_until, lasts = excluded.lasts,
+      expiries = l.expiries + (l.lease_until > '-infinity')::integer, change_id = excluded.change_id,
+      deaths = case when l.change_id = excluded.change_id then l.deaths + 1 else 0 end
   where l.lease_until <= clock_timestamp()
-returning process_id, failures, deaths;
+returning process_id, expiries, deaths;

@@ -1,21 +1,23 @@
 -- Takes queued rows from lanes whose locks this transaction holds. They leave the queue when the transaction commits. It
 -- must be a statement after the one that took the locks: only its snapshot is sure to see what others had done with
--- these lanes before.
---   $1 target  $2 lanes  $3 for each lane: the id up to which it was seen empty  $4 rows of each lane at most
---   $5 bytes at most; one larger row comes alone  $6 version of the target for which the floors hold
+-- these lanes before. Nothing behind a barrier is taken: one that somebody else has in hand is still seen here, until it is
+-- settled.
+--   $1 target  $2 lanes, that of barriers not among them  $3 for each lane: the id up to which it was seen empty
+--   $4 rows of each lane at most  $5 bytes at most; one larger row comes alone
+--   $6 version of the target for which the floors hold  $7 the id up to which the lane of barriers was seen empty
 with candidate as materialized (
   select c.*
     from rowrelay.target t
+    cross join lateral (
+      select coalesce(min(b.change_id), 9223372036854775807) as id
+        from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
     cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
     cross join lateral (
       select q.ctid as tuple, q.change_id, q.bytes
         from rowrelay.queue q
-       where q.lane = l.lane and q.change_id > l.floor
-         and (l.lane & 4095 = 0
-              or q.change_id < coalesce((select min(b.change_id) from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1)),
-                                        9223372036854775807))
+       where q.lane = l.lane and q.change_id > l.floor and q.change_id < barrier.id
        order by q.change_id limit $4::integer
-         for update of q skip locked) as c
+         for update of q) as c
    where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
 ), measured as (
   select c.tuple, sum(c.bytes) over in_order as bytes, row_number() over in_order as n

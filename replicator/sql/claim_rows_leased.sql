@@ -1,18 +1,21 @@
 -- Reads queued rows from lanes whose locks this transaction holds, as claim_rows.sql takes them; they stay in the queue.
--- The parameters are the same.
+-- None, where one of the lanes, or a barrier, is leased to somebody else by now. The parameters are the same.
 with candidate as materialized (
   select c.*
     from rowrelay.target t
+    cross join lateral (
+      select coalesce(min(b.change_id), 9223372036854775807) as id
+        from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
     cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
     cross join lateral (
       select q.change_id, q.lane, q.day, q.bytes
         from rowrelay.queue q
-       where q.lane = l.lane and q.change_id > l.floor
-         and (l.lane & 4095 = 0
-              or q.change_id < coalesce((select min(b.change_id) from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1)),
-                                        9223372036854775807))
+       where q.lane = l.lane and q.change_id > l.floor and q.change_id < barrier.id
        order by q.change_id limit $4::integer) as c
    where t.id = $1::integer and t.version = $6::integer and t.state = 'running' and t.dropped_at is null
+     and not exists (select from rowrelay.lease e
+                      where e.lane = any ($2::integer[] || rowrelay.lane_number($1::integer, -1))
+                        and e.lease_until > clock_timestamp())
 ), measured as (
   select c.*, sum(c.bytes) over in_order as sum_bytes, row_number() over in_order as n
     from candidate c

@@ -1,3 +1,3 @@
 -- Lets somebody else try the target next.
 --   $1 target
-select pg_advisory_unlock(1919907699, $1::integer);
+update rowrelay.trouble o set probe_until = null where o.target = $1::integer;

@@ -1,6 +1,13 @@
--- Whether this session may try a target that failed: one at a time may, when it is due. The lock ends with the session, or
--- with trouble_leave.sql. Else: in how many milliseconds it is due. No line: it is well again.
+-- Whether the caller may try a target that failed: one at a time may, when it is due. Nobody else may until
+-- trouble_leave.sql, or for 15 s, should the process that tries it die. Else: in how many milliseconds it is due. No line: it
+-- is well again.
 --   $1 target
-select case when o.retry_at <= clock_timestamp() then pg_try_advisory_lock(1919907699, o.target) else false end,
-       greatest(0, extract(epoch from o.retry_at - clock_timestamp()) * 1000)::bigint
+with taken as (
+  update rowrelay.trouble o set probe_until = clock_timestamp() + interval '15 s'
+   where o.target = $1::integer and o.retry_at <= clock_timestamp()
+     and (o.probe_until is null
+          or o.probe_until not between clock_timestamp() and clock_timestamp() + interval '15 s')
+  returning o.target
+)
+select exists (select from taken), greatest(0, extract(epoch from o.retry_at - clock_timestamp()) * 1000)::bigint
   from rowrelay.trouble o where o.target = $1::integer;

@@ -151,6 +151,7 @@ begin
   insert into rowrelay.target as t (name, url, options, lanes)
   values (add_document.name, delivers_to.url, '{}', 128)
   returning t.id into own_target;
+  perform rowrelay.add_lanes(own_target);
   insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact, exclude_columns, mask,
                                      before, capture_origin, released_at)
   values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())

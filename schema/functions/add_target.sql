@@ -12,6 +12,7 @@ begin
   insert into rowrelay.target as t (name, url, options, lanes)
   values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
   returning t.id into new_id;
+  perform rowrelay.add_lanes(new_id);
   return new_id;
 exception when unique_violation then
   raise exception 'target "%" exists already', name

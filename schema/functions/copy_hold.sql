@@ -1,7 +1,8 @@
 -- Purpose:    puts what is queued of a table that is copied as a whole into the waiting room, piece by piece, the youngest
---             changes first: so what is left of it outside is always what comes before the rest. What is in flight stays
---             outside; it is waited for by calling this again. At the end the table's refused changes come along: the copy
---             has what they brought, and nobody may retry them after it.
+--             changes first: so what is left of it outside is always what comes before the rest. What is in a lane that
+--             somebody works on, in a transaction or by a lease, stays outside; it is waited for by calling this again. At
+--             the end the table's refused changes come along: the copy has what they brought, and nobody may retry them
+--             after it.
 -- Parameters: number of the backfill; the id below which it goes on (null: at the youngest); how many rows to look at
 -- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
 create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
@@ -15,6 +16,7 @@ declare
   room      integer;
   each_lane integer;
   captures  integer[];
+  lanes     integer[]; -- that are ours until this is committed
 begin
   busy := false;
   -- it is not ended while we are at it
@@ -25,6 +27,11 @@ begin
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   room := rowrelay.waiting_room(b.capture, b.target);
   captures := rowrelay.copied_captures(b.capture, b.target);
+  -- Those that others hold are not waited for: of a busy target some always are.
+  lanes := array(select l.lane from rowrelay.lane l where l.lane = any (rowrelay.lanes_of(b.target)) order by l.lane
+                    for update skip locked);
+  lanes := array(select l from unnest(lanes) as l
+                  where not exists (select from rowrelay.lease e where e.lane = l and e.lease_until > clock_timestamp()));
   each_lane := greatest(100, most_rows / target.lanes);
   -- so far down that no lane has more rows in between than that
   select max(l.lowest) into next
@@ -44,15 +51,16 @@ begin
         offset 0) as q
       cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
      where c.capture = any (captures)
-  ), free as materialized (
-    select q.lane, q.change_id
-      from rowrelay.queue q join found f on q.lane = f.lane and q.change_id = f.change_id
-       for update of q skip locked
   ), held as (
-    update rowrelay.queue q set lane = q.lane + room from free f where q.lane = f.lane and q.change_id = f.change_id
-    returning q.change_id
+    update rowrelay.queue q set lane = q.lane + room from found f
+     where q.lane = f.lane and q.change_id = f.change_id and f.lane = any (lanes)
   )
-  select (select count(*) from found) > (select count(*) from held) into busy;
+  select exists (select from found f where f.lane <> all (lanes)) into busy;
+  if next is null and not busy then
+    -- sent at most once, it is among the refused while it is in flight
+    busy := exists (select from rowrelay.refusal f
+                     where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
+  end if;
   if next is null and not busy then
     with freed as (
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*

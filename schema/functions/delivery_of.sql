@@ -14,6 +14,7 @@ declare
   refused rowrelay.refusal;
   leased  record;
   queued  integer;         -- the lane
+  taker   xid;             -- the last transaction that has taken it out of the queue, or tried to
   status  text;
   result  jsonb;
 begin
@@ -42,7 +43,7 @@ begin
     if status is null then
       select f.* into refused from rowrelay.refusal f where f.target = goes_to.id and f.change_id = delivery_of.change_id;
       if refused.target is null then
-        select q.lane into queued
+        select q.lane, q.xmax into queued, taker
           from rowrelay.queue q
          where q.change_id = delivery_of.change_id
            and q.lane = any (array(select rowrelay.lane_number(goes_to.id, n) + room.lane
@@ -59,9 +60,9 @@ begin
         -- sent at most once, it counts as refused until there is an answer
         when refused.target is not null then 'error'
         when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end
+        -- who has it in hand has deleted it, and not committed
         when exists (select from pg_locks l
-                      where l.locktype = 'advisory' and l.classid = 1919907698 and l.objid = queued::oid
-                        and l.database = (select d.oid from pg_database d where d.datname = current_database())
+                      where l.locktype = 'transactionid' and l.transactionid = taker and l.mode = 'ExclusiveLock'
                         and l.granted) then 'in-progress'
         else 'new' end;
     end if;

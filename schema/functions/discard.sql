@@ -4,26 +4,17 @@
 --             is not known yet, and will be delivered: then the same again.
 -- Parameters: relation; target
 -- Result:     how many changes were given up
--- Errors:     table not captured; no such target; the table never went there; a lease is running (claim=lease)
+-- Errors:     table not captured; no such target; the table never went there
 create or replace function rowrelay.discard(relation regclass, target text) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := (select t.id from rowrelay.target t where t.name = discard.target and t.dropped_at is null);
   capture   rowrelay.capture;
-  lanes     integer[];
-  number    integer;
+  lanes     integer[] := rowrelay.lanes_of(target_id);
   given_up  bigint;
 begin
   -- Before anything else is locked: a batch that is about to halt its target must not wait for us while we wait for it.
-  lanes := array(select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
-                  where t.id = target_id order by 1);
-  foreach number in array lanes loop
-    perform pg_advisory_xact_lock(1919907698, number);
-  end loop;
-  if exists (select from rowrelay.lease l where l.lane = any (lanes) and l.lease_until > clock_timestamp()) then
-    raise exception 'what is queued for target "%" is just being delivered', target using errcode = 'object_in_use',
-      hint = format('Stop it for as long as that takes: rowrelay target pause %s', target);
-  end if;
+  perform rowrelay.lock_lanes(lanes);
 
   capture := rowrelay.captured(relation);
   target_id := rowrelay.target_id(target);

@@ -7,7 +7,8 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp set lock
 declare
   work record;
 begin
-  if not pg_try_advisory_xact_lock(1919907685) then
+  perform from rowrelay.mutex m where m.name = 'index' for update skip locked;
+  if not found then
     return;
   end if;
   for work in select w.* from rowrelay.history_index_work() w order by w.wanted nulls first, w.day desc loop

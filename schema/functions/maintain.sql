@@ -123,6 +123,18 @@ begin
   end;
 
   begin
+    -- The clock was ahead when they were taken: they end when they would have ended if they had been taken now.
+    update rowrelay.lease e set lease_until = clock_timestamp() + e.lasts
+     where e.lease_until > clock_timestamp() + e.lasts;
+    -- lanes of targets that are gone
+    delete from rowrelay.lane l
+     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = k.lane >> 12
+                       where t.dropped_at is not null for update of k skip locked);
+  exception when others then
+    problems := problems || format('lanes and leases could not be cleaned up: %s', sqlerrm);
+  end;
+
+  begin
     delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
   exception when others then
     problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);

@@ -34,7 +34,7 @@ begin
   if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
     raise exception 'no columns are named' using errcode = 'invalid_parameter_value';
   end if;
-  perform pg_advisory_xact_lock(1919907699, 1); -- nothing is sealed meanwhile
+  perform from rowrelay.mutex m where m.name = 'seal' for update; -- nothing is sealed meanwhile
   if old_keys then
     keys := rowrelay.former_keys(captures, key);
   end if;

@@ -22,9 +22,7 @@ begin
     raise exception 'since when, and until when, are changes to be delivered again?' using errcode = 'null_value_not_allowed';
   end if;
   select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
-  if exists (select from rowrelay.document d where d.target = goes_to.id)
-     or goes_to.url ~ E'^(elasticsearch|opensearch)\\+'
-     or goes_to.url ~ '^postgres(ql)?:' and goes_to.options ->> 'mode' is distinct from 'append' then
+  if rowrelay.keeps_state(goes_to) then
     raise exception 'target "%" holds the last state, so old changes are of no use there', target
       using errcode = 'invalid_parameter_value',
             hint = format('Bring rows that are missing or different: rowrelay verify %s --repair', target);
@@ -37,9 +35,7 @@ begin
   end if;
 
   -- Nobody has a batch in hand, or takes one, while older changes are put before it.
-  for lane in -1 .. goes_to.lanes - 1 loop
-    perform pg_advisory_xact_lock(1919907698, rowrelay.lane_number(goes_to.id, lane));
-  end loop;
+  perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
   for capture in
     select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
@@ -55,11 +51,11 @@ begin
       hash := null;
       if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
         select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
-        -- Of a deleted row there may be no more than its key; then it is a barrier, like whatever has no lane.
-        if change.op <> 'd' then
+        -- What leaves a lane, or may do so, is a barrier, as it was when it was captured.
+        if not rowrelay.can_change_lane(capture) then
+          hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
+        elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
           hash := hashes.new_hash;
-        elsif capture.before = 'full' or capture.lane_columns is null or capture.lane_columns <@ capture.key_columns then
-          hash := hashes.old_hash;
         end if;
       end if;
       lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));

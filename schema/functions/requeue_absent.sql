@@ -20,7 +20,6 @@ declare
   absent     text[];
   ids        bigint[];
   lanes      integer[];
-  lane       integer;
   writers    text[];
   holders    text;
   queued     bigint;
@@ -60,11 +59,9 @@ begin
     execute format('select array(select distinct %s from %s order by 1)', lane_of, rowrelay.parsed_keys(capture, '$1'))
        into lanes using absent;
   else
-    lanes := array(select rowrelay.lane_number(target.id, n) from generate_series(-1, target.lanes - 1) as n);
+    lanes := rowrelay.lanes_of(target.id);
   end if;
-  foreach lane in array lanes loop
-    perform pg_advisory_xact_lock(1919907698, lane);
-  end loop;
+  perform rowrelay.lock_lanes(lanes);
   execute format(
     'with gone as materialized ('
       'select d.id, %s as key, %s as lane, %s as old_row '

@@ -1,6 +1,6 @@
 -- Purpose:    queues refused changes again, at their old place. What waits behind them (on_error=block) comes along.
---             It waits until the batches in flight of their lanes are settled. What waits because its target cannot take
---             its table is tried at once.
+--             It waits until the batches in flight of their lanes, and barriers of their targets, are settled. What waits
+--             because its target cannot take its table is tried at once.
 -- Parameters: target (null: all); change ids (null: all that were refused)
 -- Result:     how many changes were queued again, or will be
 -- Errors:     no such target
@@ -18,11 +18,13 @@ begin
     perform rowrelay.target_id(target);
   end if;
 
+  total := rowrelay.retry_truncated(lanes, change_ids);
   foreach lane_number in array lanes loop
     with chosen as (
       select f.change_id, f.capture, f.key from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
+         and not rowrelay.was_truncated_since(f.target, f.capture, f.change_id)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'

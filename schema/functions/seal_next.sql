@@ -10,7 +10,11 @@ declare
   made     integer := 0;
   sealed   integer := 0;
 begin
-  if not exists (select from rowrelay.source s where s.seals) or not pg_try_advisory_xact_lock(1919907699, 1) then
+  if not exists (select from rowrelay.source s where s.seals) then
+    return 0;
+  end if;
+  perform from rowrelay.mutex m where m.name = 'seal' for update skip locked;
+  if not found then
     return 0;
   end if;
   perform rowrelay.close_days();

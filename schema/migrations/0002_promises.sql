@@ -2,6 +2,31 @@ insert into rowrelay.migration (version) values (2);
 
 -- Claims ----------------------------------------------------------------------------------------------------------
 
+-- Processes of the version before lock lanes in another way, so they must not go on beside those of this one. To rename a
+-- column that each of their claims reads waits until none is in flight, and ends them with an error at the next.
+alter table rowrelay.lease rename column failures to expiries;
+alter table rowrelay.lease add lasts interval not null default interval '2 minutes';
+alter table rowrelay.lease alter lasts drop default;
+comment on column rowrelay.lease.lasts is 'how long it lasts from the moment when it was taken or renewed: so no clock can hold it for longer';
+
+create table rowrelay.lane (
+  lane integer primary key
+);
+comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select … for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
+comment on column rowrelay.lane.lane is 'number among the lanes of all targets, see rowrelay.lane_number()';
+insert into rowrelay.lane (lane)
+select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n where t.dropped_at is null;
+
+create table rowrelay.mutex (
+  name text primary key
+);
+comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select … for update), and nobody without rights here can';
+comment on column rowrelay.mutex.name is 'seal: whatever adds to the chain of seals; index: rowrelay.index_closed_days()';
+insert into rowrelay.mutex (name) values ('seal'), ('index');
+
+alter table rowrelay.trouble add probe_until timestamptz;
+comment on column rowrelay.trouble.probe_until is 'until when one process tries the target, and no other does; null: nobody does';
+
 -- Capture ---------------------------------------------------------------------------------------------------------
 
 -- Only of transactions that are still running does it say anything. After a crash there is none.

@@ -12,7 +12,9 @@
 #include "fixture.h"
 
 /* Nothing reaches the log on disk by itself. */
-#define FORGETFUL "wal_writer_delay=10s wal_writer_flush_after=100MB autovacuum=off max_prepared_transactions=4"
+#define FORGETFUL                                                                                                      \
+  "wal_writer_delay=10s wal_writer_flush_after=100MB bgwriter_lru_maxpages=0 autovacuum=off "                          \
+  "max_prepared_transactions=4"
 
 static void begin(struct fixture *f, const char *name, const char *option) {
   fixture_begin(f, name);
@@ -33,6 +35,21 @@ static void crash(struct fixture *f) {
   PQfinish(f->at_source);
   restart_server("source", "immediate");
   f->at_source = connect_to(f->source, NULL);
+}
+
+/* To a server that begins anew by itself. */
+static void reconnect(struct fixture *f) {
+  PQfinish(f->at_source);
+  f->at_source = NULL;
+  for (int attempt = 0; f->at_source == NULL; attempt++) {
+    cr_assert(attempt < 200, "the server does not come back");
+    sleep_seconds(0.1);
+    PGconn *connection = PQconnectdb(f->source);
+    if (PQstatus(connection) == CONNECTION_OK)
+      f->at_source = connection;
+    else
+      PQfinish(connection);
+  }
 }
 
 Test(crash, changes_whose_ids_were_seen_before_the_crash_are_delivered) {
@@ -61,27 +78,24 @@ Test(crash, changes_whose_ids_were_seen_before_the_crash_are_delivered) {
   fixture_end(&f);
 }
 
-/* Has changes delivered that the server has in memory only, and forgets: the process that would write them is killed.
+/*
+ * Has changes delivered that the server has in memory only, and forgets: the process that would write them is killed
+ * before they are settled, because that waits for the disk.
  */
 static void lose_changes(struct fixture *f) {
+  PGconn *holder = connect_to(f->source, NULL);
   sql(f->at_source, "checkpoint");
+  sql(holder, "begin; lock table rowrelay.receipt in exclusive mode");
   pid_t writer = (pid_t)ask_number(f->at_source, "select pid from pg_stat_activity where backend_type = 'walwriter'");
   cr_assert(writer > 0 && kill(writer, SIGSTOP) == 0);
   sql(f->at_source, "select nextval('rowrelay.claim_token') from generate_series(1, 100000)");
   sql(f->at_source, "update item set name = 'lost'");
-  wait_until_empty(f, 10);
+  wait_until(f->at_target, "200", 10, "select count(*) from item where name = 'lost'");
+  wait_until(f->at_target, "t", 10, "select to_regclass('item_changes') is not null");
+  wait_until(f->at_target, "200", 10, "select count(*) from item_changes where new_row ->> 'name' = 'lost'");
   cr_assert(kill(writer, SIGKILL) == 0);
-  PQfinish(f->at_source);
-  f->at_source = NULL;
-  for (int attempt = 0; f->at_source == NULL; attempt++) {
-    cr_assert(attempt < 200, "the server does not come back");
-    sleep_seconds(0.1);
-    PGconn *connection = PQconnectdb(f->source);
-    if (PQstatus(connection) == CONNECTION_OK)
-      f->at_source = connection;
-    else
-      PQfinish(connection);
-  }
+  reconnect(f);
+  PQfinish(holder);
   cr_assert_eq(ask_number(f->at_source, "select count(*) from item where name = 'lost'"), 0, "nothing was forgotten");
 }
 
@@ -319,6 +333,36 @@ Test(crash, a_prepared_transaction_that_outlives_the_crash_is_delivered) {
   wait_until(f.at_target, "prepared", 5, "select name from item where id = 1");
   wait_until_empty(&f, 10);
   check_equal(&f);
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* A killed session makes the server begin anew without a new postmaster, and gives the prepared transaction another
+ * name. */
+Test(crash, a_backfill_goes_on_waiting_for_a_prepared_transaction_after_a_session_was_killed) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=4");
+  fixture_begin(&f, "crash_backfill");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", NULL);
+  sql(f.at_source, "insert into item select n, 'old' from generate_series(1, 200) as n");
+  sql(f.at_source, "begin; insert into item values (1000, 'prepared'); prepare transaction 'test_backfill'");
+  rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "select rowrelay.backfill('item', 'w'); update rowrelay.backfill set way = 'pieces'");
+  wait_until(f.at_source, "t", 20, "select coalesce(note ~ 'a prepared one', false) from rowrelay.backfill");
+  PGconn *victim = connect_to(f.source, NULL);
+  cr_assert(kill(PQbackendPID(victim), SIGKILL) == 0);
+  PQfinish(victim);
+  sleep_seconds(1);
+  reconnect(&f);
+  sleep_seconds(3);
+  cr_assert_str_eq(ask(f.at_source, "select state from rowrelay.backfill"), "waiting");
+  sql(f.at_source, "commit prepared 'test_backfill'");
+  wait_until(f.at_source, "done", 30, "select state from rowrelay.backfill");
+  wait_until_empty(&f, 10);
+  same_rows(&f, "item", "item", "id");
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }

@@ -111,11 +111,6 @@ Test(discard, what_cannot_be_given_up_is_said) {
   cr_expect(strstr(errors, "third is not routed to target \"w\"") != NULL, "%s", errors);
   cr_expect_eq(rowrelay(&f, NULL, &errors, "route", "item", "v", "--remove", "--discard", NULL), 2);
   cr_expect(strstr(errors, "target \"v\" does not exist") != NULL, "%s", errors);
-  sql(f.at_source,
-      "insert into rowrelay.lease select rowrelay.lane_number(id, 0), gen_random_uuid(), gen_random_uuid(), 1, "
-      "now(), now() + '1 hour' from rowrelay.target");
-  cr_expect_eq(rowrelay(&f, NULL, &errors, "route", "item", "w", "--remove", "--discard", NULL), 1);
-  cr_expect(strstr(errors, "rowrelay target pause w") != NULL, "%s", errors);
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 60);
   fixture_end(&f);
 }

@@ -322,16 +322,11 @@ Test(document, nobody_builds_a_document_that_another_is_building) {
   sql(f.at_target, "begin; update doc set status = status where id = 1");
   sql(f.at_source, "update orders set status = 'b' where id = 1");
   pid_t first = fixture_run(&f, "--workers", "1", NULL);
-  wait_until(f.at_source, "1", 10,
-             "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 and database = "
-             "(select oid from pg_database where datname = current_database())");
+  wait_until(f.at_source, "1", 10, LOCKED_LANES);
   pid_t second = fixture_run(&f, "--workers", "1", NULL);
   sql(f.at_source, "update orders set status = 'c' where id = 1");
   sleep_seconds(1);
-  cr_assert_str_eq(ask(f.at_source,
-                       "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 and "
-                       "database = (select oid from pg_database where datname = current_database())"),
-                   "1");
+  cr_assert_str_eq(ask(f.at_source, LOCKED_LANES), "1");
   sql(f.at_target, "commit");
   wait_until_empty(&f, 20);
   documents_are_right(&f);

@@ -530,7 +530,7 @@ Test(refusal, a_row_that_waits_for_another_does_not_come_after_its_own_deletion)
   rowrelay_ok(&f, "capture", "parent", "--to", "w", NULL);
   sql(f.at_source, "insert into parent values (1)");
   /* As if another process had the parent. */
-  sql(f.at_source, "select pg_advisory_lock(1919907698, lane) from rowrelay.queue");
+  PGconn *holder = lock_queued_lanes(&f);
   /* The second one, which is refused for good, parts the first from the third when the batch is split. */
   sql(f.at_source,
       "insert into item (id, price) values (1, 1); insert into item (id, price, code) values (2, null, null);"
@@ -538,7 +538,7 @@ Test(refusal, a_row_that_waits_for_another_does_not_come_after_its_own_deletion)
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "w 2 insert error", 10,
              "select string_agg(concat_ws(' ', target, key, op, state), ', ') from rowrelay.errors");
-  sql(f.at_source, "select pg_advisory_unlock_all()");
+  PQfinish(holder);
   wait_until_empty(&f, 10);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ') from item"), "3");
   cr_assert_str_eq(errors_of(&f), "w 2 insert error");
@@ -552,7 +552,7 @@ Test(refusal, a_unique_value_that_another_lane_will_free_is_waited_for) {
   sql(f.at_source, "insert into item (id, tag) select n, 't' || n from generate_series(1, 20) as n");
   until_empty(&f);
   sql(f.at_source, "update item set tag = 'free' where id = 1");
-  sql(f.at_source, "select pg_advisory_lock(1919907698, lane) from rowrelay.queue");
+  PGconn *holder = lock_queued_lanes(&f);
   sql(f.at_source,
       "update item set tag = 't1' where id between 2 and 20 and not exists (select from item i where i.tag = 't1')"
       " and id = (select min(id) from item i where i.id > 1 and mod(hashint4(i.id) & 2147483647, 64) <>"
@@ -561,7 +561,7 @@ Test(refusal, a_unique_value_that_another_lane_will_free_is_waited_for) {
   sleep_seconds(1);
   cr_assert_str_eq(errors_of(&f), "");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "2");
-  sql(f.at_source, "select pg_advisory_unlock_all()");
+  PQfinish(holder);
   wait_until_empty(&f, 10);
   cr_assert_str_eq(errors_of(&f), "");
   same_rows(&f, "item", "item", "id");

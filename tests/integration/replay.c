@@ -73,8 +73,8 @@ Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   /* In the place of a process that has a batch of one of the lanes. */
   PGconn *holder = connect_to(f.source, NULL);
   PGconn *replayer = connect_to(f.source, NULL);
-  sql(holder, "begin; select pg_advisory_xact_lock(1919907698, rowrelay.lane_number(id, 7)) from rowrelay.target where "
-              "name = 'lines'");
+  sql(holder, "begin; select from rowrelay.lane where lane = (select rowrelay.lane_number(id, 7) from rowrelay.target "
+              "where name = 'lines') for update");
   start(replayer, "select rowrelay.replay('lines', now() - interval '1 hour')");
   wait_until_blocked(f.at_source, replayer, 10);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.queue"), 0);

@@ -48,9 +48,7 @@ static void wait_until_held(struct fixture *f, const char *count) {
 static void cut_off_from_source(struct fixture *f) {
   sql(f->at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
                     "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f->at_source, "0", 5,
-             "select count(*) from pg_locks where locktype = 'advisory' and classid = 1919907698 "
-             "and database = (select oid from pg_database where datname = current_database())");
+  wait_until(f->at_source, "0", 5, LOCKED_LANES);
 }
 
 Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refused) {

@@ -507,6 +507,12 @@ void wait_until_says(pid_t process, const char *words, double seconds) {
 
 /* ---- what tests ask most --------------------------------------------------------------------------------------- */
 
+PGconn *lock_queued_lanes(struct fixture *fixture) {
+  PGconn *holder = connect_to(fixture->source, NULL);
+  sql(holder, "begin; select from rowrelay.lane where lane in (select lane from rowrelay.queue) for update");
+  return holder;
+}
+
 void wait_until_empty(struct fixture *fixture, double seconds) {
   wait_until(fixture->at_source, "0", seconds, "select count(*) from rowrelay.queue");
 }

@@ -112,6 +112,13 @@ const char *process_log(pid_t process);
 /* Waits until it says something that contains `words`; fails the test after `seconds`, showing what it said. */
 void wait_until_says(pid_t process, const char *words, double seconds);
 
+/* As if a process worked on all lanes that have queued rows, until the connection is closed. */
+PGconn *lock_queued_lanes(struct fixture *fixture);
+/* How many lanes somebody works on. */
+#define LOCKED_LANES                                                                                                   \
+  "select (select count(*) from rowrelay.lane) - "                                                                     \
+  "(select count(*) from (select from rowrelay.lane for update skip locked) as l)"
+
 /* Waits until nothing is queued for any target. */
 void wait_until_empty(struct fixture *fixture, double seconds);
 /* Fails the test unless both tables have the same rows, compared as text in the order of `key` (any SQL expression). */
