@@ -124,6 +124,14 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, c
     return true;
   if (sqlstate_is_of_a_table(error->sqlstate))
     error->kind = FAILURE_TABLE;
+  /*
+   * A mirror that refuses to be emptied must not take what came after: executed later, the truncate would remove that
+   * as well. Rows of other tables that still refer to its own may go in a moment.
+   */
+  const struct change *first = push->changes[0];
+  if (error->kind == FAILURE_REFUSED && first->operation == OPERATION_TRUNCATE && postgres->mirror != NULL &&
+      !postgres->settings->document)
+    return push_hold(push, first->capture, error);
   return false;
 }
 

@@ -34,6 +34,14 @@ select t.name as target,
          (select string_agg(format('%s waits since %s (%s attempts): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
                                    h.attempts, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
+         (select format('%s lanes are leased by a process that is gone, until %s', count(*),
+                        to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
+            from rowrelay.lease e
+           where e.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1)
+             and e.lease_until > clock_timestamp()
+             and not exists (select from rowrelay.instance i
+                              where i.id = e.instance and i.heartbeat_at > now() - interval '30 s')
+          having count(*) > 0),
          (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),

@@ -391,6 +391,37 @@ Test(lanes, a_refused_change_that_is_older_than_a_truncate_of_its_partition_does
   fixture_end(&f);
 }
 
+/* Executed after them, it would remove rows that were inserted since. */
+Test(lanes, what_comes_after_a_truncate_that_the_mirror_refuses_waits_for_it) {
+  struct fixture f;
+  begin(&f, "lanes_refused_truncate", "{\"retries\": 0}");
+  sql(f.at_source, "insert into item values (1, 'a'), (2, 'a')");
+  until_empty(&f);
+  sql(f.at_target, "create table child (id int references item); insert into child values (1)");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "truncate item");
+  sql(f.at_source, "insert into item values (3, 'new')");
+  sleep_seconds(2);
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "1 2");
+  cr_expect(strstr(ask(f.at_source, "select note from rowrelay.status where target = 'w'"), "violates foreign key") !=
+            NULL);
+  sql(f.at_target, "delete from child");
+  wait_until(f.at_target, "3", 40, "select string_agg(id::text, ' ' order by id) from item");
+  wait_until_empty(&f, 20);
+  cr_expect_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 0);
+  cr_expect_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
+Test(lanes, status_says_that_lanes_wait_for_the_lease_of_a_process_that_is_gone) {
+  struct fixture f;
+  begin(&f, "lanes_status", "{\"claim\": \"lease\"}");
+  lease_lanes(&f, 100);
+  const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'w'");
+  cr_expect(strstr(note, "65 lanes are leased by a process that is gone, until ") != NULL, "%s", note);
+  fixture_end(&f);
+}
+
 /* ---- rights ---------------------------------------------------------------------------------------------------- */
 
 Test(lanes, a_role_without_rights_cannot_stop_delivery) {
