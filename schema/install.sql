@@ -151,6 +151,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/waiting_room.sql
 \ir ../triggers/enqueue.sql
 \ir ../triggers/add_change.sql
+\ir ../triggers/log_change.sql
+\ir ../triggers/is_left_out.sql
+\ir ../triggers/raise_altered.sql
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/captured_tables.sql
 \ir ../triggers/triggers_on.sql

@@ -18,12 +18,11 @@
 -- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
 --             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
 --             are built from the table
--- Result:     declarations; expressions for whether there may be something of all that when a row is updated, inserted,
---             deleted; then for that case: guarded: statements that look; settled: what is done before the change is
---             logged; noted: and after it
+-- Result:     declarations; then for when there may be something of all that: guarded: statements that look; settled: what
+--             is done before the change is logged; noted: and after it
 create or replace function rowrelay.nesting_statements(
   capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text, can_move boolean,
-  has_documents boolean, caveat text, out declarations text, out at_update text, out at_insert text, out at_delete text,
+  has_documents boolean, caveat text, out declarations text,
   out guarded text, out settled text, out noted text)
 language plpgsql stable as $$
 declare
@@ -43,49 +42,54 @@ declare
   name        constant text := rowrelay.full_name(capture.relation);
   -- nothing keeps their keys apart
   has_children constant boolean := rowrelay.has_children(capture.relation);
+  at_write    text; -- whether there may be something of all that
+  at_delete   text;
 begin
   declarations := concat_ws(E'\n',
            '  may_nest pg_catalog.bool;',
-           '  is_gone  pg_catalog.bool := false;',
+           '  is_gone  may_nest%type;',
            '  is_at    pg_catalog.tid;',
-           '  was_at   pg_catalog.tid;',
+    case when not has_key then
+           '  was_at   is_at%type;' end,
     case when has_key then concat_ws(E'\n',
-           '  rekeyed  pg_catalog.bool := false;',
-           '  is_back  pg_catalog.bool := false;',
-           '  former      pg_catalog.text;',
-           '  former_hash pg_catalog.int4;',
-           '  former_row  pg_catalog.json;',
-           '  is_double   pg_catalog.bool := false;') end);
+           '  rekeyed  may_nest%type;',
+           '  is_back  may_nest%type;',
+           '  former   key%type;',
+           '  former_hash hash%type;',
+           '  former_row  new_row%type;',
+      case when has_children then
+           '  is_double   may_nest%type;' end) end);
 
-  at_insert := case when has_key and has_children then 'true' else followed end;
   if has_key then
-    at_update := format('%s or %s', rekeyed, followed);
+    at_write := concat_ws(' or ', rekeyed, followed, case when has_children then 'op operator(pg_catalog.=) ''i''' end);
     at_delete := case when not is_firm then 'true'
                       when is_filtered then format(E'tg_op operator(pg_catalog.=) ''DELETE'' and %s'
                                                    '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and (%s or %s)',
                                                    came_back, rekeyed, followed)
                       else came_back end;
   else
-    at_update := format('%s or %s', is_own, followed);
+    at_write := format('%s or %s', is_own, followed);
     at_delete := is_own;
   end if;
 
   guarded := concat_ws(E'\n',
-           '    if may_nest then',
+    -- of a row that was inserted there is no old one, and what is compared with that is null
+    format(E'    if op operator(pg_catalog.<>) ''d'' and (%s)\n       or op operator(pg_catalog.=) ''d'' and (%s) then', at_write, at_delete),
+           '      may_nest := true;',
            -- not in what is changed for an image any more
            '      is_at := new.ctid;',
-           '      was_at := old.ctid;',
+    case when not has_key then
+           '      was_at := old.ctid;' end,
            -- another table may have the name by now
     format('      if (pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid) is not true then',
            name, capture.relation::oid),
            '        raise exception ''the table was renamed'';',
            '      end if;',
     format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then', followed),
-    format('        if tg_relid operator(pg_catalog.=) %s::pg_catalog.oid then', capture.relation::oid),
-    format('          is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name),
-           '        else',
-           '          is_gone := rowrelay.is_superseded(tg_relid, is_at);',
-           '        end if;',
+    -- a child that comes later has a trigger of its own, and this function is made anew before
+    case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at);' else
+    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
     format('      rekeyed := op operator(pg_catalog.=) ''u'' and (%s);', rekeyed),
@@ -93,17 +97,21 @@ begin
     format('        if not pg_catalog.row_security_active(%s::pg_catalog.oid) then', capture.relation::oid),
     format('          is_back := exists (select from %s as t where %s);', name, rowrelay.same_key(capture, 't', 'old')),
            '        end if;',
-    format('        former := %s;', old_key),
-    format('        former_hash := %s;', old_hash),
+           '        if rekeyed or is_back then',
+    format('          former := %s;', old_key),
+    format('          former_hash := %s;', old_hash),
+    case when not keeps_before and not has_documents then
+    format('          former_row := %s;', key_row) end,
     case when is_filtered then
-    format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
+    format('          is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
+           '        end if;',
            '      end if;',
     case when has_children then concat_ws(E'\n',
            '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
     format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) tg_relid);', name,
            rowrelay.same_key(capture, 't', 'new')),
            '      end if;') end,
-    case when not keeps_before then concat_ws(E'\n',
+    case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
     format('        former_row := %s;', key_row),
            '      end if;') end) end,
@@ -115,7 +123,7 @@ begin
     case when keeps_before then
            '    former_row := old_row;' end,
            '    if rekeyed or is_back then',
-           '      if not is_back then',
+           '      if is_back is not true then',
     format('        perform rowrelay.add_change(%s, ''d'', former, %s, former_row, null%s);', capture.id,
            case when can_move then 'null' else 'former_hash' end,
            case when keeps_before then ', null, ' || caveat end),
@@ -128,7 +136,7 @@ begin
            '      if is_back then',
     format('        perform rowrelay.record_state(%s, former, %s);', capture.id, case when can_move then 'null' else 'former_hash' end),
            '      end if;') end,
-           '      if not rekeyed then',
+           '      if rekeyed is not true then',
            '        return null;',
            '      end if;',
            '      op := ''i'';',

@@ -62,7 +62,7 @@ begin
   ), numbered as (
     select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
   )
-  select E'  pinned   pg_catalog.text;\n' || string_agg(format('  %s    pg_catalog.text;', n.variable), E'\n' order by n.name),
+  select E'  pinned   key%type;\n' || string_agg(format('  %s    key%%type;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
            format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
            format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),

@@ -7,7 +7,8 @@
 --               2. makes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). This is the one part that could fail where the application's
 --                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
 --                  captured the slow way by rowrelay.record_row();
---               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target. The id is taken
+--               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target
+--                  (rowrelay.log_change). The id is taken
 --                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
 --               4. rings the doorbell if somebody sleeps.
 --             A changed key is two changes: the old key deleted, the new one inserted. What takes a row out of its lane
@@ -28,7 +29,8 @@ declare
   -- a filter's triggers say what a change means: an update may bring a row in, or take it out
   operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
   key_row      text;
-  queue_rows   text;
+  lanes        text;
+  logged       text;
   pins         record;
   images       record;
   documents    record;
@@ -81,33 +83,36 @@ begin
                                      documents.queueing is not null, images.caveat);
 
   select string_agg(
-           format(case when can_move and t.lanes > 1 then '(id, case when moves then %1$s else %2$s end, day, %3$s)'
-                       else '(id, %2$s, day, %3$s)' end,
+           format(case when can_move and t.lanes > 1 then 'case when moves then %1$s else %2$s end' else '%2$s' end,
                   rowrelay.lane_number(t.id, -1) + room,
                   format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s))',
-                         rowrelay.lane_number(t.id, 0) + room, t.lanes),
-                  size),
+                         rowrelay.lane_number(t.id, 0) + room, t.lanes)),
            E',\n         ' order by t.id)
-    into queue_rows
+    into lanes
     from rowrelay.route r join rowrelay.target t on t.id = r.target
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
+  logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+                   coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
+
   body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
-           '  op       pg_catalog."char";',
+    format('  op       pg_catalog."char" := pg_catalog.lower(%s)::pg_catalog."char";', operation),
            '  key      pg_catalog.text;',
            '  hash     pg_catalog.int4;',
-    case when can_move then
-           '  moves    pg_catalog.bool;' end,
-    nesting.declarations,
            '  new_row  pg_catalog.json;',
-           '  old_row  pg_catalog.json;',
+           -- a name for a type that was named before: each name that PostgreSQL has to look up costs a session 2 kB
+           '  old_row  new_row%type;',
+    nesting.declarations,
+    case when can_move then
+           '  moves    may_nest%type;' end,
+    case when nesting.noted is not null or documents.queueing is not null then concat_ws(E'\n',
            '  id       pg_catalog.int8;',
-           '  day      pg_catalog.date;',
-           '  actor    pg_catalog.text;',
-           '  db_user  pg_catalog.text;',
+           '  day      pg_catalog.date;') end,
+           '  actor    key%type;',
+           '  db_user  key%type;',
     images.declarations,
     documents.declarations,
     pins.declarations,
@@ -117,9 +122,7 @@ begin
            '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
            '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
            '  then',
-           -- as PostgreSQL reads a boolean, but without an error
-    concat('    if pg_catalog.lower(pg_catalog.current_setting(''rowrelay.skip'', true))'
-           ' operator(pg_catalog.=) any (''{1,on,t,tr,tru,true,y,ye,yes}''::pg_catalog.text[])', is_relayed, ' then'),
+    format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
            '      return null;',
            '    end if;',
            '    actor := rowrelay.actor();',
@@ -131,33 +134,26 @@ begin
     format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
-    format(E'    if (%s) is not true then\n      raise exception ''the table was altered'';\n    end if;', known),
     pins.pin,
-    format('    if %s operator(pg_catalog.=) ''UPDATE'' then', operation),
-           '      op := ''u'';',
-    new_is_null,
-    old_is_null,
+           '    if op operator(pg_catalog.<>) ''d'' then',
+    -- first, because nothing is made of a row that has other columns
+    format('      hash := case when %s then %s else rowrelay.raise_altered() end;', known, new_hash),
     format('      key := %s;', new_key),
-    format('      hash := %s;', new_hash),
-    format('      may_nest := %s;', nesting.at_update),
+    new_is_null,
+    case when old_is_null is not null then concat_ws(E'\n',
+           '      if op operator(pg_catalog.=) ''u'' then',
+    old_is_null,
+           '      end if;') end,
     case when can_move then
       format('      moves := not (%s) and hash operator(pg_catalog.<>) %s;', rekeyed, old_hash) end,
-    format('    elsif %s operator(pg_catalog.=) ''INSERT'' then', operation),
-           '      op := ''i'';',
-    new_is_null,
-    format('      key := %s;', new_key),
-    format('      hash := %s;', new_hash),
-    format('      may_nest := %s;', nesting.at_insert),
            '    else',
-           '      op := ''d'';',
-    old_is_null,
+    format('      hash := case when %s then %s else rowrelay.raise_altered() end;', known, old_hash),
     format('      key := %s;', old_key),
-    format('      hash := %s;', old_hash),
     case when can_move then
            '      moves := true;' end,
+    old_is_null,
     case when not keeps_before then
       format('      old_row := %s;', key_row) end,
-    format('      may_nest := %s;', nesting.at_delete),
            '    end if;',
     nesting.guarded,
     images.statements,
@@ -165,38 +161,30 @@ begin
     pins.unpin,
            '  exception when others then',
            '    declare',
-           '      problem pg_catalog.text := sqlerrm;',
+           '      problem key%type := sqlerrm;',
            '    begin',
            -- in what was changed for an image they are not any more
-           '      is_at := coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end);',
-           '      was_at := coalesce(was_at, old.ctid);',
-    format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid, is_at, was_at);', capture.id, operation),
+    format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
+    format('        coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+           case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',
            '  end;',
            '',
     nesting.settled,
-           '  day := rowrelay.partition_day();',
-           -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
-           '  db_user := coalesce(db_user, session_user);',
-    format('  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,'
-           ' application_name, client_addr, old_row, new_row%s)', case when images.caveat is not null then ', caveat' end),
-           '  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day,',
-    format('          %s, op, key,', capture.id),
-           '          actor, db_user, pg_catalog.current_setting(''application_name''), rowrelay.client_addr(),',
-    format('          old_row, new_row%s);', ', ' || images.caveat),
-    case when nesting.noted is not null or queue_rows is not null or documents.queueing is not null then
-             '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);' end,
+    -- an assignment is cheaper than PERFORM
+    format('  is_gone := %s;', logged),
+    case when nesting.noted is not null or documents.queueing is not null then concat_ws(E'\n',
+             '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
+             '  day := rowrelay.partition_day();') end,
     nesting.noted,
-    case when queue_rows is not null or documents.queueing is not null then concat_ws(E'\n',
-      case when queue_rows is not null then concat_ws(E'\n',
-             '  insert into rowrelay.queue (change_id, lane, day, bytes)',
-        format('  values %s;', queue_rows)) end,
-      documents.queueing,
+    documents.queueing,
+    case when documents.queueing is not null then concat_ws(E'\n',
              '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
-           '  return null;',
+           -- what is returned does not matter, and a variable is no expression that a session would have to plan
+           '  return old;',
            'end');
   -- A column may be called like what quotes the text.
   while position(quote in body) > 0 loop

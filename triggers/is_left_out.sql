@@ -1,0 +1,10 @@
+-- Purpose:    whether what this transaction writes is not to be captured: it has asked for that, or it is rowrelay's own work
+-- Parameters: whether that is captured too
+create or replace function rowrelay.is_left_out(capture_origin boolean) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  -- as PostgreSQL reads a boolean, but without an error
+  return coalesce(lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
+                  or not capture_origin and current_setting('rowrelay.origin', true) <> '', false);
+end
+$$;

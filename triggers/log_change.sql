@@ -1,0 +1,32 @@
+-- Purpose:    writes a change into the log and the queue, and rings the doorbell if somebody sleeps: the last thing that every
+--             generated trigger function does. It is one function for all tables, because each session keeps the plans of
+--             each function: some kilobytes for each statement. Nothing in it depends on the session's search_path.
+-- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
+-- Result:     true
+create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text, old_row json,
+                                               new_row json, caveat json, lanes integer[], bytes integer) returns boolean
+language plpgsql as $$
+declare
+  id  pg_catalog.int8;
+  day pg_catalog.date := rowrelay.partition_day();
+begin
+  -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
+  db_user := coalesce(db_user, session_user);
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                               application_name, client_addr, old_row, new_row, caveat)
+  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
+  if lanes is null then
+    return true;
+  end if;
+  insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lanes[1], day, bytes);
+  for other in 2 .. pg_catalog.cardinality(lanes) loop
+    insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lanes[other], day, bytes);
+  end loop;
+  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return true;
+end
+$$;
