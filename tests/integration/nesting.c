@@ -18,7 +18,7 @@
 #include "nasty.h"
 
 #define PROBLEM 2000
-#define USUAL_SEEDS 12
+#define USUAL_SEEDS 25
 
 /*
  * What a target does with the log that takes one change at a time: replay() goes on from where it was, and says what is

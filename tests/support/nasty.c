@@ -64,7 +64,7 @@ static void add_parts(struct author *author, int t, bool by_range) {
 
 static void add_table(struct author *author, int t) {
   static const char *const COLUMNS = "id int not null, g int not null, n int default 0, s text default 'x'";
-  enum kind kind = (enum kind)(roll(&author->dice, PARENT) - 1);
+  enum kind kind = (enum kind)(roll(&author->dice, KINDS) - 1);
   author->kinds[t] = kind;
   switch (kind) {
   case KEYED:
