@@ -158,7 +158,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/captured_tables.sql
 \ir ../triggers/triggers_on.sql
 \ir ../triggers/own_triggers.sql
-\ir ../triggers/has_row_triggers.sql
 \ir ../triggers/is_superseded.sql
 \ir ../triggers/part_state.sql
 \ir functions/same_key.sql

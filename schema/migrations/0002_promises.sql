@@ -46,6 +46,7 @@ comment on column rowrelay.follower.change_id is 'the change that says that it w
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.record_change(integer, text, json, json, text);
+drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
