@@ -139,7 +139,7 @@ Test(capture_options, a_filter_can_be_changed) {
   sql(f.at_source, "select rowrelay.capture_table('item'); insert into item values (6, 6), (7, 70)");
   cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:3 i:103 i:4 i:6 i:7");
   cr_assert_str_eq(
-      ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%' and tgenabled = 'A'"), "6");
+      ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%' and tgenabled = 'A'"), "9");
   fixture_end(&f);
 }
 
