@@ -287,10 +287,11 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
                         : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
-    ok = plan.in_ranges ? compare_ranges(verify, &plan, error)
-                        : narrow(verify, &plan, NULL, &verify->report.rows, error);
-    bool decided =
-        ok && decider_decide(&verify->decider, &plan, error) && decider_repair(&verify->decider, &plan, error);
+    ok = plan.nothing     ? true
+         : plan.in_ranges ? compare_ranges(verify, &plan, error)
+                          : narrow(verify, &plan, NULL, &verify->report.rows, error);
+    bool decided = ok && (plan.nothing || (decider_decide(&verify->decider, &plan, error) &&
+                                           decider_repair(&verify->decider, &plan, error)));
     report_table_end(&verify->report, decided);
     if (!ok)
       decider_forget(&verify->decider);

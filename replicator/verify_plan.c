@@ -59,8 +59,8 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
   return true;
 }
 
-/* Columns of verify_source.sql and verify_document.sql */
-enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH };
+/* Columns of verify_source.sql and verify_document.sql, which have the last ones to themselves. */
+enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH, SOURCE_IS_EMPTY = 4 };
 
 static bool count_blocks(struct plan *plan, struct pair *pair, const char *here, const char *there,
                          struct error *error) {
@@ -76,6 +76,21 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
   return true;
 }
 
+/* A mirror is made when the first row comes. */
+static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
+  if (plan->oid != NULL) {
+    const struct query query = {.name = NULL, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
+    PGresult *reply = NULL;
+    if (!ask_one(pair, SIDE_SOURCE, &query, NO_VALUES, &reply, error))
+      return false;
+    plan->nothing = reply_bool(reply, 0, 0);
+    PQclear(reply);
+  }
+  return plan->nothing ||
+         error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
+                   PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
+}
+
 static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,
                  struct error *error) {
   const char *into_table = PQgetvalue(source, 0, SOURCE_INTO_TABLE);
@@ -87,8 +102,7 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
   if (!resolve(pair, into_table, &name, error))
     goto done;
   if (PQntuples(name) == 0) {
-    error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target", into_table,
-              plan->relation);
+    ok = miss_table(plan, pair, source, error);
     goto done;
   }
   ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target,

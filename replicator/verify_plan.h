@@ -14,6 +14,7 @@ struct plan {
   const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */
   const char *relation; /* its name, for people; borrowed */
   int capture;
+  bool nothing;               /* no row goes to the target, and the table is not there yet: there is no plan */
   bool keyless;               /* rows are told apart by all they hold */
   bool in_ranges;             /* rows can be read in order of the key on both sides */
   int64_t blocks[SIDE_COUNT]; /* how many there are to be read, where that is not so */

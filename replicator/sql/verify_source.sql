@@ -1,8 +1,13 @@
 -- What has to be known of a captured table to compare it, as one JSON document for verify_target.sql; its name in the
--- target; whether it has no key; the capture.
+-- target; whether it has no key; the capture; a statement that tells whether it has no row that goes there.
 --   $1 oid of the table  $2 target
 with capture as (
-  select c.*, r.into_table, r.target, rowrelay.live_key(c) as live_key
+  select c.*, r.into_table, r.target, rowrelay.live_key(c) as live_key,
+         case when c.row_filter is not null then coalesce(
+           -- as it was understood when the triggers were made, with the row called new
+           (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
+             where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert'),
+           c.row_filter) end as condition
     from rowrelay.capture c
     join rowrelay.route r on r.capture = c.id and r.target = $2::integer and r.until_id is null
    where c.relation = $1::oid and c.released_at is null
@@ -35,11 +40,7 @@ select json_build_object(
          'capture', c.id,
          'target', c.target,
          'relation', rowrelay.full_name(c.relation),
-         'filter', case when c.row_filter is not null then coalesce(
-           -- as it was understood when the triggers were made, with the row called new
-           (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
-             where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert'),
-           c.row_filter) end,
+         'filter', c.condition,
          'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
          'key_size', cardinality(c.live_key),
          'columns', (select json_agg(json_build_object(
@@ -78,5 +79,6 @@ select json_build_object(
          'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')),
        c.into_table,
        cardinality(c.live_key) = 0,
-       c.id
+       c.id,
+       format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true'))
   from capture c;

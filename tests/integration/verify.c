@@ -583,3 +583,25 @@ Test(verify, no_document_is_found_different_under_load_but_the_one_that_is) {
   PQfinish(writers[1]);
   fixture_end(&f);
 }
+
+/* A mirror is made when the first row comes. */
+Test(verify, a_table_that_is_empty_and_has_no_mirror_yet_is_equal) {
+  struct fixture f;
+  const char *output;
+  const char *errors;
+  fixture_begin(&f, "verify_empty");
+  sql(f.at_source, "create table item (id int primary key, n int); create table bare (n int);"
+                   "create table few (id int primary key, n int); insert into few values (1, 1)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "bare", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "few", "--to", "w", "--create", "--where", "n > 5", NULL);
+  cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", NULL), 0, "%s", errors);
+  cr_assert_not_null(strstr(output, "public.item"), "%s", output);
+  cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", "bare", "--json", NULL), 0, "%s", errors);
+  /* One that has rows must be there. */
+  sql(f.at_source, "set rowrelay.skip = on; insert into item values (1, 1)");
+  cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", NULL), 1, "%s", output);
+  cr_assert_not_null(strstr(errors, "where public.item goes, does not exist in the target"), "%s", errors);
+  cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", "few", NULL), 0, "%s", errors);
+  fixture_end(&f);
+}
