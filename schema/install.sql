@@ -41,6 +41,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/day_bounds.sql
 \ir functions/last_id_up_to.sql
 \ir functions/take_job.sql
+\ir functions/is_alive.sql
 \ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
 \ir functions/key_hash.sql

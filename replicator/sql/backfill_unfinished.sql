@@ -1,6 +1,6 @@
 -- Backfills that are not finished, and whether each may be tried now: number and what to call it.
 --   $1 names of targets; null: all
-select b.id, c.relation_name || ' to ' || t.name, b.retry_at is null or b.retry_at <= clock_timestamp()
+select b.id, c.relation_name || ' to ' || t.name, (b.retry_at between clock_timestamp() and clock_timestamp() + interval '10 s') is not true
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target

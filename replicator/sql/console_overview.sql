@@ -12,5 +12,5 @@ select json_build_object(
                           left join lateral (
                             select sum(cardinality(q.change_ids)) as changes
                               from rowrelay.target t
-                              join rowrelay.receipt q on q.target = t.id and q.settled_at > now() - interval '1 min'
+                              join rowrelay.receipt q on q.target = t.id and q.settled_at between now() - interval '1 min' and now() + interval '1 min'
                              where q.instance = p.id) as r on true) as i));

@@ -11,7 +11,7 @@ select t.id, t.version, t.name, coalesce(p.url, t.url), t.state, t.lanes, rowrel
        coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0),
        (select s.id from rowrelay.source s),
        coalesce((select sum(i.workers) from rowrelay.instance i
-                  where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets))), 0),
+                  where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets))), 0),
        t.reason,
        p.id is not null,
        o.options,

@@ -8,8 +8,9 @@ with noted as (
           clock_timestamp() + greatest($4::bigint, 10, 100 * random()) * interval '1 ms')
   on conflict (target) do update
     set last_at = clock_timestamp(), message = excluded.message, hint = excluded.hint,
-        attempts = o.attempts + (o.retry_at <= clock_timestamp())::integer,
-        retry_at = case when o.retry_at <= clock_timestamp()
+        attempts = o.attempts + (o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp())::integer,
+        -- what was noted while the clock was ahead does not count
+        retry_at = case when o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp()
                         then clock_timestamp()
                              + greatest($4::bigint, 10, least(30000, 100 * 2 ^ least(o.attempts, 20)) * random())
                                * interval '1 ms'

@@ -1,13 +1,15 @@
 -- Whether the caller may try a target that failed: one at a time may, when it is due. Nobody else may until
 -- trouble_leave.sql, or for 15 s, should the process that tries it die. Else: in how many milliseconds it is due. No line: it
--- is well again.
+-- is well again. What was noted while the clock was ahead is due.
 --   $1 target
 with taken as (
   update rowrelay.trouble o set probe_until = clock_timestamp() + interval '15 s'
-   where o.target = $1::integer and o.retry_at <= clock_timestamp()
+   where o.target = $1::integer and (o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp())
      and (o.probe_until is null
           or o.probe_until not between clock_timestamp() and clock_timestamp() + interval '15 s')
   returning o.target
 )
-select exists (select from taken), greatest(0, extract(epoch from o.retry_at - clock_timestamp()) * 1000)::bigint
+select exists (select from taken),
+       case when o.last_at > clock_timestamp() then 0
+            else greatest(0, extract(epoch from o.retry_at - clock_timestamp()) * 1000) end::bigint
   from rowrelay.trouble o where o.target = $1::integer;

@@ -28,7 +28,7 @@ select exists (select from queued),
        (select coalesce(json_agg(distinct w.key), '[]') from waiting w where w.key is not null),
        (select case when t.state <> 'running' then t.state
                     when exists (select from rowrelay.instance i
-                                  where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets)))
+                                  where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
                       then 'running'
                     else 'not running' end
           from rowrelay.target t where t.id = $1::integer);

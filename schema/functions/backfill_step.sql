@@ -83,7 +83,7 @@ begin
         and rowrelay.backlog(target, most_queued) >= most_queued then
     note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,
                    case when not exists (select from rowrelay.instance i
-                                          where i.heartbeat_at > now() - interval '30 s'
+                                          where rowrelay.is_alive(i.heartbeat_at)
                                             and (i.targets is null or target.id = any (i.targets)))
                         then ', and no rowrelay run is at it' end);
   else

@@ -13,11 +13,12 @@ begin
   waits_for := backfill.waits_for;
   waits_since := coalesce(backfill.waits_since, clock_timestamp());
   -- A transaction can be seen to have committed a moment before other processes are told that functions have changed.
-  if waits_since > clock_timestamp() - interval '50 ms' then
+  if waits_since between clock_timestamp() - interval '50 ms' and clock_timestamp() then
     return;
   end if;
   writers := rowrelay.backfill_writers(capture);
-  if waits_for is null then
+  -- A time that is to come was noted while the clock was ahead, and does not tell.
+  if waits_for is null or waits_since > clock_timestamp() then
     waits_for := writers;
     waits_since := clock_timestamp();
   else

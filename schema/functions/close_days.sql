@@ -17,6 +17,11 @@ begin
     raise exception 'days of the log can be closed in a transaction that is read committed only'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
+  -- Changes that were captured while the clock was ahead do not keep a day for longer than two days from now.
+  update rowrelay.day d set ends_at = clock_timestamp() + interval '2 days'
+   where d.ends_at > clock_timestamp() + interval '2 days';
+  -- A day may be open again, after a clock went back: who wrote then is not whom it has to wait for when it is past.
+  delete from rowrelay.day d using rowrelay.source s where d.closed_at is null and d.day >= s.open_from;
   select s.open_from into open_from from rowrelay.source s where s.open_since < clock_timestamp() - settled;
   if not exists (select from rowrelay.partition_days() p
                   where p.day < open_from
@@ -28,7 +33,8 @@ begin
   insert into rowrelay.day as d (day, waits_for)
   select p.day, present from rowrelay.partition_days() p where p.day < open_from
   on conflict (day) do update
-    set waits_for = array(select w from unnest(d.waits_for) as w where w = any (present))
+    -- A prepared transaction that has outlived a restart has got another name by it (-1/…), and nobody knows when it began.
+    set waits_for = array(select w from unnest(present) as w where w = any (d.waits_for) or w like '-1/%')
     where d.closed_at is null;
   for closing in
     select d.day, p.partition from rowrelay.day d join rowrelay.partition_days() p on p.day = d.day

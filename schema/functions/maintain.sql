@@ -135,7 +135,7 @@ begin
   end;
 
   begin
-    delete from rowrelay.instance i where i.heartbeat_at < now() - interval '1 day';
+    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day' and now() + interval '1 day';
   exception when others then
     problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);
   end;

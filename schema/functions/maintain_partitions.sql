@@ -4,6 +4,8 @@
 --             Nor does it name a day before yesterday, or one that is closed: a transaction that lasts for longer goes on
 --             in the first open day, so that old days stay as they are and can be dropped.
 --             A new partition is attached rather than created in place, because that lets writers go on.
+--             Days that were closed while the clock was ahead stay so, and those after them that are open take their place:
+--             what is written now may be in a day with a later name, but a fortnight later at most.
 -- Parameters: days to make ahead
 -- Result:     number of partitions made
 -- Errors:     lock_not_available when rowrelay.change is locked by somebody for longer than a moment
@@ -17,7 +19,17 @@ declare
   first_day date;
   last_day  date;
 begin
-  for wanted in select today + n from generate_series(0, days_ahead) as n loop
+  for wanted in
+    -- so many that are not closed
+    select o.day
+      from (select g::date as day
+              from generate_series(today::timestamp,
+                                   today + days_ahead + (select count(*) from rowrelay.day d
+                                                          where d.day >= today and d.closed_at is not null)::integer,
+                                   interval '1 day') as g) as o
+     where not exists (select from rowrelay.day d where d.day = o.day and d.closed_at is not null)
+     order by o.day limit days_ahead + 1
+  loop
     partition := 'change_' || to_char(wanted, 'YYYYMMDD');
     continue when to_regclass('rowrelay.' || partition) is not null;
     execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
@@ -29,13 +41,17 @@ begin
   -- What lies between the two must have no gap. There is one when nobody has run this for weeks, or a clock went wrong.
   select min(p.day) into first_day
     from rowrelay.partition_days() p
-   where p.day >= greatest(today - 1, (select max(d.day) + 1 from rowrelay.day d where d.closed_at is not null));
+   where p.day >= today - 1 and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
   select min(p.day) into last_day
     from rowrelay.partition_days() p
-   where p.day >= first_day and not exists (select from rowrelay.partition_days() n where n.day = p.day + 1);
+   where p.day >= first_day
+     and not exists (select from rowrelay.partition_days() n
+                      where n.day = p.day + 1
+                        and not exists (select from rowrelay.day d where d.day = n.day and d.closed_at is not null));
 
   update rowrelay.source s set open_from = first_day, open_until = last_day, open_since = clock_timestamp()
-   where (s.open_from, s.open_until) is distinct from (first_day, last_day);
+   where (s.open_from, s.open_until) is distinct from (first_day, last_day)
+      or s.open_since > clock_timestamp(); -- by a clock that was ahead
   if found then
     -- The triggers call it under whatever search_path the application has.
     execute format('create or replace function rowrelay.partition_day() returns date language sql stable as %L', format(

@@ -16,13 +16,17 @@ declare
   oldest   bigint;
   total    bigint := 0;
 begin
-  if not exists (select from rowrelay.hold h where h.target = target_id and h.retry_at <= clock_timestamp()) then
+  -- none waits for longer than a minute: what seems to was noted while the clock was ahead
+  if not exists (select from rowrelay.hold h
+                  where h.target = target_id
+                    and h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min') then
     return 0;
   end if;
   perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, as everybody does
   for held in
     select h.* from rowrelay.hold h
-     where h.target = target_id and h.retry_at <= clock_timestamp() + interval '3 s'
+     where h.target = target_id
+       and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
      order by h.capture for update skip locked
   loop
     -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.

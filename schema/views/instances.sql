@@ -5,7 +5,7 @@ select i.id, i.host, i.pid, i.version, i.workers,
               where t.dropped_at is null and (i.targets is null or t.id = any (i.targets)) order by t.name) as targets,
        i.started_at,
        i.heartbeat_at,
-       case when i.heartbeat_at > now() - interval '30 s' then 'running' else 'gone' end as state,
+       case when rowrelay.is_alive(i.heartbeat_at) then 'running' else 'gone' end as state,
        i.doing
   from rowrelay.instance i;
 comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';

@@ -13,7 +13,7 @@ select t.name as target,
        case
          when t.state <> 'running' then t.state
          when not exists (select from rowrelay.instance i
-                           where i.heartbeat_at > now() - interval '30 s' and (i.targets is null or t.id = any (i.targets)))
+                           where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
            then 'not running'
          when o.target is not null then 'failing'
          else 'running'
@@ -23,7 +23,7 @@ select t.name as target,
          clock_timestamp() - (select h.captured_at from rowrelay.change h
                                where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
-                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at > now() - interval '1 min'), 0) as rate,
+                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min' and now() + interval '1 min'), 0) as rate,
        refused.errors,
        refused.blocked,
        concat_ws('; ',

@@ -228,3 +228,106 @@ Test(midnight, a_clock_that_goes_wrong_by_days_leaves_every_writer_a_partition) 
   same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }
+
+/* Whatever was noted while it was ahead is no reason to wait until that time has come. */
+Test(midnight, a_clock_that_was_400_days_ahead_once_holds_nothing_up_afterwards) {
+  struct fixture f;
+  begin(&f, "midnight_ahead", HOUR);
+  char today[16];
+  snprintf(today, sizeof today, "%s", ask(f.at_source, "select rowrelay.partition_day()"));
+  sql(f.at_source, "insert into item values (1, 0)");
+  set_clock(400L * DAY + HOUR);
+  /* All that a process notes: partitions, closed days, its job and that it is alive, a target that fails. */
+  sql(f.at_target, "drop table if exists item; revoke create on schema public from public");
+  for (int i = 0; i < 2; i++) {
+    maintain(&f);
+    past_close(f.at_source);
+    sql(f.at_source, "insert into item values (%d, 0)", 2 + i);
+    set_clock((402L + 3 * i) * DAY + HOUR);
+  }
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "t", 10, "select count(*) > 0 from rowrelay.instances where state = 'running'");
+  stop_process(process, SIGKILL);
+  sql(f.at_source, "insert into rowrelay.trouble (target, last_at, retry_at, message) "
+                   "select id, now(), now() + interval '1 min', 'down' from rowrelay.target "
+                   "on conflict (target) do update set last_at = excluded.last_at, retry_at = excluded.retry_at");
+  maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.maintain_is_due()"), "f");
+  set_clock(HOUR);
+
+  cr_assert_str_eq(ask(f.at_source, "select state from rowrelay.status"), "not running");
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.maintain_is_due()"), "t");
+  sql(f.at_source, "select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.maintain_is_due()"), "f");
+  int64_t ahead = ask_number(f.at_source, "select rowrelay.partition_day() - '%s'::date", today);
+  cr_assert(ahead >= 0 && ahead <= 16, "%lld days", (long long)ahead);
+  sql(f.at_source, "insert into item values (10, 0)");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where closed_at is not null "
+                                    "and day = rowrelay.partition_day()"), "0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where ends_at > now() + interval '3 days'"), "0");
+  log_is_right(&f);
+  process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  wait_until(f.at_source, "running", 10, "select state from rowrelay.status");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* Whoever wrote while it was ahead is not whom a day has to wait for that comes to an end later. */
+Test(midnight, a_day_that_is_open_again_waits_anew_when_it_is_past) {
+  struct fixture f;
+  begin(&f, "midnight_again", HOUR);
+  PGconn *early = connect_to(f.source, NULL);
+  PGconn *late = connect_to(f.source, NULL);
+  sql(early, "begin; insert into item values (1, 0)");
+  char day[16];
+  snprintf(day, sizeof day, "%s", ask(f.at_source, "select rowrelay.partition_day()"));
+  set_clock(2 * DAY + HOUR);
+  maintain(&f);
+  past_close(f.at_source);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is null", day), "1");
+  set_clock(HOUR);
+  maintain(&f);
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.partition_day()"), day);
+  sql(early, "commit");
+  sql(late, "begin; insert into item values (2, 0)");
+  cr_assert_str_eq(ask(late, "select day from rowrelay.change where key = '2'"), day);
+  set_clock(2 * DAY + HOUR);
+  for (int i = 0; i < 3; i++) {
+    maintain(&f);
+    past_close(f.at_source);
+    cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is not null", day), "0");
+  }
+  sql(late, "insert into item values (3, 0); commit");
+  maintain(&f);
+  past_close(f.at_source);
+  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day), "2");
+  fixture_end(&f);
+}
+
+Test(midnight, a_day_waits_for_a_prepared_transaction_that_outlives_a_restart) {
+  struct fixture f;
+  own_server("source", "max_prepared_transactions=2");
+  fixture_begin(&f, "midnight_prepared");
+  sql(f.at_source, "create table item (id int primary key, n int); select rowrelay.capture_table('item')");
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin; insert into item values (1, 0); prepare transaction 'away'");
+  sql(f.at_source, "update rowrelay.source set open_from = open_from + 2, open_since = now() - interval '1 min'");
+  char day[16];
+  snprintf(day, sizeof day, "%s", ask(f.at_source, "select (now() at time zone 'UTC')::date"));
+  sql(f.at_source, "select rowrelay.close_days()");
+  cr_assert_str_eq(ask(f.at_source, "select cardinality(waits_for) from rowrelay.day where day = '%s'", day), "1");
+  PQfinish(writer);
+  PQfinish(f.at_source);
+  restart_server("source", "fast");
+  f.at_source = connect_to(f.source, NULL);
+  for (int i = 0; i < 2; i++) {
+    sql(f.at_source, "select rowrelay.close_days()");
+    cr_assert_str_eq(ask(f.at_source, "select closed_at is null from rowrelay.day where day = '%s'", day), "t");
+  }
+  sql(f.at_source, "commit prepared 'away'");
+  sql(f.at_source, "select rowrelay.close_days()");
+  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day), "1");
+  fixture_end(&f);
+}
