@@ -78,7 +78,7 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
 
 /* A mirror is made when the first row comes. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
-  if (plan->oid != NULL) {
+  if (plan->oid != NULL && reply_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
     const struct query query = {.name = NULL, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
     PGresult *reply = NULL;
     if (!ask_one(pair, SIDE_SOURCE, &query, NO_VALUES, &reply, error))

@@ -1,8 +1,9 @@
 -- What has to be known of a captured table to compare it, as one JSON document for verify_target.sql; its name in the
--- target; whether it has no key; the capture; a statement that tells whether it has no row that goes there.
+-- target; whether it has no key; the capture; where its table there is made when the first row comes, a statement that tells
+-- whether it has none that goes there.
 --   $1 oid of the table  $2 target
 with capture as (
-  select c.*, r.into_table, r.target, rowrelay.live_key(c) as live_key,
+  select c.*, r.into_table, r.target, r.create_table, rowrelay.live_key(c) as live_key,
          case when c.row_filter is not null then coalesce(
            -- as it was understood when the triggers were made, with the row called new
            (select substring(pg_get_triggerdef(t.oid) from ' WHEN \((.*)\) EXECUTE FUNCTION ') from pg_trigger t
@@ -80,5 +81,6 @@ select json_build_object(
        c.into_table,
        cardinality(c.live_key) = 0,
        c.id,
-       format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true'))
+       case when c.create_table then
+         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true')) end
   from capture c;
