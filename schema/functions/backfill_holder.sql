@@ -37,7 +37,7 @@ begin
   execute format('select %s, xmax from only %s as new where %s order by %s limit 1',
                  rowrelay.key_expression(capture.relation, capture.key_columns, 'new'), backfill.part,
                  case when backfill.position is null then 'true'
-                      else format('(%s) > %s', columns, rowrelay.backfill_values(backfill.part, names, backfill.position)) end,
+                      else rowrelay.backfill_bound(backfill.part, names, backfill.position, true) end,
                  columns)
      into key, locker;
   lockers := array[locker];

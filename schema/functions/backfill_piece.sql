@@ -40,7 +40,7 @@ begin
     join pg_attribute a on a.attrelid = backfill.part and a.attname = u.name and not a.attisdropped;
 
   condition := case when backfill.position is null then 'true'
-                    else format('(%s) > %s', columns, rowrelay.backfill_values(backfill.part, names, backfill.position)) end;
+                    else rowrelay.backfill_bound(backfill.part, names, backfill.position, true) end;
   execute format('select array[%s], (count(*) over ())::integer from (select %s from only %s as new where %s order by %s limit %s) as piece '
                  'order by %s limit 1',
                  texts, columns, backfill.part, condition, columns, most_rows, downwards)
@@ -51,7 +51,7 @@ begin
   end if;
 
   condition := concat_ws(' and ', condition,
-                         format('(%s) <= %s', columns, rowrelay.backfill_values(backfill.part, names, bound)),
+                         rowrelay.backfill_bound(backfill.part, names, bound, false),
                          '(' || backfill.condition || ')');
   -- A document is read when it is built: what is queued are keys, and no row has to be locked for them.
   select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key

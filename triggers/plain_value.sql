@@ -1,0 +1,11 @@
+-- Purpose:    SQL for a column of a row, to which functions and operators of its type can be applied; see
+--             rowrelay.plain_type()
+-- Parameters: name of the row; name and type of the column
+-- Result:     an expression
+create or replace function rowrelay.plain_value(row_name text, column_name name, of_type oid) returns text
+language plpgsql stable as $$
+begin
+  return format(case when rowrelay.base_type(of_type) = of_type then '%I.%I' else '(%I.%I)::%s' end,
+                row_name, column_name, rowrelay.plain_type(of_type, 0));
+end
+$$;
