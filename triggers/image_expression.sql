@@ -51,7 +51,8 @@ begin
   if conditions is not null then
     image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_object(%L, array[%s])) else %s end',
                     conditions,
-                    coalesce(format('(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row)', shown), image),
+                    coalesce('(select pg_catalog.row_to_json(rowrelay_row.*) from (select ' || shown || ') as rowrelay_row)',
+                             image),
                     names, texts, image);
   end if;
   if keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then

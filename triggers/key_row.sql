@@ -4,13 +4,11 @@
 -- Result:     an expression of type json about the row "old"; 'null' when there is nothing to keep
 create or replace function rowrelay.key_row(capture rowrelay.capture) returns text
 language sql stable as $$
-  select coalesce(format('pg_catalog.json_build_object(%s)', string_agg(format('%L, %s', k.name, rowrelay.safe_json(format('old.%I', k.name), a.atttypid)),
-                                    ', ' order by k.position)), 'null')
+  select coalesce(rowrelay.key_json(capture.relation, array_agg(k.name order by k.position), 'old'), 'null')
     from (select u.name, min(u.position) as position
             from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)
                           || rowrelay.attribute_names(capture.relation, rowrelay.document_columns(capture.id)))
                    with ordinality as u(name, position)
            where u.name is not null
            group by u.name) as k
-    join pg_attribute a on a.attrelid = capture.relation and a.attname = k.name and not a.attisdropped
 $$;

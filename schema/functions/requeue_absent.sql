@@ -24,12 +24,10 @@ declare
   holders    text;
   queued     bigint;
 begin
-  select format('exists (select from %s as new where %s%s)', capture.relation,
-                rowrelay.same_key(capture, 'new', 'wanted'),
-                ' and ' || rowrelay.filter_condition(capture)),
-         format('json_build_object(%s)', string_agg(format('%1$L, wanted.%1$I', name), ', '))
-    into is_there, old_row
-    from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name;
+  is_there := format('exists (select from %s as new where %s%s)', capture.relation,
+                     rowrelay.same_key(capture, 'new', 'wanted'), ' and ' || rowrelay.filter_condition(capture));
+  old_row := rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns),
+                               'wanted');
   lane_of := case when lane_is_known
                   then format('%s + mod(%s & 2147483647, %s)', rowrelay.lane_number(target.id, 0),
                               rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'), target.lanes)
