@@ -9,7 +9,7 @@ declare
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   definitions  text;
 begin
-  select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ') into definitions
+  select string_agg(format('%I %s', a.attname, rowrelay.plain_type(a.atttypid, a.attcollation)), ', ') into definitions
     from pg_attribute a
    where a.attrelid = capture.relation and not a.attisdropped and a.attnum = any (key_columns || lane_columns);
   old_hash := hashint4(capture.id);

@@ -5,7 +5,9 @@ create or replace function rowrelay.lane_state(capture rowrelay.capture) returns
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return (
-    select coalesce(string_agg(format('%s %s %s', u.n, a.atttypid, a.attcollation), ',' order by u.position), '')
+    select coalesce(string_agg(format('%s %s %s%s', u.n, a.atttypid, a.attcollation,
+                                      case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
+                                           then ' any' end), ',' order by u.position), '')
       from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
       left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped);
 end

@@ -21,6 +21,10 @@ begin
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
     perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
   end if;
+  -- another type may have another idea of equality
+  update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
+   where c.id = capture_id
+  returning c.* into capture;
   execute rowrelay.trigger_function(capture);
   -- It runs with its owner's rights, and only the schema's owner is sure to have them.
   if owner <> current_user then

@@ -52,6 +52,9 @@ begin
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
       new_hash := null;
+    -- What stays the same row and goes to another lane is a barrier. A key may only be spelled otherwise.
+    elsif operation = 'UPDATE' and old_hash <> new_hash and (old_key = new_key or not capture.key_is_exact) then
+      new_hash := null;
     end if;
     new_row := rowrelay.trim_image(after_image, images.keep, images.leave_out, images.masks);
     old_row := rowrelay.trim_image(before_image, images.keep, images.leave_out, images.masks);

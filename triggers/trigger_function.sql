@@ -25,7 +25,9 @@ declare
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   has_key      boolean := cardinality(key_columns) > 0;
   keeps_before boolean := rowrelay.keeps_before(capture);
-  can_move     boolean := has_key and rowrelay.can_change_lane(capture);
+  -- without a key a row that is updated may have been inserted in another lane
+  can_move     boolean := case when has_key then rowrelay.can_change_lane(capture)
+                               else coalesce(cardinality(capture.lane_columns), 0) > 0 end;
   -- a filter's triggers say what a change means: an update may bring a row in, or take it out
   operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
   key_row      text;
@@ -61,10 +63,13 @@ begin
   select * into images from rowrelay.image_statements(capture, keeps_before);
   -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
   select case when capture.key_is_exact
-              then string_agg(format('new.%I operator(pg_catalog.<>) old.%I', name, name), ' or ')
+              then string_agg(format('%s operator(pg_catalog.<>) %s',
+                                     rowrelay.plain_value('new', a.attname, a.atttypid),
+                                     rowrelay.plain_value('old', a.attname, a.atttypid)), ' or ' order by u.position)
               else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
     into rekeyed
-    from unnest(rowrelay.attribute_names(relation, key_columns)) as name;
+    from unnest(key_columns) with ordinality as u(number, position)
+    join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
   -- Somebody said that these are the key; a row without one cannot be told from others.
   select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
          format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
@@ -145,7 +150,9 @@ begin
     old_is_null,
            '      end if;') end,
     case when can_move then
-      format('      moves := not (%s) and hash operator(pg_catalog.<>) %s;', rekeyed, old_hash) end,
+      -- a key that is only spelled otherwise is the same row, so it moves too
+      format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
+             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
            '    else',
     format('      hash := case when %s then %s else rowrelay.raise_altered() end;', known, old_hash),
     format('      key := %s;', old_key),

@@ -6,8 +6,9 @@ create or replace function rowrelay.same_key(capture rowrelay.capture, one text,
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
   return (
-    select string_agg(format('%1$I.%2$I operator(%3$s) %4$I.%2$I', one, a.attname, coalesce(e.operator, 'pg_catalog.='), other), ' and '
-                      order by u.position)
+    select string_agg(format('%s operator(%s) %s', rowrelay.plain_value(one, a.attname, a.atttypid),
+                             coalesce(e.operator, 'pg_catalog.='), rowrelay.plain_value(other, a.attname, a.atttypid)),
+                      ' and ' order by u.position)
       from unnest(capture.key_columns) with ordinality as u(number, position)
       join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
       cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class

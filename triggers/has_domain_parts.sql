@@ -1,0 +1,14 @@
+-- Purpose:    whether reading a key may run somebody's CHECK: within an array, a range or a row there is a domain. (A
+--             domain that is the type of the column is left out when keys are read, see rowrelay.plain_type().)
+-- Parameters: relation; attribute numbers
+create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
+language sql stable as $$
+  with recursive part(type) as (
+    select p.type
+      from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p
+     where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+    union
+    select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
+  )
+  select exists (select from part join pg_type t on t.oid = part.type and t.typtype = 'd')
+$$;

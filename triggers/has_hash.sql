@@ -1,0 +1,13 @@
+-- Purpose:    whether every value of a type can be hashed so that equal ones have equal hashes. The hash functions of
+--             arrays, ranges and rows fail when what they hold has none.
+-- Parameters: type (a domain counts as what it is made of)
+create or replace function rowrelay.has_hash(of_type oid) returns boolean
+language plpgsql stable as $$
+declare
+  hashed_as constant oid := rowrelay.hashed_as(of_type);
+begin
+  return hashed_as is not null
+     and (exists (select from pg_type t where t.oid = hashed_as and t.typtype <> 'p')
+          or not exists (select from rowrelay.type_parts(of_type, 0) as p where not rowrelay.has_hash(p.type)));
+end
+$$;

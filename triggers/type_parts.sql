@@ -1,0 +1,18 @@
+-- Purpose:    what values of a type are made of: an array of its elements, a range of its bounds, a row of its columns
+-- Parameters: type (a domain counts as what it is made of); collation of the column
+-- Result:     types with their collations; none for a type that has no parts
+create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+declare
+  base constant oid := rowrelay.base_type(of_type);
+begin
+  return query
+    select e.oid, of_collation from pg_type e where e.typarray = base
+    union all
+    select r.rngsubtype, r.rngcollation from pg_range r
+     where r.rngtypid = base or to_jsonb(r) ->> 'rngmultitypid' = base::text -- PostgreSQL 14 has multiranges
+    union all
+    select a.atttypid, a.attcollation from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+     where t.oid = base and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped;
+end
+$$;
