@@ -28,6 +28,10 @@ bool change_is_keyless(const struct change *change) {
   return change->route->keyless || (has_row && change->key == NULL);
 }
 
+bool change_is_of_any_row(const struct change *change) {
+  return change->has_hash && change->hash == 0;
+}
+
 void batch_init(struct batch *batch) {
   *batch = (struct batch){.count = 0};
 }
@@ -100,5 +104,7 @@ bool change_same_row(const struct change *a, const struct change *b) {
     return false;
   if (a->key == NULL || b->key == NULL)
     return a->key == b->key;
+  if (a->has_hash)
+    return a->hash == b->hash;
   return strcmp(a->key, b->key) == 0;
 }

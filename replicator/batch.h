@@ -31,6 +31,8 @@ struct change {
   int capture;
   enum operation operation;
   const char *key;
+  bool has_hash;       /* texts of such keys may differ though the keys are equal: then the hash tells rows apart */
+  int64_t hash;        /* see identity.h */
   const char *old_row; /* JSON objects */
   const char *new_row;
   const char *text_columns; /* JSON array of names */
@@ -48,6 +50,9 @@ struct change {
  * or had lost it.
  */
 bool change_is_keyless(const struct change *change);
+
+/* Whether nobody can tell which row of its table it is of: what is refused of such rows holds up all of them. */
+bool change_is_of_any_row(const struct change *change);
 
 /* Columns of claim_rows.sql and claim_chosen.sql */
 enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
@@ -95,7 +100,10 @@ void batch_clear(struct batch *batch);
 MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                            struct error *error);
 
-/* Whether both are changes of the same row (of the same table, if it has no key). */
+/*
+ * Whether both are changes of the same row (of the same table, if it has no key). Where keys have hashes it may also be
+ * said of two rows, so that it is good for keeping changes in order, and not for leaving one out.
+ */
 bool change_same_row(const struct change *a, const struct change *b);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hold.h"
+#include "identity.h"
 #include "lease.h"
 #include "metrics.h"
 #include "number.h"
@@ -367,7 +368,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     PQclear(logged);
     return false;
   }
-  if (!batch_read(batch, rows, logged, claim->routes, error))
+  if (!batch_read(batch, rows, logged, claim->routes, error) || !identity_read(claim->source, batch, error))
     return false;
   bool taken = true;
   if (claim->settings->leased && !lease_take(claim, batch, &taken, error))

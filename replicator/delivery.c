@@ -265,7 +265,8 @@ static bool give_up(struct delivery *delivery, bool *more, struct error *error) 
       any_goes_back = delivery->some_go_back = fate->goes_back = true;
     else if (fate->why != NULL)
       fate->outcome = OUTCOME_REFUSED;
-    else if (delivery->on_error == ON_ERROR_BLOCK)
+    else if (delivery->on_error == ON_ERROR_BLOCK ||
+             (delivery->on_error == ON_ERROR_PARK && change_is_of_any_row(change_at(delivery, i))))
       fate->outcome = OUTCOME_BLOCKED;
     else if (delivery->on_error == ON_ERROR_PARK)
       *more = true;

@@ -6,6 +6,8 @@
 /* FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
 static uint64_t hash_row(const struct change *change) {
   uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)change->capture;
+  if (change->has_hash && change->key != NULL)
+    return hash * UINT64_C(31) + (uint64_t)change->hash;
   for (const char *c = change->key; c != NULL && *c != '\0'; c++)
     hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
   return hash ^ (hash >> 32);

@@ -48,6 +48,8 @@ static void add_identity(struct buffer *list, const struct change *change) {
   buffer_add_format(list, "%s{\"id\":%lld,\"capture\":%d", list->length > 1 ? "," : "", (long long)change->id,
                     change->capture);
   add_member(list, "key", change->key);
+  if (change->has_hash)
+    buffer_add_format(list, ",\"hash\":%lld", (long long)change->hash);
 }
 
 static void add_queued(struct buffer *list, const struct change *change) {
@@ -74,20 +76,28 @@ static void add_refused(struct buffer *list, const struct change *change, const 
 
 /* ---- before and after the delivery ----------------------------------------------------------------------------- */
 
+/* Later changes of a refused row wait; and where it cannot be told which row it was, those of any row of its table. */
+static bool may_have_to_wait(const struct delivery *delivery, const struct change *change) {
+  return delivery->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
+}
+
 static bool block_waiting(const struct claim *claim, struct delivery *delivery, struct error *error) {
   const struct batch *batch = delivery->batch;
   struct buffer list;
   list_open(&list);
   for (size_t i = 0; i < batch->count; i++) {
+    if (!may_have_to_wait(delivery, &batch->changes[i]))
+      continue;
     add_identity(&list, &batch->changes[i]);
     buffer_add_string(&list, "}");
   }
   list_close(&list);
   PGresult *reply = NULL;
-  bool ok = buffer_ok(&list, "a list of changes", error) &&
-            source_run(claim->source, &QUERY_blocked_keys, VALUES(number(claim->settings->target).text, list.data),
-                       &reply, error);
-  for (int row = 0; ok && row < PQntuples(reply); row++) {
+  bool ok =
+      buffer_ok(&list, "a list of changes", error) &&
+      (list_is_empty(&list) || source_run(claim->source, &QUERY_blocked_keys,
+                                          VALUES(number(claim->settings->target).text, list.data), &reply, error));
+  for (int row = 0; ok && reply != NULL && row < PQntuples(reply); row++) {
     int64_t id = reply_bigint(reply, row, 0);
     for (size_t i = 0; i < batch->count; i++)
       if (batch->changes[i].id == id)
@@ -106,7 +116,7 @@ static void hold_beforehand(struct delivery *delivery) {
 }
 
 bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error) {
-  if (delivery->batch->receipt.has_refusals && delivery->on_error == ON_ERROR_BLOCK &&
+  if (delivery->batch->receipt.has_refusals && delivery->on_error != ON_ERROR_HALT &&
       !block_waiting(claim, delivery, error))
     return false;
   hold_beforehand(delivery);

@@ -45,6 +45,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/partition_days.sql
 \ir functions/maintain_partitions.sql
 \ir functions/key_hash.sql
+\ir functions/text_hash.sql
 \ir functions/key_partitions.sql
 \ir functions/writing_xids.sql
 \ir functions/index_changes.sql
@@ -128,6 +129,15 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/row_image.sql
 \ir ../triggers/row_as_json.sql
 \ir ../triggers/has_children.sql
+\ir ../triggers/plain_oid.sql
+\ir ../triggers/type_parts.sql
+\ir ../triggers/hashed_as.sql
+\ir ../triggers/has_hash.sql
+\ir ../triggers/text_is_exact.sql
+\ir ../triggers/plain_type.sql
+\ir ../triggers/plain_value.sql
+\ir ../triggers/column_hash.sql
+\ir ../triggers/has_domain_parts.sql
 \ir ../triggers/key_of.sql
 \ir ../triggers/live_key.sql
 \ir ../triggers/image_columns.sql
@@ -148,6 +158,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/document_lanes.sql
 \ir ../triggers/document_statements.sql
 \ir ../triggers/keeps_before.sql
+\ir ../triggers/key_json.sql
 \ir ../triggers/key_row.sql
 \ir ../triggers/waiting_room.sql
 \ir ../triggers/enqueue.sql
@@ -209,7 +220,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/filter_condition.sql
 \ir functions/snapshot_statement.sql
 \ir functions/backfill_order.sql
-\ir functions/backfill_values.sql
+\ir functions/backfill_bound.sql
 \ir functions/backfill_part.sql
 \ir functions/backfill_writers.sql
 \ir functions/backfill_waits.sql
@@ -244,6 +255,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document_cost.sql
 \ir functions/add_document.sql
 \ir functions/drop_document.sql
+\ir functions/row_hashes.sql
+\ir functions/is_same_key.sql
 \ir functions/requeue_present.sql
 \ir functions/requeue_absent.sql
 \ir functions/requeue.sql

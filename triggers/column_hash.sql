@@ -20,7 +20,7 @@ begin
        and p.proargtypes[0] = c.opcintype;
   end if;
   if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then
-    hashes := format('pg_catalog.hashtext(%I.%I::pg_catalog.text)', row_name, column_name);
+    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(format('%I.%I', row_name, column_name), of_type));
   end if;
   return hashes;
 end

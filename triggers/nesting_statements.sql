@@ -123,7 +123,10 @@ begin
     case when keeps_before then
            '    former_row := old_row;' end,
            '    if rekeyed or is_back then',
-           '      if is_back is not true then',
+           -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    case when capture.key_is_exact then
+           '      if is_back is not true then' else
+           '      if true then' end,
     format('        perform rowrelay.add_change(%s, ''d'', former, %s, former_row, null%s);', capture.id,
            case when can_move then 'null' else 'former_hash' end,
            case when keeps_before then ', null, ' || caveat end),

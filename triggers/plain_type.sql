@@ -1,5 +1,5 @@
 -- Purpose:    the name of a type for SQL that must mean the same in every session, with the collation that values of a
---             column have. Of a domain it is what the domain is made of: some functions and operators refuse a domain
+--             column have. It is one without domains: some functions and operators refuse a domain
 --             (those of all enums), and what its CHECK says is nothing to ask again of a value that was a key once.
 -- Parameters: type; collation of the column, 0 for none
 -- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; behind "::" and in a list of columns
@@ -12,6 +12,6 @@ begin
                             from pg_collation c join pg_namespace cn on cn.oid = c.collnamespace
                            where c.oid = of_collation and c.collname <> 'default'), '')
       from pg_type t join pg_namespace n on n.oid = t.typnamespace
-     where t.oid = rowrelay.base_type(of_type));
+     where t.oid = rowrelay.plain_oid(of_type));
 end
 $$;

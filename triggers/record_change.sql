@@ -100,13 +100,15 @@ begin
   end if;
 
   if operation = 'DELETE' or operation = 'UPDATE' and old_key is distinct from new_key then
-    if is_back then
-      perform rowrelay.record_state(capture_id, old_key, old_hash);
-    else
+    -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    if not is_back or not capture.key_is_exact then
       perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
                                   case when keeps_before then old_row
                                        when operation = 'DELETE' then coalesce(old_key_row, old_row) else old_key_row end,
                                   null, problem);
+    end if;
+    if is_back then
+      perform rowrelay.record_state(capture_id, old_key, old_hash);
     end if;
     if operation = 'DELETE' then
       return;

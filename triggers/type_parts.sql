@@ -4,7 +4,7 @@
 create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 declare
-  base constant oid := rowrelay.base_type(of_type);
+  base constant oid := rowrelay.plain_oid(of_type);
 begin
   return query
     select e.oid, of_collation from pg_type e where e.typarray = base

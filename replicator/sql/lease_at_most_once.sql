@@ -1,12 +1,16 @@
 -- Before a batch is pushed that must never be sent twice: it leaves the queue, and counts as refused until it is known what
 -- became of it.
---   $1 target  $2 [{"id", "lane", "day", "bytes", "capture", "key"}]
+--   $1 target  $2 [{"id", "lane", "day", "bytes", "capture", "key", "hash"}]
 with batch as materialized (
-  select * from json_to_recordset($2::json) as r(id bigint, lane integer, day date, bytes integer, capture integer, key text)
+  select r.*, coalesce(r.hash, rowrelay.text_hash(r.key)) as row_hash
+    from json_to_recordset($2::json) as r(id bigint, lane integer, day date, bytes integer, capture integer, key text,
+                                          hash bigint)
 ), gone as (
   delete from rowrelay.queue q using batch b where q.lane = b.lane and q.change_id = b.id
 )
-insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message, detail)
-select $1::integer, b.id, b.lane, b.day, b.bytes, b.capture, b.key, 'error', 1, 'it was sent, and nobody knows whether it arrived',
+insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, message,
+                              detail)
+select $1::integer, b.id, b.lane, b.day, b.bytes, b.capture, b.key, b.row_hash, 'error', 1,
+       'it was sent, and nobody knows whether it arrived',
        'The process ended before there was an answer; it is not sent again by itself (option guarantee=at-most-once).'
   from batch b;

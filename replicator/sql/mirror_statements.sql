@@ -17,7 +17,13 @@ with target as (
   select j.name, j.position, a.attnum, a.attgenerated = '' as writable, a.attidentity = 'a' as identity, format_type(a.atttypid, a.atttypmod) as type,
          j.name in (select json_array_elements_text($3::json)) as in_key,
          j.name in (select json_array_elements_text($4::json)) as as_text,
-         j.name in (select json_array_elements_text($5::json)) as at_source
+         j.name in (select json_array_elements_text($5::json)) as at_source,
+         -- equal values of others may differ all the same, as "Ann" and "ann" do in citext: the row gets what it is now
+         a.attidentity = ''
+         and not (a.atttypid = any ('{int2,int4,int8,oid,uuid,text,varchar,name,bool,bytea,date,timestamp,timestamptz,
+                                      time}'::regtype[])
+                  and not exists (select from pg_collation c where c.oid = a.attcollation and not c.collisdeterministic))
+           as is_spelled
     from target t
     cross join json_array_elements_text($2::json) with ordinality as j(name, position)
     left join pg_attribute a on a.attrelid = t.relation and a.attname = j.name and a.attnum > 0 and not a.attisdropped
@@ -27,7 +33,7 @@ with target as (
                     ', ' order by k.position) filter (where k.writable) as expressions,
          string_agg(format('x.%I', k.name), ', ' order by k.position) filter (where k.writable) as own,
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
-           filter (where k.writable and not k.in_key) as assignments,
+           filter (where k.writable and (not k.in_key or k.is_spelled)) as assignments,
          string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null and not (d.is_whole and not k.at_source)) as missing,
          bool_or(k.at_source) filter (where k.attnum is null) as missing_at_source,
          min(format('%I', k.name)) filter (where k.identity and not k.in_key) as fixed,
@@ -38,10 +44,31 @@ with target as (
              and not exists (select json_array_elements_text($5::json) except select json_array_elements_text($2::json))
              as is_whole) as d
 ), key as (
+  -- by each type's own equality, wherever its operator is; those of all enums, for one, refuse a domain over an enum
   select string_agg(format('%I', k), ', ') as names,
-         string_agg(format('t.%I = k.%I', k, k), ' and ') as matches,
+         string_agg(format('t.%1$I%2$s operator(%3$s) k.%1$I%2$s', k, b.cast_to, coalesce(e.operator, 'pg_catalog.=')),
+                    ' and ') as matches,
          array_agg(k order by k) as sorted
-    from json_array_elements_text($3::json) as k
+    from target t
+    cross join json_array_elements_text($3::json) as k
+    left join pg_attribute a on a.attrelid = t.relation and a.attname = k and a.attnum > 0 and not a.attisdropped
+    left join lateral (
+      with recursive part as (
+        select y.oid, y.typtype, y.typbasetype from pg_type y where y.oid = a.atttypid
+        union all
+        select y.oid, y.typtype, y.typbasetype from part p join pg_type y on p.typtype = 'd' and y.oid = p.typbasetype
+      )
+      select p.oid, case when p.oid <> a.atttypid then '::' || format_type(p.oid, -1) end as cast_to
+        from part p where p.typtype <> 'd') as b on true
+    left join lateral (
+      select format('%I.%s', n.nspname, o.oprname) as operator
+        from pg_opclass c
+        join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+                      and p.amopstrategy = 3
+        join pg_operator o on o.oid = p.amopopr
+        join pg_namespace n on n.oid = o.oprnamespace
+       where c.opcmethod = (select m.oid from pg_am m where m.amname = 'btree') and c.opcdefault
+         and c.opcintype = b.oid) as e on true
 ), source_rows as (
   -- a value that stands in a string of JSON text is taken out of the image itself
   select case when l.any_text

@@ -1,9 +1,14 @@
 -- Changes that were refused, or that wait behind one that was.
---   $1 target  $2 [{"id", "lane", "day", "bytes", "capture", "key", "state", "attempts", "sqlstate", "message", "detail"}]
-insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, sqlstate, message, detail)
-select $1::integer, r.id, r.lane, r.day, r.bytes, r.capture, r.key, r.state, r.attempts, r.sqlstate, r.message, r.detail
+--   $1 target
+--   $2 [{"id", "lane", "day", "bytes", "capture", "key", "hash", "state", "attempts", "sqlstate", "message", "detail"}];
+--      hash: of keys that are not told apart by their texts
+insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
+                              message, detail)
+select $1::integer, r.id, r.lane, r.day, r.bytes, r.capture, r.key, coalesce(r.hash, rowrelay.text_hash(r.key)),
+       r.state, r.attempts, r.sqlstate, r.message, r.detail
   from json_to_recordset($2::json) as r(id bigint, lane integer, day date, bytes integer, capture integer, key text,
-                                        state text, attempts integer, sqlstate text, message text, detail text)
+                                        hash bigint, state text, attempts integer, sqlstate text, message text,
+                                        detail text)
 on conflict (target, change_id) do update
   set state = excluded.state, attempts = refusal.attempts + excluded.attempts, sqlstate = excluded.sqlstate,
       message = excluded.message, detail = excluded.detail, refused_at = excluded.refused_at;

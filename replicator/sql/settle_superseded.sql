@@ -1,12 +1,30 @@
 -- A target that keeps rows' states has no use for a refused change of a row that a newer one has replaced, nor for those
 -- of a table that was truncated since.
---   $1 target  $2 [{"id", "capture", "key"}] of what was delivered; key is null for a truncate
+-- The same row is one with an equal key, which a hash alone does not prove.
+--   $1 target  $2 [{"id", "capture", "key", "hash"}] of what was delivered; key is null for a truncate; hash: of keys
+--   that are not told apart by their texts
 --   $3 token  $4 instance  $5 when the batch was claimed
-with gone as (
+with delivered as materialized (
+  select d.*, coalesce(d.hash, rowrelay.text_hash(d.key)) as row_hash
+    from json_to_recordset($2::json) as d(id bigint, capture integer, key text, hash bigint)
+), moot as materialized (
+  select f.change_id
+    from delivered d
+    join rowrelay.refusal f on f.target = $1::integer and f.capture = d.capture and f.row_hash in (d.row_hash, 0)
+     and f.change_id < d.id and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
+   where d.key is not null
+     and case when f.key = d.key then true
+              when d.hash is null then false
+              else coalesce(rowrelay.is_same_key(d.capture, f.key, d.key), false) end
+  union all
+  select f.change_id
+    from delivered d
+    join rowrelay.refusal f on f.target = $1::integer and f.capture = d.capture and f.change_id < d.id
+     and f.state <> 'waiting'
+   where d.key is null
+), gone as (
   delete from rowrelay.refusal f
-   using json_to_recordset($2::json) as d(id bigint, capture integer, key text)
-   where f.target = $1::integer and f.capture = d.capture and (f.key = d.key or d.key is null) and f.change_id < d.id
-     and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
+   where f.target = $1::integer and f.change_id in (select m.change_id from moot m)
   returning f.change_id, f.message as error
 )
 insert into rowrelay.receipt (token, part, target, outcome, error, attempts, instance, host, pid, claimed_at, settled_at,

@@ -38,7 +38,8 @@ select p.prefix || format('select count(*), coalesce(sum(%s), 0) from %s as new 
               k.parts, r.hash, p.rows, format(p.hash, k.parts)),
        format('select json_build_array(%s)::text from (%s) as k order by k.key offset $2::bigint - 1 limit 1', rowrelay.document_key_text('k.key', p.key_type_oid), k.list),
        p.prefix || format('select w.position, b.hashes, %1$s, false, '
-                '(select f.message from rowrelay.refusal f where f.target = %2$s and f.capture = %3$s and f.key = %1$s '
+                '(select f.message from rowrelay.refusal f where f.target = %2$s and f.capture = %3$s '
+                  'and f.row_hash = rowrelay.text_hash(%1$s) and f.key = %1$s '
                   'order by f.change_id desc limit 1) '
                 'from unnest($1::%4$s[]) with ordinality as w(key, position) '
                 'left join (select new.%5$I as key, array[%6$s]::text as hashes from %7$s as new) as b on b.key = w.key',

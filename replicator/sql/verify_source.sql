@@ -43,11 +43,15 @@ select json_build_object(
          'relation', rowrelay.full_name(c.relation),
          'filter', c.condition,
          'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
+         'row_hash', case when c.key_is_exact
+                          then format('rowrelay.text_hash(%s)', rowrelay.key_expression(c.relation, c.live_key, 'wanted'))
+                          else format('coalesce(nullif(%s, 0), 1)',
+                                      rowrelay.hash_expression(c.id, c.relation, c.live_key, 'wanted')) end,
          'key_size', cardinality(c.live_key),
          'columns', (select json_agg(json_build_object(
                               'name', a.attname,
                               'type', format_type(a.atttypid, a.atttypmod),
-                              'key_type', format_type(a.atttypid, -1),
+                              'key_type', rowrelay.plain_type(a.atttypid, a.attcollation),
                               'category', a.typcategory,
                               'is_masked', c.mask ? a.attnum::text,
                               'mask', c.mask -> a.attnum::text,

@@ -20,7 +20,8 @@
 --   $3 whether the servers agree on md5 only
 with plan as (
   select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture, (d.doc ->> 'target')::integer as target,
-         d.doc ->> 'key_text' as key_text, ' and (' || (d.doc ->> 'filter') || ')' as filter,
+         d.doc ->> 'key_text' as key_text, d.doc ->> 'row_hash' as row_hash,
+         ' and (' || (d.doc ->> 'filter') || ')' as filter,
          case when $3::boolean then format('(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint',
                                           case when getdatabaseencoding() in ('UTF8', 'SQL_ASCII') then '%s' else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
@@ -39,7 +40,10 @@ with plan as (
   select case when count(*) = 1 then min(t.text) else format('concat_ws(%L, %s)', $2::text, string_agg(t.text, ', ' order by t.n)) end as text
     from part t
 ), key_column as (
-  select k.name, k.type, k.position, a.atttypid = 'numeric'::regtype as is_numeric,
+  select k.name, k.type, k.position, base.oid = 'numeric'::regtype as is_numeric,
+         -- operators of all enums, for one, refuse a domain over an enum
+         case when base.oid = a.atttypid then format('new.%I', k.name)
+              else format('(new.%I)::%s', k.name, format_type(base.oid, -1)) end as value,
          -- not every type's own = is where everybody finds it
          coalesce((select format('operator(%I.%s)', n.nspname, o.oprname)
                      from pg_opclass oc
@@ -48,18 +52,24 @@ with plan as (
                      join pg_operator o on o.oid = ao.amopopr
                      join pg_namespace n on n.oid = o.oprnamespace
                     where oc.opcmethod = (select oid from pg_am where amname = 'btree') and oc.opcdefault
-                      and oc.opcintype = coalesce(nullif(t.typbasetype, 0), t.oid) and oc.opcintype >= 10000),
+                      and oc.opcintype = base.oid and oc.opcintype >= 10000),
                   'operator(pg_catalog.=)') as equals
     from plan p
     cross join rows from (json_to_recordset(p.doc -> 'key') as (name text, type text)) with ordinality as k(name, type, position)
     join pg_attribute a on a.attrelid = to_regclass(p.relation) and a.attname = k.name and not a.attisdropped
-    join pg_type t on t.oid = a.atttypid
+    cross join lateral (
+      with recursive part as (
+        select t.oid, t.typtype, t.typbasetype from pg_type t where t.oid = a.atttypid
+        union all
+        select t.oid, t.typtype, t.typbasetype from part p join pg_type t on p.typtype = 'd' and t.oid = p.typbasetype
+      )
+      select p.oid from part p where p.typtype <> 'd') as base(oid)
 ), key as (
   select format('json_build_array(%s)::text',
                 string_agg(format(case when k.is_numeric then 'trim_scale(new.%I)::text' else 'new.%I::text' end, k.name), ', '
                            order by k.position)) as parts,
          string_agg(format('(w.parts ->> %s)::%s as %I', k.position - 1, k.type, k.name), ', ' order by k.position) as wanted,
-         string_agg(format('new.%I %s wanted.%I', k.name, k.equals, k.name), ' and ' order by k.position) as matches
+         string_agg(format('%s %s wanted.%I', k.value, k.equals, k.name), ' and ' order by k.position) as matches
     from key_column k
   having count(*) > 0
 ), in_order as (
@@ -108,12 +118,13 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text),
                   'select w.position, row_.hashes, %2$s, '
                     '%2$s in (select r.key from recent r where r.key is not null) or exists (select from recent r where r.op = ''t'') '
                       'or %2$s in (select json_array_elements_text($4::json)), '
-                    '(select f.message from rowrelay.refusal f where f.target = %3$s and f.capture = %1$s and f.key = %2$s '
+                    '(select f.message from rowrelay.refusal f '
+                      'where f.target = %3$s and f.capture = %1$s and f.row_hash = %9$s and f.key = %2$s '
                       'order by f.change_id desc limit 1) '
                     'from json_array_elements($1::json) with ordinality as w(parts, position) '
                     'cross join lateral (select %4$s) as wanted '
                     'left join lateral (select array[%5$s]::text as hashes from %6$s as new where %7$s%8$s) as row_ on true',
-                  p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter)
+                  p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter, p.row_hash)
          when p.capture is null then
            format('select h.hash::text, count(*), min(left(h.whole::text, 200)) from (select %s as hash, new as whole from %s as new offset 0) as h '
                    'where h.hash = any (array(select json_array_elements_text($1::json)::bigint)) group by h.hash',

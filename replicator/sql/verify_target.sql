@@ -10,7 +10,7 @@ with doc as (
                                                            mask json, key_position integer, sorts text)
 ), attribute as (
   select s.*, a.attnum, a.attgenerated, a.attnotnull, a.attcollation, b.oid as base, b.typcategory as own_category,
-         a.atttypid as own_oid, format_type(a.atttypid, a.atttypmod) as own_type, format_type(a.atttypid, -1) as own_key_type
+         a.atttypid as own_oid, format_type(a.atttypid, a.atttypmod) as own_type, format_type(b.oid, -1) as own_key_type
     from doc d
     cross join source_column s
     left join pg_attribute a on a.attrelid = d.relation and a.attname = s.name and a.attnum > 0 and not a.attisdropped
@@ -111,6 +111,7 @@ select (select string_agg(format('%I', a.name), ', ') from attribute a where a.a
             'target', case when s.is_source then d.doc -> 'target' end,
             'document', case when s.is_source then d.doc -> 'document' end,
             'key_text', case when s.is_source then d.doc -> 'key_text' end,
+            'row_hash', case when s.is_source then d.doc -> 'row_hash' end,
             'columns', (select json_agg(json_build_object('value', case when s.is_source then c.source_value else c.target_value end)
                                         order by c.name collate "C") from compared c),
             'key', (select coalesce(json_agg(json_build_object('name', c.name,

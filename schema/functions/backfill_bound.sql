@@ -1,6 +1,7 @@
 -- Purpose:    the condition that rows stand behind a position in the order of some columns, or not behind it
 -- Parameters: relation; names of the columns; their values at the position, as text; behind: else up to it, and with it
 -- Result:     a condition on a row called new, by the types' own operators, which not everybody's search_path finds
+-- Errors:     a column is of a type whose values cannot be read without running somebody's CHECK
 create or replace function rowrelay.backfill_bound(relation regclass, names text[], texts text[], behind boolean)
 returns text language plpgsql stable as $$
 declare
@@ -13,7 +14,8 @@ declare
   part       record;
 begin
   for part in
-    select rowrelay.plain_value('new', a.attname, a.atttypid) as mine,
+    select u.name, rowrelay.has_domain_parts(relation, array[a.attnum]) as is_checked,
+           rowrelay.plain_value('new', a.attname, a.atttypid) as mine,
            format('%L::%s', u.value, rowrelay.plain_type(a.atttypid, a.attcollation)) as bound,
            -- of a type that has a class of its own; arrays, enums, ranges and rows share those of PostgreSQL
            coalesce(o.schema, 'pg_catalog') as schema, coalesce(o.equal, '=') as equal,
@@ -34,6 +36,11 @@ begin
            and c.opcintype = rowrelay.base_type(a.atttypid)) as o on true
      order by u.position desc
   loop
+    if part.is_checked then
+      raise exception 'table % cannot be read piece by piece: column "%" holds rows with domains', relation, part.name
+        using errcode = 'object_not_in_prerequisite_state', detail = 'Their CHECKs would have to be run again for each piece.',
+              hint = 'Copy the table as a whole into an empty mirror, or make a unique index on other columns.';
+    end if;
     is_usual := is_usual and part.schema = 'pg_catalog';
     of_columns := concat_ws(', ', part.mine, of_columns);
     of_values := concat_ws(', ', part.bound, of_values);

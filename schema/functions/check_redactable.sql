@@ -22,7 +22,7 @@ begin
     from rowrelay.queue q left join rowrelay.target t on t.id = q.lane >> 12 and q.lane >= 0
    where q.change_id = any (change_ids);
   if n > 0 then
-    raise exception '% changes of that row are not delivered yet%', n, coalesce(format(' to target "%s"', target), '')
+    raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
       using errcode = 'object_not_in_prerequisite_state', hint = 'Wait until they are; view rowrelay.status says how far targets are.';
   end if;
   select count(distinct f.change_id), min(t.name) into n, target

@@ -9,7 +9,8 @@ begin
   ), gone as (
     delete from rowrelay.refusal f
      using rowrelay.document d, refused r
-     where d.target = document_id and f.target = d.target and f.capture = d.capture and f.key = r.key
+     where d.target = document_id and f.target = d.target and f.capture = d.capture
+       and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
   ), logged as (
     insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name, client_addr, new_row)
     select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
@@ -17,9 +18,11 @@ begin
       from refused r, rowrelay.document d where d.target = document_id
     returning id, day, capture, key, new_row
   )
-  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, sqlstate, message, detail)
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
+                                message, detail)
   select t.id, l.id, rowrelay.lane_number(t.id, mod(hashtext(l.key) & 2147483647, t.lanes / 2)), l.day,
-         pg_column_size(l.new_row), l.capture, l.key, 'error', r.attempts, r.sqlstate, r.message, r.detail
+         pg_column_size(l.new_row), l.capture, l.key, rowrelay.text_hash(l.key), 'error', r.attempts, r.sqlstate,
+         r.message, r.detail
     from logged l
     join refused r on r.key = l.key
     join rowrelay.target t on t.id = document_id;

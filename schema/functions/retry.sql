@@ -21,7 +21,7 @@ begin
   total := rowrelay.retry_truncated(lanes, change_ids);
   foreach lane_number in array lanes loop
     with chosen as (
-      select f.change_id, f.capture, f.key from rowrelay.refusal f
+      select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
          and not rowrelay.was_truncated_since(f.target, f.capture, f.change_id)
@@ -30,7 +30,9 @@ begin
        where f.lane = lane_number and f.state <> 'waiting'
          and (f.change_id in (select c.change_id from chosen c)
               or f.state = 'blocked'
-                 and exists (select from chosen c where c.capture = f.capture and c.key is not distinct from f.key))
+                 and exists (select from chosen c
+                              where c.capture = f.capture
+                                and (c.row_hash = f.row_hash or 0 in (c.row_hash, f.row_hash))))
       returning f.*
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)

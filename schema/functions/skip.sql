@@ -23,7 +23,7 @@ begin
        and f.lane = any (lanes)
        and f.state = 'error'
        and (change_ids is null or f.change_id = any (change_ids))
-    returning f.target, f.capture, f.key, f.change_id, f.message as error
+    returning f.target, f.capture, f.row_hash, f.change_id, f.message as error
   ), noted as (
     insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
     select nextval('rowrelay.claim_token'), 0, g.target, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
@@ -33,7 +33,8 @@ begin
     select b.change_id from rowrelay.refusal b
      where b.state = 'blocked'
        and exists (select from gone g
-                    where g.target = b.target and g.capture = b.capture and g.key is not distinct from b.key)
+                    where g.target = b.target and g.capture = b.capture
+                      and (g.row_hash = b.row_hash or 0 in (g.row_hash, b.row_hash)))
   )
   select (select count(*) from gone), array(select f.change_id from freed f) into given_up, waiting;
   if cardinality(waiting) > 0 then

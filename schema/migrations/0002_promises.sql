@@ -50,6 +50,19 @@ drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
+alter table rowrelay.refusal add column row_hash bigint not null default 0;
+alter table rowrelay.refusal alter column row_hash drop default;
+-- What is 0 may be any row of its table, which is true until it is retried, skipped or superseded.
+update rowrelay.refusal f
+   set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
+  from rowrelay.capture c
+ where c.id = f.capture and (c.key_is_exact or f.key is null);
+drop index rowrelay.refusal_key;
+create index refusal_row on rowrelay.refusal (target, capture, row_hash);
+comment on column rowrelay.refusal.row_hash is 'tells rows apart, whatever the length of their keys, and by what is equal rather than written alike: rowrelay.text_hash() or rowrelay.row_hashes(); 0: it may be any row of the table';
+
+drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
+
 -- Rights ----------------------------------------------------------------------------------------------------------
 
 -- They believed a row that the caller had made up; the new ones take its number.

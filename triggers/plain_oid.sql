@@ -1,0 +1,14 @@
+-- Purpose:    a type without domains, as far as one can do without them: what a domain is made of, and an array of that
+--             instead of an array of domains
+-- Parameters: type
+-- Result:     type
+create or replace function rowrelay.plain_oid(of_type oid) returns oid
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  base constant oid := rowrelay.base_type(of_type);
+begin
+  return coalesce((select e.typarray from pg_type e
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.typarray = base and d.typtype = 'd')),
+                  base);
+end
+$$;
