@@ -66,7 +66,8 @@ begin
               then string_agg(format('%s operator(pg_catalog.<>) %s',
                                      rowrelay.plain_value('new', a.attname, a.atttypid),
                                      rowrelay.plain_value('old', a.attname, a.atttypid)), ' or ' order by u.position)
-              else format('%s operator(pg_catalog.<>) %s', new_key, old_key) end
+              else format('(%s) collate pg_catalog."C" operator(pg_catalog.<>) (%s) collate pg_catalog."C"',
+                          new_key, old_key) end
     into rekeyed
     from unnest(key_columns) with ordinality as u(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
