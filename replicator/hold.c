@@ -69,8 +69,8 @@ static void add_passed(const struct delivery *delivery, size_t index, struct buf
   const struct batch *batch = delivery->batch;
   int count = 0;
   for (size_t i = index; i < batch->count; i++)
-    count += batch->changes[i].capture == batch->changes[index].capture &&
-             delivery->fates[i].outcome != OUTCOME_HELD && delivery->fates[i].outcome != OUTCOME_RETURNED;
+    count += batch->changes[i].capture == batch->changes[index].capture && delivery->fates[i].outcome != OUTCOME_HELD &&
+             delivery->fates[i].outcome != OUTCOME_RETURNED;
   buffer_add_format(list, "%c{\"capture\":%d,\"count\":%d}", list->length == 0 ? '[' : ',',
                     batch->changes[index].capture, count);
 }

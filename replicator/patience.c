@@ -12,7 +12,7 @@
 #define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
 #define LONG_AWAY_INTERVAL 600000 /* and from then on */
 #define LOOK_INTERVAL 1000
-#define TROUBLE_INTERVAL 10000    /* at least, between two lines that say what the source does not do */
+#define TROUBLE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
 
 static bool give_up(const struct patience *patience, struct error *error) {
   struct error last = *error;
@@ -60,8 +60,8 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   if (!source_run(source, &QUERY_trouble_longest, VALUES(instance), &reply, error))
     return false;
   bool ok = PQntuples(reply) == 0 || reply_bigint(reply, 0, 1) < patience->wait ||
-            error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s",
-                      PQgetvalue(reply, 0, 0), (int)(patience->wait / 1000), PQgetvalue(reply, 0, 2));
+            error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s", PQgetvalue(reply, 0, 0),
+                      (int)(patience->wait / 1000), PQgetvalue(reply, 0, 2));
   PQclear(reply);
   return ok;
 }

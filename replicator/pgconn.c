@@ -200,13 +200,20 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
   bool ok;
   bool again;
   do {
-    const char *const keywords[] = {"tcp_user_timeout", "keepalives_idle",           "keepalives_interval",
-                                    "keepalives_count", "dbname",                    "fallback_application_name",
-                                    "client_encoding",  "host",                      "hostaddr",
-                                    "port",             NULL};
-    const char *const values[] = {USER_TIMEOUT,     KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, KEEPALIVES_COUNT,
-                                  conninfo,         application_name, encoding,           servers.host,
-                                  servers.hostaddr, servers.port,     NULL};
+    const char *const keywords[] = {"tcp_user_timeout",
+                                    "keepalives_idle",
+                                    "keepalives_interval",
+                                    "keepalives_count",
+                                    "dbname",
+                                    "fallback_application_name",
+                                    "client_encoding",
+                                    "host",
+                                    "hostaddr",
+                                    "port",
+                                    NULL};
+    const char *const values[] = {
+        USER_TIMEOUT, KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, KEEPALIVES_COUNT, conninfo, application_name,
+        encoding,     servers.host,    servers.hostaddr,    servers.port,     NULL};
     PQfinish(connection->pg);
     connection->broken = false;
     connection->pg = PQconnectStartParams(keywords, values, 1);

@@ -21,8 +21,9 @@ struct route {
   bool document;           /* no table: a query builds its rows */
   bool key_is_lost;        /* one of its columns was dropped */
   const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
-  const char *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
-  const char *types;       /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
+  const char
+      *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
+  const char *types;   /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
 };
 
 struct routes {

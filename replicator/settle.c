@@ -281,7 +281,8 @@ static bool list_receipts(struct lists *lists, const struct delivery *delivery, 
 static bool lists_ok(const struct lists *lists, struct error *error) {
   return buffer_ok(&lists->delivered_ids, "a list of changes", error) &&
          buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->held, "a list of tables", error) &&
-         buffer_ok(&lists->passed, "a list of tables", error) && buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
+         buffer_ok(&lists->passed, "a list of tables", error) &&
+         buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
          buffer_ok(&lists->gone_ids, "a list of changes", error) &&
          buffer_ok(&lists->returned_ids, "a list of changes", error) &&
          buffer_ok(&lists->delivered, "a list of changes", error) &&

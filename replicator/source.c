@@ -37,8 +37,8 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
  * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither.
  * All our statements go through an index, row by row, so other plans are ruled out. The source may be its own target,
  * so what values' texts mean must not depend on its defaults. A claim's second statement must see what was committed
- * since its first. A machine that has died is to let go of its lanes soon. What is written besides claims may be forgotten
- * by a crash of the source, so those commits need not wait for the disk; settle.c sees to those that must.
+ * since its first. A machine that has died is to let go of its lanes soon. What is written besides claims may be
+ * forgotten by a crash of the source, so those commits need not wait for the disk; settle.c sees to those that must.
  */
 static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard_conforming_strings to on;"
                                     "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"

@@ -57,7 +57,8 @@ struct target_kind {
   /*
    * Blocks until the target has the changes for good, or the settings' push_timeout is over. Errors: FAILURE_REFUSED
    * (some of the changes are at fault), FAILURE_TABLE (its place for one of the tables is: which one, the verdicts say,
-   * unless nobody knows), FAILURE_LATE (there was no answer in time; then a push of nothing tells whether it is well), FAILURE_FENCED (a later claim has been here), else the target is at fault, and will be closed.
+   * unless nobody knows), FAILURE_LATE (there was no answer in time; then a push of nothing tells whether it is well),
+   * FAILURE_FENCED (a later claim has been here), else the target is at fault, and will be closed.
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
   /* Sends something harmless, and appends what came back; NULL: that it can be opened says enough. */

@@ -17,43 +17,18 @@
 #include "number.h"
 #include "queries.h"
 #include "settle.h"
-#include "shell.h"
 #include "source.h"
 #include "target.h"
+#include "work.h"
 
 /* Milliseconds. */
 #define SLOW_LOOK 1000         /* how long to wait for a wake-up before looking all the same */
 #define BUSY_LOOK 200          /* the same when others hold the lanes: they may die, and nobody would ring */
 #define HOLD_INTERVAL 500      /* between looks whether it is time to try what is held */
 #define AGAIN_PAUSE 50         /* before what went back to the queue is claimed again */
-#define RETRY_TIME 300000      /* after which a claim's refused changes are not tried again: its transaction is open */
 #define SOURCE_TIMEOUT 60000   /* for what is asked of the source at once */
 #define SOURCE_FIRST_PAUSE 100 /* before the first reconnection; doubles up to */
 #define SOURCE_LONGEST_PAUSE 5000
-
-/* What a worker has while it runs; only its own thread sees it. */
-struct work {
-  struct worker *worker;
-  struct source *source; /* NULL: not connected */
-  int source_failures;
-  bool has_settings;
-  struct settings settings;
-  struct routes routes;
-  const struct target_kind *kind;
-  struct target *target;     /* NULL: not open */
-  const struct claim *claim; /* only while a batch is delivered */
-  int64_t delivery_began;    /* clock_now(), as is */
-  int64_t source_heard;      /* when the source was last told that the delivery goes on */
-  int64_t leased_until;      /* so long nobody else gets the lanes of a lease */
-  bool source_lost;          /* noticed in the middle of a delivery */
-  struct breaker breaker;
-  bool late_first; /* work that live changes overtake has its turn */
-  bool has_failed; /* in the last attempt; settings and routes were read since */
-  int64_t holds_due; /* clock_now() when to look whether it is time to try what is held */
-  struct batch batch;
-  struct document document; /* only if the target is one; then */
-  struct stale stale;       /* the documents of the batch are what is pushed */
-};
 
 /* ---- the source ------------------------------------------------------------------------------------------------ */
 
@@ -180,12 +155,6 @@ static void report_success(struct work *work) {
     log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
 }
 
-static bool open_target(struct work *work, struct error *error) {
-  if (work->target != NULL)
-    return true;
-  return target_open(&work->target, work->kind, &work->settings, work->source, error);
-}
-
 /* ---- one batch ------------------------------------------------------------------------------------------------- */
 
 /* What was settled, for those who watch. Of documents, `pushed` are those that were built, and the batch what led to
@@ -199,164 +168,6 @@ static void measure_batch(const struct work *work, const struct delivery *pushed
   for (size_t i = 0; metrics_wants_delays() && i < work->batch.count; i++)
     if (work->batch.changes[i].age >= 0 && (work->settings.document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
       histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
-}
-
-/* A lease has to last longer than what is begun under it. */
-static bool outlasts_a_push(const struct work *work) {
-  return work->leased_until - clock_now() >= work->settings.push_timeout;
-}
-
-/*
- * A push in parts, with retries, may take longer than the source waits for a claim that it hears nothing of: it is to
- * hear something now and then. A lease is renewed instead.
- */
-static bool keep_claim(struct work *work, struct error *error) {
-  bool leased = work->settings.leased;
-  int64_t now = clock_now();
-  if (leased ? outlasts_a_push(work) : now - work->source_heard < SOURCE_TIMEOUT)
-    return true;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = leased ? lease_renew(work->claim, &work->batch, error) : source_script(work->source, "select 1", error);
-  work->source_heard = now;
-  work->leased_until = now + work->settings.lease;
-  work->source_lost = !ok && (!leased || !pgconn_alive(source_connection(work->source)));
-  if (ok && leased && !outlasts_a_push(work))
-    return error_set(error, FAILURE_RETRY, "the source took too long to renew a lease");
-  return ok;
-}
-
-/*
- * For struct push, and before each push. Whoever lost the source has lost the lanes, too: somebody else may be pushing
- * what comes after this.
- */
-static bool still_ours(void *context, struct error *error) {
-  struct work *work = context;
-  if (!pgconn_alive(source_connection(work->source))) {
-    work->source_lost = true;
-    return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
-  }
-  return keep_claim(work, error);
-}
-
-/* Reads the routes anew in the middle of a batch: a column, or a table, may have come or gone since. */
-static bool refresh_routes(struct work *work, struct error *error) {
-  PGresult *reply = NULL;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply,
-                       error) &&
-            routes_read(&work->routes, reply, error);
-  for (size_t i = 0; ok && i < work->batch.count; i++) {
-    struct change *change = &work->batch.changes[i];
-    change->route = routes_find(&work->routes, change->capture);
-    if (change->route == NULL)
-      ok = error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
-                     (long long)change->id);
-  }
-  work->has_settings = work->has_settings && ok; /* what else refers to them */
-  work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
-  return ok;
-}
-
-/*
- * A push took longer than it may. Where the target takes one of nothing, the changes are at fault: they are split, and
- * what is too much by itself is refused. What may have arrived must not be pushed again where that is at most once.
- */
-static bool blame_for_delay(struct work *work, const struct push *push, struct error *error) {
-  struct push nothing = *push;
-  struct error ignored;
-  nothing.count = 0;
-  target_close(work->target);
-  work->target = NULL;
-  if (work->settings.at_most_once || !still_ours(work, &ignored) || !open_target(work, &ignored) ||
-      !target_push(work->target, &nothing, &ignored)) {
-    error->kind = FAILURE_RETRY;
-    return false;
-  }
-  error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
-            (int)(work->settings.push_timeout / 1000));
-  struct shell_word name;
-  error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",
-             shell_quote(&name, work->settings.name));
-  return false;
-}
-
-/* A target that cannot take a table may have been told of it as it was. */
-static bool push_to_target(struct work *work, struct push *push, struct error *error) {
-  bool ok = target_push(work->target, push, error);
-  if (!ok && error->kind == FAILURE_LATE)
-    return blame_for_delay(work, push, error);
-  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
-    return ok;
-  if (!refresh_routes(work, error))
-    return false;
-  for (size_t i = 0; i < push->count; i++)
-    verdict_clear(&push->verdicts[i]);
-  work->has_failed = push->routes_are_new = true;
-  if (!still_ours(work, error))
-    return false;
-  ok = target_push(work->target, push, error);
-  return !ok && error->kind == FAILURE_LATE ? blame_for_delay(work, push, error) : ok;
-}
-
-static bool push_changes(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
-                         struct error *error) {
-  struct work *work = context;
-  int64_t began = clock_microseconds();
-  if (!still_ours(work, error))
-    return false;
-  const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
-  struct push push = {.changes = changes,
-                      .count = count,
-                      .verdicts = verdicts,
-                      .lanes = batch->lanes,
-                      .lane_count = batch->lane_count,
-                      .token = batch->receipt.token,
-                      .first_id = work->batch.first_id,
-                      .routes_are_new = work->has_failed,
-                      .target = work->settings.name,
-                      .still_ours = still_ours,
-                      .claimer = work};
-  bool ok;
-  if (work->settings.document) {
-    pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-    ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
-    /* A document is a target by itself, and its table is all it has. */
-    for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
-      if (verdicts[i].kind == VERDICT_HELD)
-        verdict_clear(&verdicts[i]);
-    if (!ok && error->kind == FAILURE_TABLE)
-      error->kind = FAILURE_FATAL;
-    if (!ok && error->kind == FAILURE_LATE)
-      blame_for_delay(work, &push, error);
-    work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
-  } else {
-    ok = push_to_target(work, &push, error);
-  }
-  histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
-  return ok;
-}
-
-static bool may_retry(void *context) {
-  const struct work *work = context;
-  return work->settings.leased || clock_now() - work->delivery_began < RETRY_TIME;
-}
-
-static bool pause_delivery(void *context, int64_t milliseconds) {
-  struct work *work = context;
-  return duty_pause(work->worker->duty, milliseconds);
-}
-
-static bool is_final(void *context, const struct change *change, const struct error *why, bool *final,
-                     struct error *error) {
-  struct work *work = context;
-  *final = true; /* a document is built from what is there, whatever is still to come */
-  if (work->settings.document)
-    return true;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  if (settle_is_final(work->claim, change, why, final, error))
-    return true;
-  work->source_lost = true;
-  return false;
 }
 
 /* Settles what has been decided. False when the lanes or the source were lost. */
@@ -454,6 +265,37 @@ static void give_up_unknown(struct delivery *delivery, const struct error *error
       delivery_decide(delivery, i, OUTCOME_REFUSED, error);
 }
 
+/*
+ * What follows from a batch that was settled, or let go (`undone`); `ok`: all of it was tried, else `error` says why
+ * not. False when it is time to leave.
+ */
+static bool conclude(struct work *work, const struct delivery *delivery, bool ok, bool undone,
+                     const struct error *error) {
+  if (ok) {
+    bool documents = work->settings.document;
+    size_t tried = delivery_count(delivery, OUTCOME_DELIVERED) + delivery_count(delivery, OUTCOME_REFUSED);
+    log_refused(work, delivery);
+    log_held(work, delivery);
+    /* That nothing was tried says nothing of the target. */
+    if (documents || tried > 0 || !work->settings.failing)
+      report_success(work);
+    if (work->batch.hold_count > 0)
+      work->holds_due = 0;
+    /* Everything went back, because it has to wait for others: give them a moment. */
+    bool in_vain = undone || (!documents && tried + delivery_count(delivery, OUTCOME_HELD) == 0);
+    return !in_vain || duty_pause(work->worker->duty, AGAIN_PAUSE);
+  }
+  if (is_momentary(error))
+    return duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
+  if (error->kind == FAILURE_STOP)
+    return false;
+  if (error->kind == FAILURE_GONE)
+    halt_target(work, error);
+  else
+    report_failure(work, error);
+  return true;
+}
+
 /* The batch is claimed: brings it to the target and settles it. False when it is time to leave. */
 static bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
@@ -462,10 +304,10 @@ static bool deliver(struct work *work, const struct claim *claim) {
                               .on_error = work->settings.on_error,
                               .retries = work->settings.at_most_once ? 0 : work->settings.retries,
                               .at_most_once = work->settings.at_most_once,
-                              .push = push_changes,
-                              .may_retry = may_retry,
-                              .pause = pause_delivery,
-                              .is_final = is_final,
+                              .push = work_push,
+                              .may_retry = work_may_retry,
+                              .pause = work_pause,
+                              .is_final = work_is_final,
                               .context = work};
   bool stay = true;
   work->claim = claim;
@@ -475,10 +317,11 @@ static bool deliver(struct work *work, const struct claim *claim) {
   error_clear(&error);
   bool ok;
   if (documents)
-    ok = open_target(work, &error) && document_collect(&work->settings, &work->batch, &work->stale, &error) &&
+    ok = work_open_target(work, &error) && document_collect(&work->settings, &work->batch, &work->stale, &error) &&
          delivery_begin(&delivery, &error);
   else
-    ok = delivery_begin(&delivery, &error) && open_target(work, &error) && settle_beforehand(claim, &delivery, &error);
+    ok = delivery_begin(&delivery, &error) && work_open_target(work, &error) &&
+         settle_beforehand(claim, &delivery, &error);
   ok = ok && delivery_run(&delivery, &error);
   if (work->source_lost) {
     lose_source(work, &error);
@@ -490,38 +333,21 @@ static bool deliver(struct work *work, const struct claim *claim) {
   } else {
     if (!ok && work->settings.at_most_once && delivery.fates != NULL)
       give_up_unknown(&delivery, &error);
-    size_t delivered = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_DELIVERED) : 0;
-    size_t refused = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_REFUSED) : 0;
-    size_t held = delivery.fates != NULL ? delivery_count(&delivery, OUTCOME_HELD) : 0;
+    size_t decided = 0;
+    if (delivery.fates != NULL)
+      decided = delivery_count(&delivery, OUTCOME_DELIVERED) + delivery_count(&delivery, OUTCOME_REFUSED) +
+                delivery_count(&delivery, OUTCOME_HELD);
     bool settled = true;
     /* Documents are built again as a whole. */
-    bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && delivered + refused + held == 0;
+    bool undone = documents ? !ok || delivery_count(&delivery, OUTCOME_RETURNED) > 0 : !ok && decided == 0;
     if (undone && (!work->settings.at_most_once || delivery.fates == NULL))
       let_go(work, claim);
     else
       settled = documents ? settle_documents(work, claim, &delivery) : settle_batch(work, claim, &delivery);
     if (settled && !undone)
       measure_batch(work, &delivery, work->batch.read_at);
-    if (settled && ok) {
-      log_refused(work, &delivery);
-      log_held(work, &delivery);
-      /* That nothing was tried says nothing of the target. */
-      if (documents || delivered + refused > 0 || !work->settings.failing)
-        report_success(work);
-      if (work->batch.hold_count > 0)
-        work->holds_due = 0;
-      /* Everything went back, because it has to wait for others: give them a moment. */
-      if (undone || (!documents && delivered + refused + held == 0))
-        stay = duty_pause(work->worker->duty, AGAIN_PAUSE);
-    } else if (settled && is_momentary(&error)) {
-      stay = duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
-    } else if (settled && error.kind == FAILURE_STOP) {
-      stay = false;
-    } else if (settled && error.kind == FAILURE_GONE) {
-      halt_target(work, &error);
-    } else if (settled) {
-      report_failure(work, &error);
-    }
+    if (settled)
+      stay = conclude(work, &delivery, ok, undone, &error);
   }
   delivery_release(&delivery);
   stale_release(&work->stale);

@@ -89,8 +89,9 @@ const struct command COMMAND_retry = {
     .arguments = "[CHANGE_ID...]",
     .most = ANY_NUMBER,
     .options = RETRY_OPTIONS,
-    .notes = "They are delivered at their old place; what waits behind them comes along. What waits because its target\n"
-             "cannot take its table is tried at once.\n",
+    .notes =
+        "They are delivered at their old place; what waits behind them comes along. What waits because its target\n"
+        "cannot take its table is tried at once.\n",
     .run = retry,
 };
 

@@ -81,18 +81,20 @@ static void check_command(const char *file, const char *text, bool is_told) {
 static void check_name(const char *file, const char *text) {
   char name[64];
   size_t length = 0;
-  while (length < 63 && (islower((unsigned char)text[length]) || isdigit((unsigned char)text[length]) || text[length] == '_'))
+  while (length < 63 &&
+         (islower((unsigned char)text[length]) || isdigit((unsigned char)text[length]) || text[length] == '_'))
     length++;
   memcpy(name, text, length);
   name[length] = '\0';
   if (length == 0 || strcmp(name, "service") == 0)
     return; /* the unit of systemd */
   names_seen++;
-  cr_expect(ask_number(f.at_source,
-                       "select (exists (select from pg_proc where pronamespace = 'rowrelay'::regnamespace and proname = "
-                       "'%s') or to_regclass('rowrelay.%s') is not null)::int",
-                       name, name) == 1,
-            "%s: there is no rowrelay.%s", file, name);
+  cr_expect(
+      ask_number(f.at_source,
+                 "select (exists (select from pg_proc where pronamespace = 'rowrelay'::regnamespace and proname = "
+                 "'%s') or to_regclass('rowrelay.%s') is not null)::int",
+                 name, name) == 1,
+      "%s: there is no rowrelay.%s", file, name);
 }
 
 /* A text as a person reads it, from whatever stands around it. */
@@ -101,7 +103,8 @@ static void check_text(const char *file, const char *text) {
     if (found > text && (isalnum((unsigned char)found[-1]) || strchr("_-/.@%", found[-1]) != NULL))
       continue;
     const char *after = found + strlen("rowrelay");
-    bool is_told = found > text && islower((unsigned char)after[1]) && (strchr("\"`", found[-1]) != NULL || (found - text > 1 && found[-2] == ':'));
+    bool is_told = found > text && islower((unsigned char)after[1]) &&
+                   (strchr("\"`", found[-1]) != NULL || (found - text > 1 && found[-2] == ':'));
     if (*after == ' ' && strncmp(after, " manual", 7) != 0)
       check_command(file, after + 1, is_told);
     else if (*after == '.')
@@ -143,7 +146,8 @@ static void check_quotes(const char *file, const char *source) {
   for (const char *line = source; *line != '\0';) {
     size_t length = strcspn(line, "\n");
     const char *quote = memchr(line, '\'', length);
-    bool tells = quote != NULL && (memmem(line, length, "hint", 4) != NULL || memmem(line, length, "rowrelay ", 9) != NULL);
+    bool tells =
+        quote != NULL && (memmem(line, length, "hint", 4) != NULL || memmem(line, length, "rowrelay ", 9) != NULL);
     cr_assert(length < sizeof text);
     memcpy(text, line, length);
     text[length] = '\0';

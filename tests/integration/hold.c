@@ -156,8 +156,9 @@ Test(hold, a_table_of_changes_waits_alone) {
   cr_assert_str_eq(ask(f.at_target, "select count(*) from other_changes"), "2");
   sql(f.at_target, "alter table item_changes rename away to new_row");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(op, new_row ->> 'n'), ' ' order by position) from item_changes"),
-                   "insert1 update2 update3 delete");
+  cr_assert_str_eq(
+      ask(f.at_target, "select string_agg(concat(op, new_row ->> 'n'), ' ' order by position) from item_changes"),
+      "insert1 update2 update3 delete");
   nothing_is_left(&f);
   fixture_end(&f);
 }
@@ -196,9 +197,10 @@ Test(hold, what_waited_comes_in_order_however_often_the_table_came_and_went) {
   wait_until_empty(&f, 60);
   for (int i = 0; i < 2; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from (select (new_row ->> 'n')::int as n, lag((new_row ->> 'n')::int) "
-                                    "over (partition by key order by position) as before from item_changes) as x "
-                                    "where n <= before"),
+  cr_assert_str_eq(ask(f.at_target,
+                       "select count(*) from (select (new_row ->> 'n')::int as n, lag((new_row ->> 'n')::int) "
+                       "over (partition by key order by position) as before from item_changes) as x "
+                       "where n <= before"),
                    "0");
   nothing_is_left(&f);
   fixture_end(&f);
@@ -225,12 +227,14 @@ Test(hold, a_column_that_was_dropped_before_delivery_is_left_out) {
 Test(hold, a_change_whose_column_may_have_been_renamed_is_refused_alone) {
   struct fixture f;
   begin(&f, "hold_renamed");
-  sql(f.at_source, "insert into item values (1, 1); alter table item rename n to worth; insert into item values (2, 2)");
+  sql(f.at_source,
+      "insert into item values (1, 1); alter table item rename n to worth; insert into item values (2, 2)");
   sql(f.at_target, "alter table item rename n to worth");
   others_go_on(&f);
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(key, ' ', state, ' ', message), ', ') from rowrelay.errors"),
-                   "1 error table public.item in the target has no column n, which public.item had when the change was "
-                   "captured, and has no more");
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat(key, ' ', state, ' ', message), ', ') from rowrelay.errors"),
+      "1 error table public.item in the target has no column n, which public.item had when the change was "
+      "captured, and has no more");
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ' ', worth), ', ') from item"), "2 2");
   fixture_end(&f);
 }
@@ -244,17 +248,19 @@ Test(hold, a_table_that_was_dropped_before_its_mirror_was_made_waits_alone_until
   sql(f.at_source, "insert into \"gone'\" select generate_series(1, 20); drop table \"gone'\"");
   others_go_on(&f);
   cr_assert_str_eq(waiting(&f), "20");
-  cr_assert_str_eq(ask(f.at_source, "select hint from rowrelay.hold"),
-                   "create it there, or give its changes up: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
+  cr_assert_str_eq(
+      ask(f.at_source, "select hint from rowrelay.hold"),
+      "create it there, or give its changes up: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "0 given up\n");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "skip", "--all", "--table", "nobody", NULL), 2);
   const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", one, NULL), "1 given up\n");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "public.\"gone'\"", "--target", "w", NULL), "19 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "public.\"gone'\"", "--target", "w", NULL),
+                   "19 given up\n");
   others_go_on(&f);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
-  cr_assert_str_eq(ask(f.at_source, "select sum(cardinality(change_ids)) from rowrelay.receipt where outcome = 'skipped'"),
-                   "20");
+  cr_assert_str_eq(
+      ask(f.at_source, "select sum(cardinality(change_ids)) from rowrelay.receipt where outcome = 'skipped'"), "20");
   fixture_end(&f);
 }
 
@@ -267,8 +273,9 @@ Test(hold, a_table_that_has_no_column_left_stops_no_other) {
                    "alter table keyed drop id; insert into keyed default values");
   others_go_on(&f);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from bare"), "2");
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat(relation, ' ', state), ', ') from rowrelay.errors"),
-                   "keyed waiting", "%s", ask(f.at_source, "select string_agg(message, ', ') from rowrelay.errors"));
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(distinct concat(relation, ' ', state), ', ') from rowrelay.errors"),
+      "keyed waiting", "%s", ask(f.at_source, "select string_agg(message, ', ') from rowrelay.errors"));
   const char *hint = ask(f.at_source, "select hint from rowrelay.hold");
   cr_assert_str_eq(hint, "run: rowrelay capture public.keyed");
   rowrelay_ok(&f, "capture", "public.keyed", NULL);
@@ -286,8 +293,8 @@ Test(hold, a_document_whose_table_is_missing_is_built_when_it_is_there) {
   cr_assert(query != NULL);
   fputs("select id, n from item where id = any ($1)", query);
   fclose(query);
-  rowrelay_ok(&f, "document", "add", "doc", "--target", "w", "--key", "id", "--query", "/tmp/rowrelay-hold-document.sql",
-              "--from", "item:id", NULL);
+  rowrelay_ok(&f, "document", "add", "doc", "--target", "w", "--key", "id", "--query",
+              "/tmp/rowrelay-hold-document.sql", "--from", "item:id", NULL);
   unlink("/tmp/rowrelay-hold-document.sql");
   sql(f.at_source, "insert into item values (1, 1), (2, 2)");
   pid_t process = fixture_run(&f, NULL, NULL);
@@ -307,13 +314,15 @@ Test(hold, a_document_whose_table_is_missing_is_built_when_it_is_there) {
 Test(hold, a_backfill_rests_while_its_table_waits) {
   struct fixture f;
   begin(&f, "hold_backfill");
-  sql(f.at_source, "alter table item add extra text; insert into item select n, n, n from generate_series(1, 5000) as n;"
-                   "delete from item where id = 1");
+  sql(f.at_source,
+      "alter table item add extra text; insert into item select n, n, n from generate_series(1, 5000) as n;"
+      "delete from item where id = 1");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
-  wait_until(f.at_source, "t", 20,
-             "select note = 'target \"w\" cannot take the table: view rowrelay.status says why' from rowrelay.backfills");
+  wait_until(
+      f.at_source, "t", 20,
+      "select note = 'target \"w\" cannot take the table: view rowrelay.status says why' from rowrelay.backfills");
   sleep_seconds(1);
   cr_assert(ask_number(f.at_source, "select rows from rowrelay.backfills") <= 2000);
   sql(f.at_target, "alter table item add extra text");
@@ -331,8 +340,9 @@ Test(hold, verify_says_what_is_missing_while_a_table_waits) {
   begin(&f, "hold_verify");
   sql(f.at_source, "insert into item values (1, 1); insert into other values (1, 1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  sql(f.at_target, "create function broken() returns trigger language plpgsql as 'begin perform nothing(); return new; end';"
-                   "create trigger broken before insert or update on item for each row execute function broken()");
+  sql(f.at_target,
+      "create function broken() returns trigger language plpgsql as 'begin perform nothing(); return new; end';"
+      "create trigger broken before insert or update on item for each row execute function broken()");
   sql(f.at_source, "update item set n = 2");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");

@@ -233,7 +233,8 @@ Test(outage, what_the_source_cannot_take_now_is_not_sent_over_and_over) {
   check_not_sent_over_and_over("outage_full_source", "53100", "running");
 }
 
-/* ---- what takes too long ------------------------------------------------------------------------------------------ */
+/* ---- what takes too long ------------------------------------------------------------------------------------------
+ */
 
 /* The target does not come to an end with row 500, whatever is pushed with it. */
 static void refuse_alone(const char *name, const char *option) {
@@ -242,15 +243,18 @@ static void refuse_alone(const char *name, const char *option) {
   for (int i = 0; i < 2; i++)
     sql(i == 0 ? f.at_source : f.at_target,
         "create table item (id int primary key, n int); create table other (id int primary key)");
-  sql(f.at_target, "create function stall() returns trigger language plpgsql as 'begin perform pg_sleep(1000); return new; end';"
-                   "create trigger stall before insert on item for each row when (new.id = 500) execute function stall()");
+  sql(f.at_target,
+      "create function stall() returns trigger language plpgsql as 'begin perform pg_sleep(1000); return new; end';"
+      "create trigger stall before insert on item for each row when (new.id = 500) execute function stall()");
   rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "push_timeout=1", "--option", "retries=1", "--option",
               option, NULL);
   rowrelay_ok(&f, "capture", "item", "other", "--to", "w", NULL);
   sql(f.at_source, "insert into item select n, 0 from generate_series(1, 600) as n; insert into other values (1)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(key, ' ', state, ' ', attempts, ' ', message), ', ') from rowrelay.errors"),
-                   "500 error 2 it could not be pushed within push_timeout (1 s), while the target was well");
+  cr_assert_str_eq(
+      ask(f.at_source,
+          "select string_agg(concat(key, ' ', state, ' ', attempts, ' ', message), ', ') from rowrelay.errors"),
+      "500 error 2 it could not be pushed within push_timeout (1 s), while the target was well");
   cr_assert_str_eq(ask(f.at_target, "select concat(count(*), ' ', (select count(*) from other)) from item"), "599 1");
   sql(f.at_target, "drop trigger stall on item");
   rowrelay_ok(&f, "retry", "--all", NULL);
@@ -285,7 +289,8 @@ Test(outage, no_row_is_refused_because_the_target_hangs) {
   fixture_end(&f);
 }
 
-/* ---- a machine that says nothing any more --------------------------------------------------------------------------- */
+/* ---- a machine that says nothing any more ---------------------------------------------------------------------------
+ */
 
 /*
  * One that stands still, with an answer that it has not read, is like one that has died: only the server's end of the
@@ -307,10 +312,14 @@ Test(outage, a_process_that_does_not_read_what_it_asked_for_loses_its_lanes, .ti
   snprintf(f.source, sizeof f.source, "host=127.0.0.1 port=%s user=postgres dbname=%s", port, PQdb(f.at_source));
   pid_t still = fixture_run(&f, "--workers", "1", NULL);
   memcpy(f.source, there, sizeof there);
-  wait_until(f.at_source, "t", 10, "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'rowrelay'");
+  wait_until(
+      f.at_source, "t", 10,
+      "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'rowrelay'");
   kill(still, SIGSTOP);
   sql(other, "commit");
-  wait_until(f.at_source, "t", 20, "select count(*) > 0 from pg_stat_activity where wait_event = 'ClientWrite' and application_name = 'rowrelay'");
+  wait_until(
+      f.at_source, "t", 20,
+      "select count(*) > 0 from pg_stat_activity where wait_event = 'ClientWrite' and application_name = 'rowrelay'");
   double since = seconds_now();
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_until(f.at_target, "60000000", 45, "select length(name) from item where id = 1");

@@ -85,7 +85,8 @@ Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   PQfinish(replayer);
   rowrelay_ok(&f, "target", "add", "mirror", f.target_url, NULL);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "mirror", "--since", "yesterday", NULL), 2);
-  cr_assert(strstr(errors, "holds the last state") != NULL && strstr(errors, "rowrelay verify mirror --repair") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "holds the last state") != NULL && strstr(errors, "rowrelay verify mirror --repair") != NULL,
+            "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "rest", "other", "--since", "yesterday", NULL), 2);
   cr_assert(strstr(errors, "table public.other does not go to target \"rest\"") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "replay", "nowhere", "--since", "yesterday", NULL), 2);
@@ -110,7 +111,8 @@ Test(replay, what_is_compressed_in_the_log_is_queued_with_its_size) {
   cr_assert_str_eq(rowrelay_ok(&f, "replay", "lines", "big", "--since", "1 hour ago", NULL), "12 queued again\n");
   cr_assert(llabs(ask_number(f.at_source, "select sum(bytes) from rowrelay.queue") - atoll(bytes)) < 1000);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_source, "select max(n) <= 8 from (select cardinality(change_ids) as n from rowrelay.receipt) as r"),
-                   "t");
+  cr_assert_str_eq(
+      ask(f.at_source, "select max(n) <= 8 from (select cardinality(change_ids) as n from rowrelay.receipt) as r"),
+      "t");
   end();
 }
