@@ -1,5 +1,5 @@
 -- The number of a new claim: whoever locked a lane later has a larger one. Whether the target has refused changes, and
--- which tables it cannot take at present, as "capture:released_to …". It comes after the lanes are locked, so that it
+-- which tables it cannot take at present, as "capture:released_to ...". It comes after the lanes are locked, so that it
 -- sees what was held in them, and before their rows are read, so that nothing is seen without what was released
 -- before it.
 --   $1 target

@@ -33,7 +33,7 @@ begin
   insert into rowrelay.day as d (day, waits_for)
   select p.day, present from rowrelay.partition_days() p where p.day < open_from
   on conflict (day) do update
-    -- A prepared transaction that has outlived a restart has got another name by it (-1/…), and nobody knows when it began.
+    -- A prepared transaction that has outlived a restart has got another name by it (-1/...), and nobody knows when it began.
     set waits_for = array(select w from unnest(present) as w where w = any (d.waits_for) or w like '-1/%')
     where d.closed_at is null;
   for closing in

@@ -12,7 +12,7 @@ comment on column rowrelay.lease.lasts is 'how long it lasts from the moment whe
 create table rowrelay.lane (
   lane integer primary key
 );
-comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select … for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
+comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select ... for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
 comment on column rowrelay.lane.lane is 'number among the lanes of all targets, see rowrelay.lane_number()';
 insert into rowrelay.lane (lane)
 select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n where t.dropped_at is null;
@@ -20,7 +20,7 @@ select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n
 create table rowrelay.mutex (
   name text primary key
 );
-comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select … for update), and nobody without rights here can';
+comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select ... for update), and nobody without rights here can';
 comment on column rowrelay.mutex.name is 'seal: whatever adds to the chain of seals; index: rowrelay.index_closed_days()';
 insert into rowrelay.mutex (name) values ('seal'), ('index');
 
