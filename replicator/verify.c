@@ -401,8 +401,8 @@ static bool tell(const struct verify *verify, struct error *error) {
       return error_hint(error, "%lld rows were queued again; run verify once more when they have been delivered",
                         (long long)report->all_queued);
     if (verify->options->repair)
-      return error_hint(error, "none could be queued again: rows without a key cannot be told apart, and one that is "
-                               "being written is told of by that");
+      return error_hint(error, "none could be queued again: rows without a key, or with the same, cannot be told "
+                               "apart, and one that is being written is told of by that");
     return error_hint(error, "--repair queues these rows again");
   }
   if (verify->failed > 0) {

@@ -156,58 +156,84 @@ static size_t compare_elements(const char *here, const char *there, const PGresu
   return count;
 }
 
-/* The state of a row is NULL where it is not. */
-static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source, int row,
-                       const char *there, struct error *error) {
+/* What is known of one of the rows that are looked up. Rows of replies count from 1 on; 0 is none. */
+struct found {
+  const char *there;  /* the target's row; NULL: it has none */
+  int64_t here_count; /* how many rows have that key */
+  int64_t there_count;
+  int row;       /* of the source's reply */
+  int different; /* the same, one that is not like the target's */
+  bool equal;
+  bool changed;
+};
+
+/* Whether both sides have the row alike, and as often. A table that has a unique index on its key has it once. */
+static bool is_settled(const struct found *found) {
+  return found->equal && found->here_count == found->there_count;
+}
+
+static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source,
+                       const struct found *found, struct error *error) {
+  int row = (found->equal ? found->row : found->different) - 1;
   const char *here = reply_text(source, row, COLUMN_STATE);
   const char *names[MOST_COLUMNS];
   struct difference difference = {
-      .kind = there == NULL  ? DIFFERENCE_MISSING
-              : here == NULL ? DIFFERENCE_EXTRA
-                             : DIFFERENCE_DIFFERENT,
+      .kind = found->there == NULL ? DIFFERENCE_MISSING
+              : here == NULL       ? DIFFERENCE_EXTRA
+                                   : DIFFERENCE_DIFFERENT,
       .key = PQgetvalue(source, row, COLUMN_KEY),
       .columns = names,
       .reason = reply_text(source, row, COLUMN_REFUSED),
   };
-  if (here != NULL && there != NULL && report_has_room(decider->report))
-    difference.column_count = compare_elements(here, there, plan->columns, names);
+  if (found->equal) {
+    bool fewer = found->there_count < found->here_count;
+    difference.kind = fewer ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA;
+    difference.copies = fewer ? found->here_count - found->there_count : found->there_count - found->here_count;
+  } else if (here != NULL && found->there != NULL && report_has_room(decider->report)) {
+    difference.column_count = compare_elements(here, found->there, plan->columns, names);
+  }
   report_difference(decider->report, &difference);
-  return !decider->repair || keys_add(&decider->repairs, difference.key, error);
+  /* Of rows with the same key a target can hold no more than one, however often they are queued. */
+  return !decider->repair || found->here_count > 1 || keys_add(&decider->repairs, difference.key, error);
+}
+
+static void read_rows(struct found *found, const PGresult *source, const PGresult *target) {
+  for (int row = 0; row < PQntuples(target); row++) {
+    struct found *one = &found[reply_bigint(target, row, COLUMN_WHICH) - 1];
+    one->there = PQgetvalue(target, row, COLUMN_STATE);
+    one->there_count++;
+  }
+  for (int row = 0; row < PQntuples(source); row++) {
+    struct found *one = &found[reply_bigint(source, row, COLUMN_WHICH) - 1];
+    const char *here = reply_text(source, row, COLUMN_STATE);
+    one->row = row + 1;
+    one->here_count += here != NULL;
+    if (here == NULL ? one->there == NULL : one->there != NULL && strcmp(here, one->there) == 0)
+      one->equal = true;
+    else
+      one->different = row + 1;
+    one->changed = one->changed || reply_bool(source, row, COLUMN_CHANGED);
+  }
 }
 
 /*
  * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed, as
  * is known already or is said there.
- * Several rows of one key, which no unique index forbids, are equal to the target's if any is.
  */
 static bool decide_rows(struct decider *decider, const struct plan *plan, const PGresult *source,
                         const PGresult *target, size_t count, bool *changed, struct error *error) {
-  const char **there = calloc(count + 1, sizeof *there);
-  int *differs = calloc(count + 1, sizeof *differs); /* a row of the reply, plus one */
-  bool *equal = calloc(count + 1, sizeof *equal);
-  bool ok = there != NULL && differs != NULL && equal != NULL;
-  if (!ok)
-    error_set(error, FAILURE_FATAL, "out of memory");
-  for (int row = 0; ok && row < PQntuples(target); row++)
-    there[reply_bigint(target, row, COLUMN_WHICH) - 1] = PQgetvalue(target, row, COLUMN_STATE);
-  for (int row = 0; ok && row < PQntuples(source); row++) {
-    int64_t which = reply_bigint(source, row, COLUMN_WHICH) - 1;
-    const char *here = reply_text(source, row, COLUMN_STATE);
-    if (here == NULL ? there[which] == NULL : there[which] != NULL && strcmp(here, there[which]) == 0)
-      equal[which] = true;
-    else if (changed[which] || reply_bool(source, row, COLUMN_CHANGED))
-      changed[which] = true;
-    else
-      differs[which] = row + 1;
-  }
+  struct found *found = calloc(count + 1, sizeof *found);
+  if (found == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = true;
+  read_rows(found, source, target);
   for (size_t i = 0; ok && i < count; i++) {
-    changed[i] = changed[i] && !equal[i];
-    if (differs[i] > 0 && !equal[i] && !changed[i])
-      ok = report_row(decider, plan, source, differs[i] - 1, there[i], error);
+    bool settled = is_settled(&found[i]);
+    changed[i] = (changed[i] || found[i].changed) && !settled;
+    if (found[i].row > 0 && !settled && !changed[i])
+      ok = report_row(decider, plan, source, &found[i], error);
   }
-  free(there);
-  free(differs);
-  free(equal);
+  free(found);
   return ok;
 }
 

@@ -197,6 +197,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/truncate_trigger.sql
 \ir ../triggers/check_overlap.sql
 \ir ../triggers/check_capturable.sql
+\ir ../triggers/index_guard.sql
+\ir ../triggers/key_guard.sql
+\ir ../triggers/check_key.sql
 \ir ../triggers/mask_by_number.sql
 \ir ../triggers/lock_tables.sql
 \ir ../triggers/filter_expression.sql

@@ -1,7 +1,7 @@
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
 -- Parameters: relation
---             key: columns that identify a row (default: primary key, else a unique index on columns not null, else none)
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique index on columns not null, else none)
 --             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
 --             columns / exclude: what to capture (default: everything) / what to leave out
 --             mask: {"column": value to show instead}
@@ -10,8 +10,10 @@
 --             capture_origin: capture also what rowrelay itself writes into this table
 --             lock_wait: how long to try for the lock
 -- Result:     id of the capture
---             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged; row-level security hides it.
--- Errors:     the relation cannot be captured; rows of it and of inheritance children share a key; unknown columns; no lock within lock_wait. Nothing has changed then.
+--             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
+--             row-level security hides it; two partitions may have rows with the same key.
+-- Errors:     the relation cannot be captured; a key that nothing keeps unique, or that rows of it and of inheritance
+--             children share; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
@@ -27,6 +29,9 @@ declare
 begin
   perform rowrelay.check_capturable(relation);
   key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
+  if key is not null then
+    perform rowrelay.check_key(relation, key_numbers);
+  end if;
   if before not in ('none', 'full') then
     raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
   end if;

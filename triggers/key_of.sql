@@ -1,5 +1,6 @@
 -- Purpose:    the columns that identify a row: the primary key, else the smallest unique index on columns that are not
---             null. A deferrable one does not count: while it is deferred two rows may hold one key.
+--             null. A deferrable one does not count: while it is deferred two rows may hold one key. Nor does one that
+--             tells apart what the column's collation does not.
 -- Parameters: relation
 -- Result:     attribute numbers in the index's order; empty when there is no such index
 create or replace function rowrelay.key_of(relation regclass) returns smallint[]
@@ -12,7 +13,11 @@ language sql stable as $$
         and i.indpred is null and i.indexprs is null
         and not exists (select from unnest(i.indkey::smallint[]) with ordinality as u(k, position)
                          join pg_attribute a on a.attrelid = relation and a.attnum = u.k
-                        where position <= i.indnkeyatts and not a.attnotnull)
+                        where position <= i.indnkeyatts
+                          and (not a.attnotnull
+                               or exists (select from pg_collation c
+                                           where c.oid = a.attcollation and not c.collisdeterministic
+                                             and i.indcollation[u.position::integer - 1] <> c.oid)))
       order by i.indisprimary desc, i.indnkeyatts, i.indexrelid
       limit 1),
     '{}')

@@ -20,6 +20,9 @@ begin
                                    where not exists (select from pg_attribute a
                                                       where a.attrelid = c.relation and a.attnum = k.number and not a.attisdropped)) then
                        'a key column was dropped: capture the table again'
+                     when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
+                          and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
+                       'nothing keeps its key unique any more: rows with the same key are one row in a target'
                      when c.column_state is distinct from s.state then
                        'the table was altered: captured the slow way until its trigger function is made anew'
                    end as note

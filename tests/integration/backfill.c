@@ -502,7 +502,7 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   mirrored_begin(&f, "backfill_refused",
                  "create table keyless (n int); create table item (id int primary key); create table nowhere (id int "
                  "primary key); "
-                 "create table unordered (n int); insert into item select generate_series(1, 100)");
+                 "create table unordered (n int unique); insert into item select generate_series(1, 100)");
   mirrored_capture(&f, "keyless");
   mirrored_capture(&f, "item");
   rowrelay_ok(&f, "capture", "nowhere", NULL);

@@ -193,6 +193,35 @@ Test(capture, a_unique_index_on_columns_that_are_not_null_is_a_key) {
   fixture_end(&f);
 }
 
+Test(capture, a_key_that_nothing_keeps_unique_is_refused) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "capture_not_unique",
+                 "create table item (id int, g int not null, v int); create index on item (id);"
+                 "create unique index on item (id) where v > 0; create unique index on item ((id + 1));"
+                 "create table late (id int primary key deferrable);"
+                 "create table part (id int, day int, primary key (id, day)) partition by range (day);"
+                 "create table part_1 partition of part (unique (id)) for values from (0) to (10);");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--key", "id", "--to", "w", "--create", NULL), 2);
+  cr_assert(strstr(errors, "nothing keeps the key (id) of table item unique") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "create unique index on item (id)") != NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "late", "--key", "id", NULL), 2);
+  cr_assert(strstr(errors, "deferrable") != NULL, "%s", errors);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures"), "0");
+
+  /* What the hint says works, and an index on some of the columns is enough. */
+  sql(f.at_source, "create unique index item_whole on item (id)");
+  rowrelay_ok(&f, "capture", "item", "--key", "id,g", "--to", "w", "--create", NULL);
+  rowrelay_ok(&f, "capture", "item", "--key", "id", NULL);
+  rowrelay(&f, NULL, &errors, "capture", "part", "--key", "id", NULL);
+  cr_assert(strstr(errors, "rows of two partitions may share one") != NULL, "%s", errors);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(note, '') from rowrelay.captures"), "");
+  sql(f.at_source, "drop index item_whole");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation = 'item'::regclass"),
+                   "nothing keeps its key unique any more: rows with the same key are one row in a target");
+  fixture_end(&f);
+}
+
 Test(capture, a_table_without_a_key_keeps_its_duplicates) {
   struct fixture f;
   mirrored_begin(&f, "capture_keyless",
