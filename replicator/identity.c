@@ -7,8 +7,10 @@
 /* JSON of all keys of a batch. */
 #define LIST_LIMIT ((size_t)512 * 1024 * 1024)
 
+/* A table that has no key any more may still have changes from when it had one; nobody knows of what type that was. */
 static bool is_wanted(const struct change *change) {
-  return change->key != NULL && !change->route->key_is_exact && !change->route->document;
+  const struct route *route = change->route;
+  return change->key != NULL && !route->keyless && !route->key_is_exact && !route->document;
 }
 
 bool identity_read(struct source *source, struct batch *batch, struct error *error) {

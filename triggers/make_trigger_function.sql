@@ -23,8 +23,8 @@ begin
   end if;
   -- another type may have another idea of equality
   update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
-   where c.id = capture_id
-  returning c.* into capture;
+   where c.id = capture_id and rowrelay.live_key(c) = c.key_columns;
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   execute rowrelay.trigger_function(capture);
   -- It runs with its owner's rights, and only the schema's owner is sure to have them.
   if owner <> current_user then
