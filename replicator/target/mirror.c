@@ -364,9 +364,12 @@ static void add_change(struct mirror *mirror, struct piece *piece, const struct 
     piece_add(piece, &shape->statements[UPSERT], change->new_row);
 }
 
-/* Whether an earlier delivery has brought it, and was not settled. `fence` may be NULL. */
+/*
+ * Whether an earlier delivery has brought it, and was not settled. `fence` may be NULL. One change makes many documents
+ * stale, which come in several pushes; and what they are is read anew each time, so none is older than what is there.
+ */
 static bool is_applied(const struct fence *fence, const struct change *change) {
-  return fence != NULL && fence_has(fence, change->id);
+  return fence != NULL && !change->route->document && fence_has(fence, change->id);
 }
 
 /*
