@@ -334,6 +334,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/verify_log.sql
 \ir functions/redacted_image.sql
 \ir functions/has_value.sql
+\ir functions/spellings.sql
 \ir functions/former_keys.sql
 \ir functions/check_redactable.sql
 \ir functions/resalt.sql

@@ -1,11 +1,11 @@
 -- Purpose:    the keys that a row had before the one that it has: an update of a key is in the log as the old key deleted and
 --             then the new one inserted. A transaction that deletes one row and inserts another next looks the same.
--- Parameters: captures of its table; key
--- Result:     the key and those before it
-create or replace function rowrelay.former_keys(captures integer[], key text) returns text[]
+-- Parameters: captures of its table; keys, in all spellings (rowrelay.spellings)
+-- Result:     these and those before them
+create or replace function rowrelay.former_keys(captures integer[], of_row text[]) returns text[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  keys text[] := array[key];
+  keys text[] := of_row;
   more text[] := keys;
 begin
   while more <> '{}' loop
@@ -17,6 +17,7 @@ begin
                             order by b.id desc limit 1) as before
        where h.capture = any (captures) and h.key = any (more) and h.op = 'i'
          and before.op = 'd' and before.key <> all (keys));
+    more := array(select s from unnest(rowrelay.spellings(captures, more)) as s where s <> all (keys));
     keys := keys || more;
   end loop;
   return keys;

@@ -4,7 +4,8 @@
 --             It is about the log: the row itself and targets are for you to clean, the row first, or else its next
 --             change brings the values back. What was overwritten is gone from the disk when VACUUM has been there
 --             (`rowrelay redact` sees to it), and from WAL and backups when those are.
--- Parameters: relation; key as the log has it: the text of a single column, a JSON array of several; columns, as they are
+-- Parameters: relation; key as the log has it, or in another spelling that is equal: the text of a single column, a JSON
+--             array of several; columns, as they are
 --             called now or were then; old_keys: also under the keys that the row had before its key was updated;
 --             reason, for the record
 -- Result:     how many changes held values in these columns
@@ -35,8 +36,9 @@ begin
     raise exception 'no columns are named' using errcode = 'invalid_parameter_value';
   end if;
   perform from rowrelay.mutex m where m.name = 'seal' for update; -- nothing is sealed meanwhile
+  keys := rowrelay.spellings(captures, keys);
   if old_keys then
-    keys := rowrelay.former_keys(captures, key);
+    keys := rowrelay.former_keys(captures, keys);
   end if;
   select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);

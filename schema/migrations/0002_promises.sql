@@ -61,6 +61,7 @@ drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
 comment on column rowrelay.refusal.row_hash is 'tells rows apart, whatever the length of their keys, and by what is equal rather than written alike: rowrelay.text_hash() or rowrelay.row_hashes(); 0: it may be any row of the table';
 
+drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
 -- Rights ----------------------------------------------------------------------------------------------------------

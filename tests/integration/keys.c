@@ -344,3 +344,25 @@ Test(keys, a_refused_row_with_a_key_too_long_for_an_index_holds_up_nobody) {
   same_rows(&f, "item", "item", "1");
   fixture_end(&f);
 }
+
+Test(keys, a_row_is_redacted_under_all_spellings_of_its_key) {
+  struct fixture f;
+  fixture_begin(&f, "keys_redacted");
+  sql(f.at_source, TYPES
+      ";"
+      "create table item (k text collate ci primary key, secret text); create table stay (k interval, g int, secret "
+      "text, primary key (k, g)); select rowrelay.capture_table('item', before => 'full');"
+      "select rowrelay.capture_table('stay');"
+      "insert into item values ('Ann', 'one'); update item set k = 'ANN', secret = 'two'; delete from item;"
+      "insert into item values ('ann', 'three'), ('Bob', 'kept'); update item set k = 'Anna' where k = 'ann';"
+      "insert into stay values ('1 day', 1, 'four'); update stay set k = '24 hours', secret = 'five';"
+      "insert into stay values ('1 day', 2, 'kept')");
+  sql(f.at_source, "select rowrelay.redact('item', 'anna', '{secret}', true);"
+                   "select rowrelay.redact('stay', '[\"24 hours\", 1]', '{secret}')");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(distinct v.secret, ' ') from rowrelay.change h"
+                       "  cross join lateral (values (h.old_row ->> 'secret'), (h.new_row ->> 'secret')) as "
+                       "v(secret)"),
+                   "kept");
+  fixture_end(&f);
+}
