@@ -127,7 +127,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/safe_text.sql
 \ir ../triggers/safe_json.sql
 \ir ../triggers/row_image.sql
-\ir ../triggers/row_as_json.sql
+\ir ../triggers/row_type.sql
+\ir ../triggers/rows_given.sql
 \ir ../triggers/has_children.sql
 \ir ../triggers/plain_oid.sql
 \ir ../triggers/type_parts.sql
@@ -178,13 +179,15 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/is_present.sql
 \ir ../triggers/note_follower.sql
 \ir ../triggers/take_follower.sql
-\ir ../triggers/record_change.sql
-\ir ../triggers/record_row.sql
 \ir ../triggers/column_states.sql
 \ir ../triggers/column_state.sql
 \ir ../triggers/lane_state.sql
 \ir ../triggers/image_statements.sql
 \ir ../triggers/image_expression.sql
+\ir ../triggers/row_keys.sql
+\ir ../triggers/row_images.sql
+\ir ../triggers/record_change.sql
+\ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/nesting_statements.sql
 \ir ../triggers/trigger_function.sql

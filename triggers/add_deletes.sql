@@ -27,7 +27,7 @@ begin
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old), '
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old%s), '
     'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
     '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
@@ -42,7 +42,9 @@ begin
     rowrelay.key_expression(capture.relation, key_columns, 'old'),
     case when rowrelay.can_change_lane(capture) then 'null::integer'
          else rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old') end,
-    old_row, caveat, relation)
+    old_row, caveat, relation,
+    -- a row outside of the filter was never there, and somebody else's may look like it
+    ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
     perform rowrelay.ring_doorbell();

@@ -2,14 +2,17 @@
 -- Parameters: relation
 -- Result:     name; condition on the value, in which %s stands for it; whether it is a json column, whose text has to be
 --             told from a JSON string (rowrelay.change.text_columns); whether something in it may be what PostgreSQL
---             refuses to read as JSON: \u0000, half of a surrogate pair
-create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text,
-                                                    out is_json boolean, out is_unreadable boolean) returns setof record
+--             refuses to read as JSON: \u0000, half of a surrogate pair; its type
+create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text, out is_json boolean,
+                                                    out is_unreadable boolean, out type oid) returns setof record
 language sql stable as $$
-  select a.attname, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype),
-         t.oid <> 'jsonb'::regtype and not rowrelay.survives_json(coalesce(nullif(t.typelem, 0), t.oid))
-    from pg_attribute a
-    join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
+  select a.name, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype),
+         t.oid <> 'jsonb'::regtype and not rowrelay.survives_json(coalesce(nullif(t.typelem, 0), t.oid)),
+         a.type
+    from pg_class r
+    cross join lateral rowrelay.current_columns(r.reltype) as a
+    -- only these types are asked about: what follows is not for every one that there is
+    cross join lateral (select x.* from pg_type x where x.oid = rowrelay.base_type(a.type) offset 0) as t
     cross join lateral (
       -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
       select case when pg_catalog.getdatabaseencoding() = 'UTF8' then $sql$(
@@ -33,6 +36,6 @@ language sql stable as $$
         -- not "is not null", which is about a record's fields; nor is = looked up here
         when not rowrelay.survives_json(t.oid) then '%1$s is distinct from null'
       end) as c(condition)
-   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and c.condition is not null
-   order by a.attnum
+   where r.oid = relation and c.condition is not null
+   order by a.place
 $$;

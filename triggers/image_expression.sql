@@ -1,9 +1,12 @@
--- Purpose:    SQL for the image of a row that is there, for reading many at once: the same image that the trigger makes
---             of a row when it is written (rowrelay.image_statements), byte for byte
--- Parameters: capture
--- Result:     two expressions on a row called new, of the table or a partition, or of a child without columns of its own: the
---             image, and what caveat.text_columns is, an array that may be empty (null when it always is)
-create or replace function rowrelay.image_expression(capture rowrelay.capture, out image text, out text_columns text)
+-- Purpose:    SQL for the image of a row: the same image that the trigger makes of a row when it is written
+--             (rowrelay.image_statements), byte for byte
+-- Parameters: capture; what the row is called in the statement; what another one is called whose image is made to take the
+--             same form, null: none
+-- Result:     two expressions on the row, of the table or a partition, or of a child (of one with columns of its own only when
+--             those are in the row): the image, and what caveat.text_columns is, an array that may be empty (null when
+--             it always is)
+create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new', other text default null,
+                                                     out image text, out text_columns text)
 language plpgsql stable as $$
 declare
   row_type   oid := (select c.reltype from pg_class c where c.oid = capture.relation);
@@ -17,42 +20,53 @@ declare
   texts      text;
   json_names text;
   shown      text;
+  readable   text;
+  whole      constant text := '(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row)';
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
 
-  -- the row with what exact_image() cannot read taken out
-  select string_agg(format(case when w.name is null then '%1$s as %2$I' else 'case when %3$s then null else %1$s end as %2$I' end,
-                           rowrelay.safe_json(format('new.%I', a.name), a.type), a.name,
-                           format(w.condition, format('new.%I', a.name))),
-                    ', ' order by a.place)
-    into shown
-    from rowrelay.current_columns(row_type) as a
-    left join (select u.name, u.condition from rowrelay.awkward_columns(capture.relation) u
-                where u.is_unreadable and (keep is null or u.name = any (keep)) and u.name <> all (leave_out)) w
-           on w.name = a.name
-  having bool_or(w.name is not null);
+  -- the row with what trim_image() cannot read taken out, and what exact_image() cannot
+  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value, a.name) end, ', '
+                    order by a.place) filter (where a.any_hidden),
+         string_agg(case when a.is_hidden then format('null as %I', a.name)
+                         when a.condition is not null then format('case when %s then null else %s end as %I', a.condition, a.value, a.name)
+                         else format('%s as %I', a.value, a.name) end, ', '
+                    order by a.place) filter (where a.any_hidden or a.any_condition)
+    into readable, shown
+    from (select c.place, c.name, rowrelay.safe_json(format('%I.%I', row_name, c.name), c.type) as value, w.condition,
+                 coalesce(w.is_hidden, false) as is_hidden, bool_or(w.is_hidden) over () as any_hidden,
+                 bool_or(w.condition is not null) over () as any_condition
+            from rowrelay.current_columns(row_type) as c
+            left join (select u.name, u.name <> all (keep) or u.name = any (leave_out) as is_hidden,
+                              concat_ws(' or ', format(u.condition, format('%I.%I', row_name, u.name)),
+                                        case when other is not null then format(u.condition, format('%I.%I', other, u.name)) end) as condition
+                         from rowrelay.awkward_columns(capture.relation) as u where u.is_unreadable) as w
+              on w.name = c.name) as a;
 
   for awkward in
-    select a.name, a.condition, a.is_json, t.atttypid as type from rowrelay.awkward_columns(capture.relation) a
-      join pg_attribute t on t.attrelid = capture.relation and t.attname = a.name
+    select a.* from rowrelay.awkward_columns(capture.relation) as a
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
-    condition := format(awkward.condition, format('new.%I', awkward.name));
+    condition := format(awkward.condition, format('%I.%I', row_name, awkward.name));
+    if other is not null then
+      condition := condition || ' or ' || format(awkward.condition, format('%I.%I', other, awkward.name));
+    end if;
     conditions := concat_ws(' or ', conditions, condition);
     names := array_append(names, awkward.name);
     texts := concat_ws(', ', texts, format('case when %s then %s end', condition,
-                                             rowrelay.safe_text(format('new.%I', awkward.name), awkward.type)));
+                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name), awkward.type)));
     if awkward.is_json then
       json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
     end if;
   end loop;
 
-  image := rowrelay.row_image(row_type, 'new', case when rowrelay.has_children(capture.relation) then rowrelay.current_names(row_type) end);
+  image := case when readable is not null then format(whole, readable)
+                else rowrelay.row_image(row_type, row_name, case when rowrelay.has_children(capture.relation)
+                                                                 then rowrelay.current_names(row_type) end) end;
   if conditions is not null then
     image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_object(%L, array[%s])) else %s end',
                     conditions,
-                    coalesce('(select pg_catalog.row_to_json(rowrelay_row.*) from (select ' || shown || ') as rowrelay_row)',
-                             image),
+                    case when shown is not null then format(whole, shown) else image end,
                     names, texts, image);
   end if;
   if keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then

@@ -22,6 +22,7 @@ declare
   old_texts  text;
   json_names text;
   hiding     text;
+  hidden     text;
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
   select c.reltype into row_type from pg_class c where c.oid = relation;
@@ -44,9 +45,15 @@ begin
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
      and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
 
+  -- What is left out has to be read over all the same.
+  select string_agg(concat_ws(E'\n', format('    new.%I := null;', a.name),
+                              case when keeps_before then format('    old.%I := null;', a.name) end), E'\n')
+    into hidden
+    from rowrelay.awkward_columns(relation) as a
+   where a.is_unreadable and (a.name <> all (keep) or a.name = any (leave_out));
+
   for awkward in
-    select a.name, a.condition, a.is_json, a.is_unreadable, t.atttypid as type from rowrelay.awkward_columns(relation) a
-      join pg_attribute t on t.attrelid = relation and t.attname = a.name
+    select a.* from rowrelay.awkward_columns(relation) as a
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
     -- Both images take the same form, because text_columns speaks of both.
@@ -89,6 +96,7 @@ begin
       format('    if (%s) is not true then', same_names),
              '      raise exception ''a column was renamed'';',
              '    end if;') end,
+    hidden,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
       -- of arrays, because a function takes a hundred arguments at most
@@ -108,7 +116,7 @@ begin
       case when keeps_before then
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
     -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
-    case when capture.row_filter is not null or hiding is not null then concat_ws(E'\n',
+    case when capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
              '    end if;',

@@ -1,7 +1,10 @@
--- Purpose:    captures a change the slow way: makes images of the rows, whatever their columns are by now, for
---             rowrelay.record_change()
--- Parameters: capture; TG_OP; rows before and after (null where there is none); what went wrong before; the rest as of
---             rowrelay.record_change()
+-- Purpose:    captures a change the slow way, by what the catalogs say at this moment, and as the trigger function would if
+--             it were made anew. The generated triggers fall back to it when a column they name has been renamed, dropped or
+--             retyped since, or when a row is too large for an image. It must not fail where the writer would not, so
+--             what it cannot do it records as a problem. What nests is told from what does not as in
+--             rowrelay.nesting_statements().
+-- Parameters: capture; TG_OP; rows before and after (null where there is none); what went wrong before; the table that holds
+--             the row; where its new version is, if somebody may have changed it since; and its old one
 create or replace function rowrelay.record_row(capture_id integer, operation text, before_row record, after_row record,
                                                problem text, relation oid default null, is_at tid default null,
                                                was_at tid default null) returns void
@@ -9,17 +12,111 @@ language plpgsql set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
-  before_image json;
-  after_image  json;
+  capture      rowrelay.capture;
+  old_key      text;
+  new_key      text;
+  old_hash     integer;
+  new_hash     integer;
+  new_row      json;
+  old_row      json;
+  old_key_row  json;
+  caveat       json;
+  key_is_null  boolean;
+  keeps_before boolean;
+  has_key      boolean := true;
+  rekeyed      boolean := false;
+  is_gone      boolean := false;
+  is_back      boolean := false;
+  is_double    boolean := false;
+  id           bigint;
 begin
   begin
-    before_image := rowrelay.row_as_json(before_row);
-    after_image := rowrelay.row_as_json(after_row);
-  exception when others then -- too large
-    before_image := null;
-    after_image := null;
-    problem := sqlerrm;
+    select c.* into capture from rowrelay.capture c where c.id = capture_id;
+    if not found then
+      raise exception 'the table was captured by a transaction that this one cannot see yet';
+    end if;
+    -- a row may have moved from one document to another
+    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    has_key := cardinality(rowrelay.live_key(capture)) > 0;
+    if exists (select from rowrelay.image_columns(capture) as i
+                where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+       and not rowrelay.names_are_current(capture.relation) then
+      raise exception 'its columns were altered';
+    end if;
+    select k.* into old_key, old_hash, new_key, new_hash, key_is_null, old_key_row
+      from rowrelay.row_keys(capture, before_row, after_row) as k;
+    rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
+    -- as the trigger function does: see rowrelay.can_change_lane()
+    if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
+      -- a key that is only spelled otherwise is the same row, so it moves too
+      if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
+        new_hash := null;
+      end if;
+      if operation = 'DELETE' or rekeyed then
+        old_hash := null;
+      end if;
+    end if;
+    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    if capture.lane_state <> rowrelay.lane_state(capture) then
+      old_hash := null;
+      new_hash := null;
+    end if;
+    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at);
+    is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
+    if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
+      execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,
+                     rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
+         into is_double using before_row, after_row, relation;
+    end if;
+    select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
+  exception when others then
+    problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
+                    else 'its columns were altered by a transaction that this one cannot see yet' end;
+    old_key_row := null;
   end;
-  perform rowrelay.record_change(capture_id, operation, before_image, after_image, problem, relation, is_at, was_at);
+
+  if not has_key then
+    if is_gone and rowrelay.take_follower(relation, is_at) then
+      if operation = 'INSERT' then
+        return;
+      end if;
+      operation := 'DELETE';
+    end if;
+    id := rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
+                              case operation when 'DELETE' then old_hash else new_hash end,
+                              case when operation <> 'INSERT' then old_row end, case when operation <> 'DELETE' then new_row end,
+                              problem, caveat);
+    if operation <> 'INSERT' and was_at is not null then
+      perform rowrelay.note_follower(relation, was_at, id, rowrelay.partition_day());
+    end if;
+    return;
+  end if;
+
+  if operation = 'DELETE' or rekeyed then
+    -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    if not is_back or not capture.key_is_exact then
+      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash, case when keeps_before then old_row else old_key_row end,
+                                  null, problem, case when keeps_before then caveat end);
+    end if;
+    if is_back then
+      perform rowrelay.record_state(capture_id, old_key, old_hash);
+    end if;
+    if operation = 'DELETE' then
+      return;
+    end if;
+    operation := 'INSERT';
+  end if;
+  if is_gone then
+    -- rare enough to be told in full: documents that the row has left, another lane
+    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null);
+    perform rowrelay.record_state(capture_id, new_key, new_hash);
+  elsif is_double then
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,
+                                'another inheritance child, or the table itself, has a row with its key');
+  else
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash,
+                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row, problem, caveat);
+  end if;
 end
 $$;

@@ -45,7 +45,8 @@ comment on column rowrelay.follower.version is 'its place (ctid)';
 comment on column rowrelay.follower.change_id is 'the change that says that it went';
 comment on column rowrelay.follower.day is 'partition of the change';
 
-drop function if exists rowrelay.record_change(integer, text, json, json, text);
+drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
 -- Keys ------------------------------------------------------------------------------------------------------------
@@ -70,9 +71,8 @@ drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
--- All trigger functions are made anew by the next rowrelay.maintain(): those of before run casts to json and to text that the
--- owner of a captured table has made, with the rights of the schema's owner.
-update rowrelay.capture set column_state = '' where released_at is null;
+-- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
+-- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
 
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';

@@ -298,6 +298,22 @@ Test(nesting, a_key_that_somebody_else_has_by_now_is_not_deleted) {
   fixture_end(&f);
 }
 
+Test(nesting, a_truncate_of_a_parent_without_a_key_leaves_out_rows_that_its_filter_leaves_out) {
+  struct fixture f;
+  begin_facts(&f, "nesting_emptied",
+              "create table heap (a int, b int); create table heap_child (own int) inherits (heap);");
+  rowrelay_ok(&f, "capture", "heap", "--where", "a > 1", "--exclude", "b", "--to", "w", "--create", NULL);
+  sql(f.at_source,
+      "insert into heap select i, i from generate_series(1, 4) as i; insert into heap_child values (2, 1)");
+  sql(f.at_source, "truncate only heap");
+  mirrored_deliver(&f);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(old_row ->> 'a', ' ' order by id) from rowrelay.change where op = 'd'"),
+      "2 3 4");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(a::text, ' ') from heap"), "2");
+  fixture_end(&f);
+}
+
 Test(nesting, a_table_without_a_key_keeps_its_counts_in_whatever_pieces_they_travel) {
   struct fixture f;
   begin_facts(&f, "nesting_keyless",

@@ -391,12 +391,9 @@ Test(types, json_with_half_of_a_surrogate_pair_arrives_whatever_is_left_out) {
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   mirrored_deliver(&f);
   same_rows(&f, "(select id, j::text from item)", "(select id, j::text from item)", "id");
-  /* until the function is made anew it cannot be had; where it is, is told */
+  /* nor does it matter that the function was made for other columns */
   sql(f.at_source, "alter table item rename j to document; insert into item values (7, 'g', '\"\\ud83d\"')");
-  cr_expect_str_eq(
-      ask(f.at_source,
-          "select substring(problem from '\\(in column.*') from rowrelay.history where problem is not null"),
-      "(in column document)");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(problem, ', ') from rowrelay.history"), "");
   fixture_end(&f);
 }
 
@@ -409,11 +406,14 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   sql(f.at_source, "select rowrelay.capture_table('item'); select rowrelay.capture_table('pile')");
   sql(f.at_source, "select rowrelay.route('item', 'w', create_table => true); select rowrelay.route('pile', 'w', "
                    "create_table => true)");
-  sql(f.at_source, "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
-                   "returns boolean language sql immutable as 'select false';"
-                   "create or replace function rowrelay.row_as_json(r record) returns json language plpgsql as $$ begin"
-                   "  if r::text like '%%broken%%' then raise 'it is broken'; end if;"
-                   "  return case when r is distinct from null then row_to_json(r) end; end $$");
+  sql(f.at_source,
+      "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
+      "returns boolean language sql immutable as 'select false';"
+      "create function breaking(r record) returns json language plpgsql as $$ begin"
+      "  if r::text like '%%broken%%' then raise 'it is broken'; end if; return row_to_json(r); end $$;"
+      "create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default "
+      "'new', other text default null, out image text, out text_columns text) language sql as $$"
+      "  select format('public.breaking(%%I)', row_name), null::text $$");
   sql(f.at_source,
       "begin; insert into item values (1, 'broken'), (2, 'broken'); insert into pile values ('broken'); commit");
   sql(f.at_source, "update item set id = 3 where id = 2; delete from item where id = 1");
