@@ -102,8 +102,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
 static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
   batch->receipt.token = reply_bigint(reply, 0, 0);
   snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, 1));
-  batch->receipt.has_refusals = reply_bool(reply, 0, 2);
-  return holds_read(batch, PQgetvalue(reply, 0, 3), error);
+  return holds_read(batch, PQgetvalue(reply, 0, 2), error);
 }
 
 /* The id up to which the lane of barriers was seen empty; 0 when the floor has another version by now. */
@@ -142,14 +141,13 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
 enum reading { READ_TXIDS, READ_CHANGES };
 
 /*
- * Reads of the log what belongs to queued rows, which have their ids in the first column and days in another; *logged
- * is the caller's to PQclear.
+ * Reads of the log what belongs to queued rows, and whether the target has refused any; *logged is the caller's to
+ * PQclear.
  */
-static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, int day_column,
+static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, bool *has_refusals,
                      PGresult **logged, struct error *error) {
   /* One plan for all days would have to look into every partition there is. */
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
-  static const struct query PLAN_AS_BEFORE = {.name = NULL, .text = "set local plan_cache_mode to force_generic_plan"};
   const struct settings *settings = claim->settings;
   const char *aged = metrics_wants_delays() ? "true" : "false";
   const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
@@ -166,13 +164,13 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   buffer_init(&days, ROWS_LIMIT);
   buffer_init(&distinct, ROWS_LIMIT);
   for (int row = 0; row < PQntuples(rows); row++) {
-    const char *day = PQgetvalue(rows, row, day_column);
+    const char *day = PQgetvalue(rows, row, ROW_DAY);
     char separator = row == 0 ? '{' : ',';
     buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, 0));
     buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, 1));
     buffer_add_format(&days, "%c%s", separator, day);
     /* In order of ids they are nearly in order of days. */
-    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, day_column)) != 0)
+    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, ROW_DAY)) != 0)
       buffer_add_format(&distinct, "%c%s", separator, day);
   }
   buffer_add_string(&ids, "}");
@@ -193,8 +191,9 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
     else
       pgconn_pipeline_add(connection, &changes,
                           VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false", aged));
-    pgconn_pipeline_add(connection, &PLAN_AS_BEFORE, NO_VALUES);
+    pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
     ok = pgconn_pipeline_run(connection, replies, 3, error);
+    *has_refusals = ok && reply_bool(replies[2], 0, 0);
   }
   PQclear(replies[0]);
   PQclear(replies[2]);
@@ -208,9 +207,6 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
 
 /* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
 
-/* Columns of claim_queued.sql and claim_barriers.sql */
-enum { QUEUED_ID, QUEUED_LANE, QUEUED_DAY, QUEUED_BYTES };
-
 /* Columns of claim_txids.sql */
 enum { LOGGED_TXID, LOGGED_OPERATION };
 
@@ -220,20 +216,21 @@ static bool choose_transactions(const struct claim *claim, const PGresult *rows,
   int count = PQntuples(rows);
   int64_t bytes = 0;
   for (int row = 0; row < count; row++)
-    bytes += reply_bigint(rows, row, QUEUED_BYTES);
+    bytes += reply_bigint(rows, row, ROW_BYTES);
   /* Of every transaction all is there, and all of it fits. */
   if (count == 1 || (count <= settings->batch_rows && bytes <= settings->batch_bytes)) {
     memset(chosen, true, (size_t)count * sizeof *chosen);
     return true;
   }
+  bool ignored;
   PGresult *txids = NULL;
   struct queued *queued = calloc((size_t)count + 1, sizeof *queued);
   if (queued == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = read_log(claim, READ_TXIDS, rows, QUEUED_DAY, &txids, error);
+  bool ok = read_log(claim, READ_TXIDS, rows, &ignored, &txids, error);
   for (int row = 0; ok && row < count; row++)
     queued[row] =
-        (struct queued){.txid = reply_bigint(txids, row, LOGGED_TXID), .bytes = reply_bigint(rows, row, QUEUED_BYTES)};
+        (struct queued){.txid = reply_bigint(txids, row, LOGGED_TXID), .bytes = reply_bigint(rows, row, ROW_BYTES)};
   ok = ok && whole_choose(queued, (size_t)count, (size_t)settings->batch_rows, settings->batch_bytes, chosen, error);
   free(queued);
   PQclear(txids);
@@ -247,14 +244,15 @@ static bool choose_transactions(const struct claim *claim, const PGresult *rows,
 static bool choose_barriers(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
   int count = PQntuples(rows);
   int64_t bytes = 0;
+  bool ignored;
   PGresult *logged = NULL;
   chosen[0] = count > 0;
   if (count < 2)
     return true;
-  bool ok = read_log(claim, READ_TXIDS, rows, QUEUED_DAY, &logged, error);
+  bool ok = read_log(claim, READ_TXIDS, rows, &ignored, &logged, error);
   for (int row = 0; ok && row < count; row++) {
     const char *operation = PQgetvalue(logged, row, LOGGED_OPERATION);
-    bytes += reply_bigint(rows, row, QUEUED_BYTES);
+    bytes += reply_bigint(rows, row, ROW_BYTES);
     if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
       break;
     chosen[row] = true;
@@ -275,7 +273,7 @@ static bool take_chosen(const struct claim *claim, const struct batch *batch, co
   buffer_add_string(&ids, "{");
   for (int row = 0; row < PQntuples(queued); row++)
     if (chosen[row])
-      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(queued, row, QUEUED_ID));
+      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(queued, row, ROW_ID));
   buffer_add_string(&ids, "}");
   bool ok = buffer_ok(&ids, "the list of changes", error) &&
             pgconn_run(source_connection(claim->source), &QUERY_claim_chosen, VALUES(lane, ids.data), rows, error);
@@ -300,7 +298,7 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     goto done;
   int count = PQntuples(replies[1]);
   if (count > 0)
-    batch->first_id = reply_bigint(replies[1], 0, QUEUED_ID);
+    batch->first_id = reply_bigint(replies[1], 0, ROW_ID);
   if (claim->settings->leased) { /* it stays in the queue */
     *rows = replies[1];
     replies[1] = NULL;
@@ -363,7 +361,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     PQclear(rows);
     return true;
   }
-  if (!read_log(claim, READ_CHANGES, rows, ROW_DAY, &logged, error)) {
+  if (!read_log(claim, READ_CHANGES, rows, &batch->receipt.has_refusals, &logged, error)) {
     PQclear(rows);
     PQclear(logged);
     return false;

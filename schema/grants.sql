@@ -41,6 +41,7 @@ declare
       "migration": ["select"],
       "source": ["select"],
       "capture": ["select"],
+      "shape": ["select"],
       "route": ["select"],
       "document": ["select"],
       "document_source": ["select"],

@@ -36,7 +36,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/can_change_lane.sql
 \ir functions/last_change_id.sql
 \ir functions/this_server.sql
-\ir functions/skip_lost_ids.sql
 \ir functions/change_age.sql
 \ir functions/day_bounds.sql
 \ir functions/last_id_up_to.sql
@@ -80,8 +79,12 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/lock_refused_lanes.sql
 \ir functions/hurry_held.sql
 \ir functions/keeps_state.sql
-\ir functions/was_truncated_since.sql
-\ir functions/retry_truncated.sql
+\ir functions/park_restored.sql
+\ir functions/skip_lost_ids.sql
+\ir functions/was_overtaken.sql
+\ir functions/retry_overtaken.sql
+\ir functions/captures_alike.sql
+\ir functions/with_blocked.sql
 \ir functions/retry.sql
 \ir functions/skip_waiting.sql
 \ir functions/skip.sql
@@ -170,6 +173,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/key_and_hash.sql
 \ir ../triggers/captured_tables.sql
 \ir ../triggers/triggers_on.sql
+\ir ../triggers/other_triggers.sql
 \ir ../triggers/own_triggers.sql
 \ir ../triggers/is_superseded.sql
 \ir ../triggers/part_state.sql

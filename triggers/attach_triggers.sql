@@ -16,10 +16,7 @@ declare
   was_cut    boolean;
 begin
   -- A table that was a partition may have a trigger left from that time.
-  anew := anew or exists (select from pg_trigger t
-                           where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
-                             and not exists (select from rowrelay.triggers_on(capture, tables) o
-                                              where o.relation = t.tgrelid and o.name = t.tgname));
+  anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
   -- A partition or a child without triggers may be new, and what an older version has put on has no trigger after TRUNCATE.
   was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
              and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always and o.relation = any (tables))

@@ -9,9 +9,7 @@ begin
   for doomed in
     select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
     union
-    select t.tgrelid::regclass, t.tgname from pg_trigger t
-     where t.tgrelid = any (rowrelay.captured_tables(capture)) and t.tgname like '!rowrelay%'
-       and not exists (select from rowrelay.own_triggers(capture) o where o.relation = t.tgrelid and o.name = t.tgname)
+    select o.relation, o.name from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)) o
   loop
     execute format('drop trigger if exists %I on %s', doomed.name, doomed.relation);
   end loop;

@@ -8,9 +8,9 @@ with waiting as materialized (
 select w.id
   from waiting w
  where exists (select from rowrelay.refusal f
-                where f.target = $1::integer and f.capture = w.capture and f.row_hash in (w.hash, 0)
+                where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture)) and f.row_hash in (w.hash, 0)
                   and f.change_id < w.id and f.state <> 'waiting')
     or w.hash = 0
        and exists (select from rowrelay.refusal f
-                    where f.target = $1::integer and f.capture = w.capture and f.change_id < w.id
+                    where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture)) and f.change_id < w.id
                       and f.state <> 'waiting');

@@ -1,9 +1,8 @@
--- The number of a new claim: whoever locked a lane later has a larger one. Whether the target has refused changes, and
--- which tables it cannot take at present, as "capture:released_to ...". It comes after the lanes are locked, so that it
+-- The number of a new claim: whoever locked a lane later has a larger one. And which
+-- tables it cannot take at present, as "capture:released_to ...". It comes after the lanes are locked, so that it
 -- sees what was held in them, and before their rows are read, so that nothing is seen without what was released
 -- before it.
 --   $1 target
 select nextval('rowrelay.claim_token'), clock_timestamp(),
-       exists (select from rowrelay.refusal f where f.target = $1::integer and f.state <> 'waiting'),
        coalesce((select string_agg(format('%s:%s', h.capture, h.released_to), ' ') from rowrelay.hold h
                   where h.target = $1::integer), '');

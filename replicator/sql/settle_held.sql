@@ -1,6 +1,7 @@
 -- Changes of tables that the target cannot take have been claimed: they wait from now on, with all that come after them.
 -- Where it was tried, and failed, whatever was released waits again, and the next attempt is for later. All processes
--- learn of a table that was not held before by the new version.
+-- learn by the new version of a table that was not held before, or of which less may pass than before: whoever claims just
+-- now has read the holds, and not the rows yet.
 --   $1 target  $2 [{"capture", "first_id": of what was claimed, "sqlstate", "message", "hint"}]; message null: it was
 --   not tried
 with claimed as (
@@ -27,4 +28,5 @@ with claimed as (
   returning (h.xmax = 0) as is_new
 )
 update rowrelay.target t set version = t.version + 1
- where t.id = $1::integer and exists (select from noted n where n.is_new);
+ where t.id = $1::integer
+   and exists (select from noted n where n.is_new or exists (select from claimed c where c.message is not null));

@@ -1,6 +1,7 @@
 -- A target that keeps rows' states has no use for a refused change of a row that a newer one has replaced, nor for those
 -- of a table that was truncated since.
--- The same row is one with an equal key, which a hash alone does not prove.
+-- The same row is one with an equal key, which a hash alone does not prove, and neither does a key that the table had
+-- before it got another one.
 --   $1 target  $2 [{"id", "capture", "key", "hash"}] of what was delivered; key is null for a truncate; hash: of keys
 --   that are not told apart by their texts
 --   $3 token  $4 instance  $5 when the batch was claimed
@@ -10,17 +11,20 @@ with delivered as materialized (
 ), moot as materialized (
   select f.change_id
     from delivered d
-    join rowrelay.refusal f on f.target = $1::integer and f.capture = d.capture and f.row_hash in (d.row_hash, 0)
+    join rowrelay.refusal f on f.target = $1::integer and f.capture = any (rowrelay.captures_alike(d.capture))
+     and f.row_hash in (d.row_hash, 0)
      and f.change_id < d.id and f.state <> 'waiting' -- nothing overtakes those, of which there may be millions
    where d.key is not null
+     and not exists (select from rowrelay.shape s where s.capture = f.capture and s.begins and s.from_id >= f.change_id)
      and case when f.key = d.key then true
               when d.hash is null then false
               else coalesce(rowrelay.is_same_key(d.capture, f.key, d.key), false) end
   union all
   select f.change_id
     from delivered d
-    join rowrelay.refusal f on f.target = $1::integer and f.capture = d.capture and f.change_id < d.id
-     and f.state <> 'waiting'
+    join rowrelay.refusal f on f.target = $1::integer and f.change_id < d.id and f.state <> 'waiting'
+     and f.capture in (select a.id from rowrelay.capture c join rowrelay.capture a on a.id = c.id or a.relation = c.relation
+                        where c.id = d.capture)
    where d.key is null
 ), gone as (
   delete from rowrelay.refusal f

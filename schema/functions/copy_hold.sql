@@ -19,6 +19,9 @@ declare
   lanes     integer[]; -- that are ours until this is committed
 begin
   busy := false;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  -- what is just being released of a held table is in the queue when we look there
+  perform from rowrelay.target t where t.id = b.target for no key update; -- before the backfill, as others lock them
   -- it is not ended while we are at it
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'copying' then

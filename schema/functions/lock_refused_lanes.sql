@@ -1,5 +1,6 @@
 -- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and those of the barriers of their targets:
---             a TRUNCATE that is being delivered makes older refused changes moot
+--             a TRUNCATE that is being delivered makes older refused changes moot. A refused barrier is before what is in
+--             any lane of its target, and so may be what comes after a change of a row that can change lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
 -- Result:     numbers of the lanes that have refused changes, ascending
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
@@ -8,13 +9,20 @@ declare
   lanes integer[];
 begin
   lanes := array(
-    select distinct f.lane from rowrelay.refusal f
+    select distinct u.lane from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
+      join rowrelay.capture c on c.id = f.capture
+     cross join unnest(case when rowrelay.can_change_lane(c) then array[f.lane, rowrelay.lane_number(t.id, -1)]
+                            else array[f.lane] end) as u(lane)
      where f.state <> 'waiting'
        and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
        and (change_ids is null or f.change_id = any (change_ids))
      order by 1);
-  perform rowrelay.lock_lanes(lanes || array(select distinct rowrelay.lane_number(l >> 12, -1) from unnest(lanes) as l));
+  perform rowrelay.lock_lanes(array(
+    select distinct n
+      from unnest(lanes) as l
+     cross join unnest(case when l & 4095 = 0 then rowrelay.lanes_of(l >> 12)
+                            else array[l, rowrelay.lane_number(l >> 12, -1)] end) as n));
   return lanes;
 end
 $$;

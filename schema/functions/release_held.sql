@@ -29,6 +29,14 @@ begin
        and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
      order by h.capture for update skip locked
   loop
+    -- What is being copied as a whole comes out of its waiting room.
+    continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
+    -- What the table was captured as before goes first.
+    continue when exists (
+      select from rowrelay.capture c
+        join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+        join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
+       where c.id = held.capture and c.relation <> 0);
     -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f

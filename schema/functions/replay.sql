@@ -47,6 +47,10 @@ begin
        where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
          and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
          and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
+         -- it may be queued in another lane than it would be queued in now
+         and not exists (select from rowrelay.queue q
+                          where q.change_id = h.id
+                            and q.lane between rowrelay.lane_number(goes_to.id, -1) and rowrelay.lane_number(goes_to.id, 1023))
     loop
       hash := null;
       if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then

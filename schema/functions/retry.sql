@@ -13,18 +13,19 @@ declare
   moved       bigint;
   total       bigint := 0;
 begin
+  change_ids := rowrelay.with_blocked(change_ids);
   lanes := rowrelay.lock_refused_lanes(target, change_ids);
   if target is not null then
     perform rowrelay.target_id(target);
   end if;
 
-  total := rowrelay.retry_truncated(lanes, change_ids);
+  total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
     with chosen as (
       select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and not rowrelay.was_truncated_since(f.target, f.capture, f.change_id)
+         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'

@@ -44,6 +44,13 @@ begin
   perform rowrelay.check_indexes(target_id);
   if is_again then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
+    -- And what waits of it, because the target cannot take the table, waits before what comes now.
+    insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
+    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(), h.message, h.hint
+      from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
+     where h.target = target_id and c.relation = route.relation and c.id <> capture.id
+     order by h.target, h.capture desc
+    on conflict on constraint hold_pkey do nothing;
   end if;
   perform rowrelay.make_trigger_function(capture.id);
 end

@@ -39,6 +39,11 @@ begin
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
+  -- Two numbers that a database has of its own, and a restored dump has others.
+  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$') and last is not null then
+    perform rowrelay.park_restored();
+  end if;
+
   clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
   gap := step + (random() * step)::bigint;
   perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)

@@ -260,6 +260,41 @@ Test(crash, another_copy_of_the_database_on_the_same_server_goes_on_with_ids_of_
   fixture_end(&f);
 }
 
+/* What was queued when it was made has been delivered since; a row without a key would be there twice. */
+Test(crash, a_restored_database_does_not_bring_rows_without_a_key_twice) {
+  struct fixture f;
+  fixture_begin(&f, "crash_restored");
+  sql(f.at_source, "create table item (id int primary key, name text); create table note (what text)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "note", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, 'a'); insert into note values ('before')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "update item set name = 'b'; insert into note values ('queued'), ('queued')");
+  PQfinish(f.at_source);
+  PGconn *server = connect_to(f.source, "dbname=postgres");
+  sql(server, "create database restored_copy template %s", f.name);
+  PQfinish(server);
+  f.at_source = connect_to(f.source, NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(ask_number(f.at_target, "select count(*) from note"), 3);
+
+  struct fixture restored = f;
+  static char conninfo[600];
+  snprintf(conninfo, sizeof conninfo, "%s dbname=restored_copy", f.source);
+  memcpy(restored.source, conninfo, sizeof restored.source);
+  restored.at_source = connect_to(restored.source, NULL);
+  rowrelay_ok(&restored, "run", "--until-empty", NULL);
+  cr_expect_eq(ask_number(f.at_target, "select count(*) from note"), 3);
+  cr_expect_str_eq(ask(f.at_target, "select name from item"), "b");
+  cr_expect_eq(ask_number(restored.at_source, "select count(*) from rowrelay.errors"), 2);
+  sql(restored.at_source, "insert into note values ('after')");
+  rowrelay_ok(&restored, "run", "--until-empty", NULL);
+  cr_expect_eq(ask_number(f.at_target, "select count(*) from note where what = 'after'"), 1);
+  PQfinish(restored.at_source);
+  sql(f.at_source, "drop database restored_copy");
+  fixture_end(&f);
+}
+
 /* One that never knew the time, or a standby's that is behind. */
 Test(crash, two_that_go_on_from_the_same_data_give_out_different_ids_also_where_the_clock_is_wrong) {
   struct fixture f;

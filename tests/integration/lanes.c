@@ -257,8 +257,9 @@ Test(lanes, retry_skip_and_replay_wait_for_leases) {
   sql(f.at_source,
       "with q as (delete from rowrelay.queue where change_id = (select min(change_id) from rowrelay.queue) returning "
       "*) "
-      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message) "
-      "select t.id, q.change_id, q.lane, q.day, q.bytes, 1, '1', 'error', 1, 'no' from rowrelay.target t, q");
+      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, "
+      "message) select t.id, q.change_id, q.lane, q.day, q.bytes, 1, '1', 7, 'error', 1, 'no' from rowrelay.target t, "
+      "q");
   for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
     PGconn *caller = connect_to(f.source, NULL);
     sql(caller, "set client_min_messages to error; begin");
@@ -437,5 +438,144 @@ Test(lanes, a_role_without_rights_cannot_stop_delivery) {
   same_rows(&f, "item", "item", "id");
   PQfinish(stranger);
   sql(f.at_source, "drop role lanes_stranger");
+  fixture_end(&f);
+}
+
+/* ---- what a table was captured as before ------------------------------------------------------------------------- */
+
+/* The target refuses v = 2 until mend(). */
+static void begin_with_poison(struct fixture *f, const char *name, const char *options) {
+  fixture_begin(f, name);
+  sql(f->at_source,
+      "create table item (id int primary key, alt int not null unique, g int, v int); "
+      "select rowrelay.add_target('w', '%s', '{\"retries\": 0}'::jsonb || '%s')",
+      f->target_url, options);
+  sql(f->at_target, "create table item (id int primary key, alt int not null unique, g int, v int, "
+                    "constraint poison check (v <> 2))");
+}
+
+static void mend(struct fixture *f) {
+  sql(f->at_target, "alter table item drop constraint poison");
+  sql(f->at_source, "set client_min_messages to error; select rowrelay.retry('w')");
+  until_empty(f);
+  cr_expect_eq(ask_number(f->at_source, "select count(*) from rowrelay.refusal"), 0);
+  same_rows(f, "item", "item", "id");
+}
+
+Test(lanes, what_was_refused_before_a_table_was_captured_again_does_not_come_back) {
+  static const char *const AGAIN[] = {
+      "select rowrelay.release_table('item'); select rowrelay.capture_table('item'); select rowrelay.route('item', "
+      "'w')",
+      "select rowrelay.capture_table('item', key => '{alt}')",
+  };
+  for (size_t i = 0; i < 2; i++) {
+    struct fixture f;
+    begin_with_poison(&f, i == 0 ? "lanes_again_0" : "lanes_again_1", "{}");
+    sql(f.at_source, "select rowrelay.capture_table('item'); select rowrelay.route('item', 'w')");
+    sql(f.at_source, "insert into item values (1, 1001, 0, 1)");
+    until_empty(&f);
+    sql(f.at_source, "update item set v = 2");
+    until_empty(&f);
+    sql(f.at_source, "%s", AGAIN[i]);
+    sql(f.at_source, "update item set v = 3");
+    until_empty(&f);
+    cr_expect_eq(ask_number(f.at_target, "select v from item"), 3);
+    mend(&f);
+    fixture_end(&f);
+  }
+}
+
+Test(lanes, what_waits_behind_a_refused_change_in_another_lane_comes_along_when_that_is_retried) {
+  struct fixture f;
+  begin_with_poison(&f, "lanes_behind", "{\"on_error\": \"block\"}");
+  sql(f.at_source, "select rowrelay.capture_table('item', lane => '{g}'); select rowrelay.route('item', 'w')");
+  sql(f.at_source, "insert into item values (1, 1, 1, 1)");
+  until_empty(&f);
+  sql(f.at_source, "update item set v = 2");
+  until_empty(&f);
+  sql(f.at_source, "update item set g = 5, v = 3");
+  sql(f.at_source, "update item set v = 4");
+  until_empty(&f);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.refusal where state = 'blocked'"), 2);
+  sql(f.at_target, "alter table item drop constraint poison");
+  sql(f.at_source,
+      "select rowrelay.retry('w', (select array_agg(change_id) from rowrelay.refusal where state = 'error'))");
+  until_empty(&f);
+  cr_expect_eq(ask_number(f.at_source, "select count(*) from rowrelay.refusal"), 0);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
+
+/* The row is in flight in its new lane while the delete, which left the old one, is retried. */
+Test(lanes, a_refused_barrier_is_not_retried_while_anything_is_in_flight) {
+  struct fixture f;
+  begin_with_poison(&f, "lanes_barrier_retry", "{}");
+  sql(f.at_source, "select rowrelay.capture_table('item', lane => '{g}'); select rowrelay.route('item', 'w')");
+  sql(f.at_source, "insert into item values (1, 1, 1, 1)");
+  until_empty(&f);
+  sql(f.at_target, "create function no() returns trigger language plpgsql as 'begin raise check_violation; end'; "
+                   "create trigger no before delete on item for each row execute function no(); "
+                   "alter table item enable always trigger no");
+  sql(f.at_source, "delete from item");
+  until_empty(&f);
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.refusal"), 1);
+  sql(f.at_target, "drop trigger no on item");
+  PGconn *holder = connect_to(f.target, NULL);
+  sql(holder, "begin; select from item for update");
+  sql(f.at_source, "insert into item values (1, 1, 5, 3)");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_pushing(&f, "1");
+  PGconn *caller = connect_to(f.source, NULL);
+  start(caller, "select rowrelay.retry('w')");
+  wait_until_blocked(f.at_source, caller, 10);
+  sql(holder, "commit");
+  finish(caller);
+  wait_until_empty(&f, 20);
+  sleep_seconds(0.5);
+  same_rows(&f, "item", "item", "id");
+  cr_expect_eq(stop_process(process, SIGTERM), 0);
+  PQfinish(caller);
+  PQfinish(holder);
+  fixture_end(&f);
+}
+
+/* Its changes waited because the target could not take it. They are older than what it is captured as now. */
+Test(lanes, what_waits_of_a_table_that_is_captured_again_comes_first) {
+  struct fixture f;
+  fixture_begin(&f, "lanes_held_again");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_target, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n, 1 from generate_series(1, 20) as n");
+  until_empty(&f);
+  sql(f.at_target, "alter table item rename column v to vv");
+  sql(f.at_source, "update item set v = 2");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "20", 20, "select count(*) from rowrelay.refusal where state = 'waiting'");
+  rowrelay_ok(&f, "release", "item", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "update item set v = 3");
+  sql(f.at_target, "alter table item rename column vv to v");
+  wait_until(f.at_source, "0", 60,
+             "select (select count(*) from rowrelay.refusal) + (select count(*) from rowrelay.queue)");
+  same_rows(&f, "item", "item", "id");
+  cr_expect_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
+Test(lanes, a_replay_does_not_queue_what_is_queued_in_another_lane) {
+  struct fixture f;
+  fixture_begin(&f, "lanes_replay");
+  sql(f.at_source,
+      "create table item (id int primary key, g int); select rowrelay.add_target('w', '%s', '{\"mode\": \"append\"}'); "
+      "select rowrelay.capture_table('item'); select rowrelay.route('item', 'w', create_table => true)",
+      f.target_url);
+  sql(f.at_source, "insert into item values (1, 1); update item set g = 2");
+  sql(f.at_source,
+      "select rowrelay.capture_table('item', lane => '{g}'); select rowrelay.replay('w', now() - interval '1 hour')");
+  cr_expect_eq(ask_number(f.at_source, "select count(*) - count(distinct change_id) from rowrelay.queue"), 0);
+  until_empty(&f);
+  cr_expect_eq(ask_number(f.at_target, "select count(*) from item_changes"), 2);
   fixture_end(&f);
 }

@@ -1,0 +1,66 @@
+-- Purpose:    brings rows up to date whose refused changes were overtaken (rowrelay.was_overtaken): each row is queued as it
+--             is now (rowrelay.requeue), and the refused change has no meaning any more.
+--             The caller holds the lanes of these changes, and those of barriers.
+-- Parameters: numbers of the lanes; change ids (null: all that were refused there)
+-- Result:     how many changes were dealt with so
+--             Warning: some were not, because nobody can tell which rows they are of. They stay where they are.
+-- Errors:     as rowrelay.requeue()
+create or replace function rowrelay.retry_overtaken(lanes integer[], change_ids bigint[]) returns bigint
+language plpgsql as $$
+declare
+  moot    record;
+  refused record;
+  present rowrelay.capture; -- as the table is captured now
+  keys    text[];
+  ids     bigint[];
+  left_out bigint;
+  total   bigint := 0;
+begin
+  for moot in
+    select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
+           array_agg(f.change_id order by f.change_id) as ids
+      from rowrelay.refusal f
+      join rowrelay.target t on t.id = f.target
+      join rowrelay.capture c on c.id = f.capture
+     where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
+       and (change_ids is null or f.change_id = any (change_ids))
+       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+     group by f.target, t.name, c.relation
+  loop
+    keys := '{}';
+    ids := '{}';
+    left_out := 0;
+    select c.* into present
+      from rowrelay.capture c
+      join rowrelay.route r on r.capture = c.id and r.target = moot.target and r.until_id is null
+     where c.relation = moot.relation and c.released_at is null;
+    for refused in
+      select h.id, k.old_key, k.new_key
+        from rowrelay.refusal f
+        join rowrelay.change h on h.id = f.change_id and h.day = f.day
+        cross join lateral rowrelay.key_and_hash(present, h.old_row, h.new_row) as k
+       where f.target = moot.target and f.change_id = any (moot.ids) and present.id is not null
+    loop
+      if refused.new_key is null and refused.old_key is null then
+        left_out := left_out + 1;
+      else
+        keys := keys || array_remove(array[refused.old_key, refused.new_key], null);
+        ids := ids || refused.id;
+      end if;
+    end loop;
+    if left_out > 0 or present.id is null then
+      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name, moot.relation_name
+        using hint = format('Nobody can tell which of these rows are still there. Discard the changes: '
+                            'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
+    end if;
+    continue when ids = '{}';
+    perform rowrelay.requeue(moot.relation, moot.name, keys);
+    delete from rowrelay.refusal f where f.target = moot.target and f.change_id = any (ids);
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    values (nextval('rowrelay.claim_token'), 0, moot.target, 'superseded', 'the row was queued as it is now', 0,
+            rowrelay.actor(), clock_timestamp(), ids, ids[1], ids[cardinality(ids)]);
+    total := total + cardinality(ids);
+  end loop;
+  return total;
+end
+$$;
