@@ -1,0 +1,11926 @@
+-- Installs schema rowrelay, or upgrades it:  psql -f schema/install.sql
+-- `rowrelay init` runs the same files in the same order. It can be repeated, and run by two people at once.
+-- Nothing is attached to any table by it, and schema/uninstall.sql removes all of it.
+begin;
+set local client_min_messages = warning;
+set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
+-- Comes before everything else, in the same transaction: one installation at a time, and a place to record versions.
+do $$
+begin
+  perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
+  -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
+  if pg_catalog.to_regnamespace('rowrelay') is null then
+    begin
+      create schema rowrelay;
+    exception when insufficient_privilege then
+      raise exception '%', sqlerrm using errcode = 'insufficient_privilege',
+        hint = pg_catalog.format('Somebody who owns the database has to run: grant create on database %I to %I',
+                                 pg_catalog.current_database(), current_user);
+    end;
+    comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
+  end if;
+  if pg_catalog.to_regclass('rowrelay.migration') is not null then
+    if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
+      raise exception 'schema rowrelay is there without its contents (a restore of the schema only?)'
+        using errcode = 'object_not_in_prerequisite_state',
+              hint = 'Remove it, and its triggers, with: rowrelay uninstall, or: psql -f schema/uninstall.sql; then install it anew.';
+    end if;
+  else
+    create table rowrelay.migration (
+      version    integer primary key,
+      applied_at timestamptz not null default pg_catalog.now()
+    );
+    comment on table rowrelay.migration is 'the migrations that have been applied to schema rowrelay';
+    comment on column rowrelay.migration.version is 'number of the file in schema/migrations';
+    comment on column rowrelay.migration.applied_at is 'when';
+  end if;
+end
+$$;
+
+insert into rowrelay.migration (version) values (1);
+
+-- The source itself ---------------------------------------------------------------------------------------------
+
+create table rowrelay.source (
+  only_row    boolean primary key default true check (only_row),
+  id          uuid not null default gen_random_uuid(),
+  keep        interval constraint keep_is_positive check (keep > interval '0'),
+  seals       boolean not null default false,
+  open_from   date,
+  open_until  date,
+  open_since  timestamptz,
+  prunings    bigint not null default 0,
+  server      text[],
+  ids_skipped bigint not null default 0
+);
+comment on table rowrelay.source is 'who this database is, for targets that are fed by several sources: one row';
+comment on column rowrelay.source.only_row is 'keeps it at one row';
+comment on column rowrelay.source.id is 'what a target keeps fences and change ids under';
+comment on column rowrelay.source.keep is 'how long changes are kept; null: for ever; see rowrelay.keep()';
+comment on column rowrelay.source.seals is 'days of the log are sealed when they are closed; see rowrelay.seal_days()';
+comment on column rowrelay.source.open_from is 'first day that rowrelay.partition_day() names';
+comment on column rowrelay.source.open_until is 'last day that it names';
+comment on column rowrelay.source.open_since is 'since when it is so';
+comment on column rowrelay.source.prunings is 'how often a day of the log was dropped, as far as a snapshot sees it; see rowrelay.sees_log()';
+comment on column rowrelay.source.server is 'which server, since which start and which crash of it, processes were at last; see rowrelay.this_server()';
+comment on column rowrelay.source.ids_skipped is 'how many change ids rowrelay.skip_lost_ids() has skipped: the others are the changes that were captured';
+insert into rowrelay.source default values;
+
+-- What is captured, and where it goes ---------------------------------------------------------------------------
+
+create table rowrelay.capture (
+  id              integer generated always as identity primary key,
+  relation        regclass not null,
+  relation_name   text not null,
+  key_columns     smallint[] not null,
+  key_names       text[] not null default '{}',
+  key_is_exact    boolean not null,
+  lane_columns    smallint[],
+  only_columns    smallint[],
+  only_names      text[],
+  exclude_columns smallint[] not null,
+  exclude_names   text[] not null default '{}',
+  mask            jsonb not null,
+  mask_names      jsonb not null default '{}',
+  row_filter      text,
+  before          text not null constraint before_is_known check (before in ('none', 'full')),
+  capture_origin  boolean not null,
+  column_state    text,
+  lane_state      text,
+  keep            interval constraint keep_is_positive check (keep > interval '0'),
+  created_at      timestamptz not null default now(),
+  log_since       timestamptz not null default clock_timestamp(),
+  released_at     timestamptz
+);
+create unique index capture_relation on rowrelay.capture (relation) where released_at is null;
+comment on table rowrelay.capture is 'tables whose changes are captured, now or once; see rowrelay.capture_table()';
+comment on column rowrelay.capture.id is 'what rowrelay.change refers to, and the number in the name of the trigger function';
+comment on column rowrelay.capture.relation is 'the table';
+comment on column rowrelay.capture.relation_name is 'its name when the trigger function was made, for when it is gone';
+comment on column rowrelay.capture.key_columns is 'attribute numbers of the key; empty: no key, rows are told apart by all they hold';
+comment on column rowrelay.capture.key_names is 'their names when the trigger function was made, for when the table is gone';
+comment on column rowrelay.capture.key_is_exact is 'equal keys always have equal texts (not so for citext or float8), so a batch''s changes of a key may be collapsed';
+comment on column rowrelay.capture.lane_columns is 'attribute numbers of what keeps changes in order; null: the key; empty: the whole table';
+comment on column rowrelay.capture.only_columns is 'attribute numbers of the columns to capture, which survive a rename; null: all';
+comment on column rowrelay.capture.only_names is 'names of the columns to capture, which survive that one is dropped and made anew; null: all';
+comment on column rowrelay.capture.exclude_columns is 'attribute numbers of columns that are left out, under whatever name';
+comment on column rowrelay.capture.exclude_names is 'names of columns that are left out, also when another column has one of them by now';
+comment on column rowrelay.capture.mask is 'attribute number -> JSON value that takes the place of what the column holds';
+comment on column rowrelay.capture.mask_names is 'name of a column -> the same';
+comment on column rowrelay.capture.row_filter is 'SQL condition on a row: only rows for which it holds are captured; null: all';
+comment on column rowrelay.capture.before is 'full: an update''s row before it is kept too';
+comment on column rowrelay.capture.capture_origin is 'capture also what rowrelay itself writes here';
+comment on column rowrelay.capture.column_state is 'what the table was like when the trigger function was made, to see that it is out of date; see rowrelay.column_state()';
+comment on column rowrelay.capture.lane_state is 'what the lanes of rows depended on when the trigger function was made; see rowrelay.lane_state()';
+comment on column rowrelay.capture.keep is 'how long its changes are kept; null: as the source says; see rowrelay.keep()';
+comment on column rowrelay.capture.created_at is 'since when';
+comment on column rowrelay.capture.log_since is 'since when the log holds every change of the table: since its triggers are there, or what was removed of the log by age ended';
+comment on column rowrelay.capture.released_at is 'until when; null: it is captured now';
+
+create table rowrelay.shape (
+  id         integer generated always as identity primary key,
+  capture    integer not null references rowrelay.capture,
+  from_id    bigint not null,
+  noticed_at timestamptz not null default clock_timestamp(),
+  txid       xid8 not null default pg_current_xact_id(),
+  begins     boolean not null,
+  was_empty  boolean not null,
+  numbers    smallint[] not null,
+  names      text[] not null,
+  masks      json not null,
+  hidden     smallint[] not null,
+  key_types  regtype[] not null,
+  altered_by xid8 not null
+);
+create index shape_capture on rowrelay.shape (capture, id);
+comment on table rowrelay.shape is 'what the rows of a captured table looked like in the log, from when on: so that old images are read right under the names of now';
+comment on column rowrelay.shape.id is 'the later has the larger';
+comment on column rowrelay.shape.capture is 'of which table';
+comment on column rowrelay.shape.from_id is 'changes with a larger id have this shape, or a later one; some before may have it, because it is noticed when the trigger function is made anew';
+comment on column rowrelay.shape.noticed_at is 'when it was noticed';
+comment on column rowrelay.shape.txid is 'transaction that noticed it';
+comment on column rowrelay.shape.begins is 'nothing before it can be compared: the table is captured from here on, or with another key or filter';
+comment on column rowrelay.shape.was_empty is 'the table had no row when that began, so the log knows all that ever was in it';
+comment on column rowrelay.shape.numbers is 'attribute numbers of the columns that an image has, in its order';
+comment on column rowrelay.shape.names is 'their names';
+comment on column rowrelay.shape.masks is 'name of a column -> JSON value that stands in its place';
+comment on column rowrelay.shape.hidden is 'attribute numbers of the columns that it has not';
+comment on column rowrelay.shape.key_types is 'types of the key''s columns, on which the text of a key depends';
+comment on column rowrelay.shape.altered_by is 'the last transaction that altered a column';
+
+create table rowrelay.truncation (
+  capture     integer not null,
+  change_id   bigint not null,
+  day         date not null,
+  txid        xid8 not null,
+  captured_at timestamptz not null,
+  condition   text,
+  is_known    boolean not null,
+  primary key (capture, change_id)
+);
+comment on table rowrelay.truncation is 'the truncates in the log once more, because the past of every row of a table depends on them';
+comment on column rowrelay.truncation.capture is 'of which table';
+comment on column rowrelay.truncation.change_id is 'as in rowrelay.change';
+comment on column rowrelay.truncation.day is 'as in rowrelay.change';
+comment on column rowrelay.truncation.txid is 'as in rowrelay.change';
+comment on column rowrelay.truncation.captured_at is 'as in rowrelay.change';
+comment on column rowrelay.truncation.condition is 'which rows, where only a partition was truncated; null: all';
+comment on column rowrelay.truncation.is_known is 'false: it could not be captured which rows';
+
+-- What rowrelay.as_of() has found out about a moment, on its way from function to function.
+create type rowrelay.past as (
+  capture  rowrelay.capture,
+  begun    rowrelay.shape, -- with which the log begins
+  shape    rowrelay.shape, -- that rows have now
+  log      text,           -- SQL behind FROM: what of the log may be used, as h
+  recent   text,           -- the part of it in which all is that does not count
+  counts   text,           -- SQL: whether h had happened
+  known    bigint,         -- changes up to this id do not say what a row is: it may have been truncated since
+  complete boolean,        -- no row was there at that id, so what is there comes later in the log
+  cut_at   bigint          -- the first truncate after the moment; null: none
+);
+comment on type rowrelay.past is 'what is known of a moment in the past of a captured table; see rowrelay.past_of()';
+
+create table rowrelay.target (
+  id         integer generated always as identity primary key constraint id_fits_lane_locks check (id < 524288),
+  name       text not null constraint name_is_given check (name <> ''),
+  url        text not null,
+  options    jsonb not null,
+  lanes      smallint not null constraint lanes_fit_lane_locks check (lanes between 1 and 1024),
+  state      text not null default 'running' constraint state_is_known check (state in ('running', 'paused', 'halted')),
+  reason     text,
+  version    integer not null default 1,
+  created_at timestamptz not null default now(),
+  dropped_at timestamptz
+);
+create unique index target_name on rowrelay.target (name) where dropped_at is null;
+comment on table rowrelay.target is 'where changes go; see rowrelay.add_target()';
+comment on column rowrelay.target.id is 'what queue and receipts refer to';
+comment on column rowrelay.target.name is 'how people call it';
+comment on column rowrelay.target.url is 'what and where it is; ${NAME} in it is filled from the environment of the process that pushes';
+comment on column rowrelay.target.options is 'what was set, without defaults';
+comment on column rowrelay.target.lanes is 'how many ordered streams; changes of one key are always in the same';
+comment on column rowrelay.target.state is 'paused: by a person; halted: by a refused change, as option on_error=halt asks';
+comment on column rowrelay.target.reason is 'why it is halted';
+comment on column rowrelay.target.version is 'goes up with every change that running processes must notice before their next claim';
+comment on column rowrelay.target.created_at is 'since when';
+comment on column rowrelay.target.dropped_at is 'until when; null: it is in use';
+
+create table rowrelay.route (
+  capture      integer not null references rowrelay.capture,
+  target       integer not null references rowrelay.target,
+  into_table   text not null,
+  create_table boolean not null,
+  from_id      bigint not null,
+  until_id     bigint,
+  primary key (capture, target)
+);
+comment on table rowrelay.route is 'which capture goes to which target; see rowrelay.route()';
+comment on column rowrelay.route.capture is 'what';
+comment on column rowrelay.route.target is 'where to';
+comment on column rowrelay.route.into_table is 'name of the table there';
+comment on column rowrelay.route.create_table is 'make that table, and columns it lacks, when they are missing';
+comment on column rowrelay.route.from_id is 'last change id when the route was made';
+comment on column rowrelay.route.until_id is 'last change id when it was ended; null: it is in use';
+
+-- Documents -----------------------------------------------------------------------------------------------------
+
+create table rowrelay.document (
+  target      integer primary key references rowrelay.target,
+  delivers_to integer not null references rowrelay.target,
+  capture     integer not null references rowrelay.capture,
+  key_name    text not null,
+  key_type    regtype not null,
+  query       text not null,
+  search_path text not null,
+  build_query text not null,
+  columns     jsonb not null,
+  created_at  timestamptz not null default now()
+);
+comment on table rowrelay.document is 'rows or JSON that a query builds from several tables, refreshed when one of them changes; see rowrelay.add_document()';
+comment on column rowrelay.document.target is 'the document as a target, with lanes, state and refused changes of its own';
+comment on column rowrelay.document.delivers_to is 'the target whose URL it goes to';
+comment on column rowrelay.document.capture is 'what the log and routes know it by; no table stands behind it';
+comment on column rowrelay.document.key_name is 'column of the query''s result that tells documents apart';
+comment on column rowrelay.document.key_type is 'type of the keys in $1';
+comment on column rowrelay.document.query is 'as it was given: $1 is the array of keys';
+comment on column rowrelay.document.search_path is 'in which its names are looked up';
+comment on column rowrelay.document.build_query is 'what is run: gives each key as text, and the document as JSON';
+comment on column rowrelay.document.columns is '[{"name", "type"}] of a table that holds the documents, with "index" where one is wanted';
+comment on column rowrelay.document.created_at is 'since when';
+
+create table rowrelay.document_source (
+  document     integer not null references rowrelay.document,
+  position     smallint not null,
+  capture      integer not null references rowrelay.capture,
+  key_column   smallint,
+  key_name     text,
+  keys_query   text,
+  only_columns smallint[],
+  primary key (document, position),
+  constraint column_or_query check ((key_column is null) = (keys_query is not null))
+);
+create index document_source_capture on rowrelay.document_source (capture);
+comment on table rowrelay.document_source is 'the tables that a document is built from, and how a changed row leads to documents';
+comment on column rowrelay.document_source.document is 'which';
+comment on column rowrelay.document_source.position is '1: its column holds all the keys there are';
+comment on column rowrelay.document_source.capture is 'the table';
+comment on column rowrelay.document_source.key_column is 'attribute number of the column that holds the document''s key; null: a query finds the keys';
+comment on column rowrelay.document_source.key_name is 'its name when the trigger function was made';
+comment on column rowrelay.document_source.keys_query is 'gives the keys for the rows of "changed"';
+comment on column rowrelay.document_source.only_columns is 'attribute numbers of the columns that the document uses; an update of others does not refresh it; null: all';
+
+-- The log and the queue -----------------------------------------------------------------------------------------
+
+-- cache 1: a change that saw another committed change has a larger id only if no session hoards numbers.
+create sequence rowrelay.change_id as bigint cache 1;
+comment on sequence rowrelay.change_id is 'order of all changes';
+
+-- No check constraints on these two: PostgreSQL compiles them anew for every row that a trigger writes.
+create table rowrelay.change (
+  id           bigint not null default nextval('rowrelay.change_id'),
+  txid         xid8 not null,
+  captured_at  timestamptz not null,
+  day          date not null,
+  capture      integer not null,
+  op           "char" not null,
+  key          text,
+  actor        text,
+  db_user      text,
+  application_name text,
+  client_addr  inet,
+  old_row      json,
+  new_row      json,
+  caveat       json,
+  primary key (id, day)
+) partition by range (day);
+comment on table rowrelay.change is 'the log: every captured change, never updated; people query rowrelay.history';
+comment on column rowrelay.change.id is 'order: of one row''s changes the later has the larger id';
+comment on column rowrelay.change.txid is 'transaction that made the change';
+comment on column rowrelay.change.captured_at is 'when the row was written, by the server''s clock';
+comment on column rowrelay.change.day is 'partition: the day (UTC) on which the transaction began, or the nearest for which there is a partition';
+comment on column rowrelay.change.capture is 'of which table';
+comment on column rowrelay.change.op is 'i insert, u update, d delete, t truncate, s snapshot; r: documents to be refreshed, by their keys or by a row that has left them; b: nothing happened to a row, but what is before must be delivered before what is after';
+comment on column rowrelay.change.key is 'the key as text; a JSON array of several columns; null: the table has none';
+comment on column rowrelay.change.actor is 'setting rowrelay.actor of the transaction, else the session''s user; null: db_user';
+comment on column rowrelay.change.db_user is 'the session''s user; "web as anna" after SET ROLE anna';
+comment on column rowrelay.change.application_name is 'what the session called itself: its setting application_name';
+comment on column rowrelay.change.client_addr is 'where the session came from; null: a local socket';
+comment on column rowrelay.change.old_row is 'the row before, if it was asked for or the table has no key; of a deleted row, and of one that moved between documents, at least the keys';
+comment on column rowrelay.change.new_row is 'the row after; of a truncate that emptied one partition, which rows; of a refresh, the keys';
+comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); redacted: columns whose values were removed later, so that null says nothing; problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for';
+
+create sequence rowrelay.prunings as bigint cache 1;
+comment on sequence rowrelay.prunings is 'how often a day of the log was dropped, as everybody sees it at once';
+
+create table rowrelay.day (
+  day         date primary key,
+  waits_for   text[],
+  closed_at   timestamptz,
+  ends_at     timestamptz,
+  first_id    bigint,
+  last_id     bigint,
+  captures    integer[],
+  deleting    integer[],
+  deleted_to  bigint,
+  gone        integer[] not null default '{}',
+  note        text,
+  archive     text,
+  sha256      text,
+  archived_at timestamptz,
+  dropped_at  timestamptz,
+  restored_at timestamptz
+);
+comment on table rowrelay.day is 'what is known of the past days of the log; see rowrelay.close_days(), rowrelay.prune()';
+comment on column rowrelay.day.day is 'partition of rowrelay.change, there or gone';
+comment on column rowrelay.day.waits_for is 'virtual transactions that may still write into it';
+comment on column rowrelay.day.closed_at is 'since when it is known that no transaction can write into it any more; null: it is not';
+comment on column rowrelay.day.ends_at is 'from when on its age is counted: the end of the day after it, or its newest change if that is younger';
+comment on column rowrelay.day.first_id is 'its first change; null: none when it was closed';
+comment on column rowrelay.day.last_id is 'its last change';
+comment on column rowrelay.day.captures is 'of which tables it has changes; null: nobody has looked';
+comment on column rowrelay.day.deleting is 'tables whose changes are just being deleted from it; null: none';
+comment on column rowrelay.day.deleted_to is 'up to which id they are deleted';
+comment on column rowrelay.day.gone is 'tables whose changes were deleted from it';
+comment on column rowrelay.day.note is 'why it is still there although it is old enough to go';
+comment on column rowrelay.day.archive is 'name of the file that it was written to';
+comment on column rowrelay.day.sha256 is 'checksum of that file';
+comment on column rowrelay.day.archived_at is 'when that was';
+comment on column rowrelay.day.dropped_at is 'when its changes were dropped';
+comment on column rowrelay.day.restored_at is 'when they were brought back from the archive, to stay until somebody asks; null: they were not';
+
+create table rowrelay.queue (
+  change_id bigint not null,
+  lane      integer not null,
+  day       date not null,
+  bytes     integer not null,
+  primary key (lane, change_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000, autovacuum_vacuum_cost_delay = 0);
+comment on table rowrelay.queue is 'one row for each (change, target) that is not settled yet';
+comment on column rowrelay.queue.change_id is 'what';
+comment on column rowrelay.queue.lane is 'where to: number of an ordered stream of a target, see rowrelay.lane_number()';
+comment on column rowrelay.queue.day is 'partition of the change';
+comment on column rowrelay.queue.bytes is 'size of its row images';
+
+create table rowrelay.refusal (
+  target     integer not null,
+  change_id  bigint not null,
+  lane       integer not null,
+  day        date not null,
+  bytes      integer not null,
+  capture    integer not null,
+  key        text,
+  state      text not null constraint state_is_known check (state in ('error', 'blocked')),
+  attempts   integer not null,
+  sqlstate   text,
+  message    text not null,
+  detail     text,
+  refused_at timestamptz not null default now(),
+  primary key (target, change_id)
+);
+create index refusal_key on rowrelay.refusal (target, capture, key);
+comment on table rowrelay.refusal is 'changes that a target refused, until they are retried or skipped; people query rowrelay.errors';
+comment on column rowrelay.refusal.target is 'who refused';
+comment on column rowrelay.refusal.change_id is 'what';
+comment on column rowrelay.refusal.lane is 'as it was queued';
+comment on column rowrelay.refusal.day is 'as it was queued';
+comment on column rowrelay.refusal.bytes is 'as it was queued';
+comment on column rowrelay.refusal.capture is 'of which table';
+comment on column rowrelay.refusal.key is 'of which row';
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block)';
+comment on column rowrelay.refusal.attempts is 'how often it was tried';
+comment on column rowrelay.refusal.sqlstate is 'the target''s code, if it is a PostgreSQL';
+comment on column rowrelay.refusal.message is 'the target''s words';
+comment on column rowrelay.refusal.detail is 'the target''s words, continued';
+comment on column rowrelay.refusal.refused_at is 'when';
+
+create table rowrelay.lease (
+  lane        integer primary key,
+  process_id  uuid not null,
+  instance    uuid not null,
+  token       bigint not null,
+  claimed_at  timestamptz not null,
+  lease_until timestamptz not null,
+  failures    integer not null default 0,
+  change_id   bigint,
+  deaths      integer not null default 0
+) with (fillfactor = 50);
+comment on table rowrelay.lease is 'lanes whose batch is being pushed outside any transaction (option claim=lease); nobody else claims from them before lease_until';
+comment on column rowrelay.lease.lane is 'which; its rows stay in the queue until they are settled';
+comment on column rowrelay.lease.process_id is 'of this claim: only who knows it may settle';
+comment on column rowrelay.lease.instance is 'which process';
+comment on column rowrelay.lease.token is 'number of the claim';
+comment on column rowrelay.lease.claimed_at is 'when, by the server''s clock';
+comment on column rowrelay.lease.lease_until is 'until when, by the server''s clock; renewed before each push; -infinity: it was given back';
+comment on column rowrelay.lease.failures is 'how often a claim of this lane has expired, because its process died; each batch that is settled takes one off';
+comment on column rowrelay.lease.change_id is 'the change, if it is the only one of the claim';
+comment on column rowrelay.lease.deaths is 'how often a process has died when it was';
+
+create sequence rowrelay.claim_token as bigint cache 1;
+comment on sequence rowrelay.claim_token is 'number of each claim: a later claim of a lane has a larger one';
+
+create table rowrelay.receipt (
+  token      bigint not null,
+  part       smallint not null,
+  target     integer not null,
+  outcome    text not null
+             constraint outcome_is_known check (outcome in ('delivered', 'refused', 'superseded', 'skipped', 'copied')),
+  answer     text,
+  error      text,
+  attempts   integer not null,
+  actor      text,
+  instance   uuid,
+  host       text,
+  pid        integer,
+  claimed_at timestamptz,
+  settled_at timestamptz not null,
+  change_ids bigint[] not null,
+  first_id   bigint not null,
+  last_id    bigint not null,
+  primary key (token, part)
+);
+create index receipt_settled on rowrelay.receipt (target, settled_at);
+-- Batches overlap, and a retried change may be in one far from its neighbours: so not by the last id.
+create index receipt_changes on rowrelay.receipt using gist (int8range(first_id, last_id, '[]'));
+comment on table rowrelay.receipt is 'what became of changes, batch by batch; people query rowrelay.history';
+comment on column rowrelay.receipt.token is 'of the claim; the target''s fence knows it too';
+comment on column rowrelay.receipt.part is 'of a batch: changes of which the same is to be said';
+comment on column rowrelay.receipt.target is 'where to';
+comment on column rowrelay.receipt.outcome is 'delivered; refused; and of refused changes: superseded by a newer change of the row, or skipped by a person; copied: the row came with a copy of the whole table';
+comment on column rowrelay.receipt.answer is 'what the target said of what it took';
+comment on column rowrelay.receipt.error is 'why what was superseded or skipped had been refused';
+comment on column rowrelay.receipt.attempts is 'how often it was tried by that process';
+comment on column rowrelay.receipt.actor is 'who skipped it';
+comment on column rowrelay.receipt.instance is 'which process; null: it was a person';
+comment on column rowrelay.receipt.host is 'where that ran';
+comment on column rowrelay.receipt.pid is 'its process id there';
+comment on column rowrelay.receipt.claimed_at is 'when the batch was taken';
+comment on column rowrelay.receipt.settled_at is 'when it was settled';
+comment on column rowrelay.receipt.change_ids is 'which changes';
+comment on column rowrelay.receipt.first_id is 'the smallest of them';
+comment on column rowrelay.receipt.last_id is 'the largest of them';
+
+-- Finding changes -----------------------------------------------------------------------------------------------
+
+create table rowrelay.tick (
+  id           bigint generated always as identity primary key,
+  taken_at     timestamptz not null,
+  era          integer not null,
+  snapshot     pg_snapshot not null,
+  low          bigint not null,
+  high         bigint not null,
+  writers      xid8[] not null,
+  writers_from bigint[] not null,
+  indexed_to   bigint,
+  open_from    date,
+  first_day    date,
+  last_day     date,
+  block_ids    int8range[],
+  block_txids  int8range[],
+  constraint ids_are_in_order check (low <= high)
+);
+create index tick_xmax on rowrelay.tick (era, pg_snapshot_xmax(snapshot), id);
+create index tick_taken_at on rowrelay.tick (taken_at);
+comment on table rowrelay.tick is 'moments of the log: which changes were committed by then; see rowrelay.tick()';
+comment on column rowrelay.tick.id is 'order';
+comment on column rowrelay.tick.taken_at is 'when, by the server''s clock';
+comment on column rowrelay.tick.era is 'goes up when the log was restored from a dump into a server with other transaction ids';
+comment on column rowrelay.tick.snapshot is 'which transactions had ended';
+comment on column rowrelay.tick.low is 'a change of a transaction that had not ended has a larger id, unless the transaction is one of writers';
+comment on column rowrelay.tick.high is 'a change of a transaction that had ended has no larger id';
+comment on column rowrelay.tick.writers is 'transactions that had not ended, and may have changes up to low';
+comment on column rowrelay.tick.writers_from is 'for each of these: its changes have larger ids than this';
+comment on column rowrelay.tick.open_from is 'changes of transactions that had not ended are in this partition or a later one; null: in any';
+comment on column rowrelay.tick.indexed_to is 'up to which id rowrelay.change_key has the changes that had been committed by then; null: it has all of them';
+comment on column rowrelay.tick.first_day is 'of the changes that were committed since the tick before, the first partition; null: there are none';
+comment on column rowrelay.tick.last_day is 'and the last one';
+comment on column rowrelay.tick.block_ids is 'their ids, in blocks of up to 512';
+comment on column rowrelay.tick.block_txids is 'between which transactions the changes of each block are';
+
+-- The day comes first, so that what is written in the background are always the same few pages of the index.
+create table rowrelay.change_key (
+  change_id bigint not null,
+  day       date not null,
+  key_hash  integer not null
+) partition by range (day);
+create index change_key_hash on rowrelay.change_key (day, key_hash, change_id);
+comment on table rowrelay.change_key is 'where the changes of a row are: filled behind the writers by rowrelay.tick(); see rowrelay.changes_of_key()';
+comment on column rowrelay.change_key.change_id is 'which change';
+comment on column rowrelay.change_key.day is 'its partition of rowrelay.change; here one is a month';
+comment on column rowrelay.change_key.key_hash is 'rowrelay.key_hash() of its capture and key';
+
+-- Rows that were there before -----------------------------------------------------------------------------------
+
+create table rowrelay.backfill (
+  id             integer generated always as identity primary key constraint id_fits_waiting_rooms check (id < 1048575),
+  capture        integer not null references rowrelay.capture,
+  target         integer not null references rowrelay.target,
+  state          text not null default 'waiting'
+                 constraint state_is_known check (state in ('waiting', 'copying', 'joining', 'running', 'done', 'cancelled')),
+  way            text not null default 'pieces' constraint way_is_known check (way in ('copy', 'pieces')),
+  snapshot       pg_snapshot,
+  give_up        text,
+  row_filter     text,
+  condition      text,
+  rate           integer constraint rate_is_positive check (rate > 0),
+  waits_for      text[],
+  waits_since    timestamptz,
+  part           regclass,
+  position       text[],
+  rows_read      bigint not null default 0,
+  rows_queued    bigint not null default 0,
+  rows_estimated bigint not null,
+  looked_at_rows bigint,
+  note           text,
+  retry_at       timestamptz,
+  registered_at  timestamptz not null default now(),
+  started_at     timestamptz,
+  finished_at    timestamptz,
+  constraint one_for_each_route unique (capture, target)
+) with (fillfactor = 50);
+comment on table rowrelay.backfill is 'rows that were in a table before it went to a target, on their way there; people query rowrelay.backfills';
+comment on column rowrelay.backfill.id is 'number of the advisory lock (1919907682, id) that its driver holds, and of its waiting room';
+comment on column rowrelay.backfill.capture is 'what';
+comment on column rowrelay.backfill.target is 'where to';
+comment on column rowrelay.backfill.state is 'waiting: for transactions that write with the trigger function as it was before; running: chunk by chunk; copying: as a whole, while new changes of the table stand in a waiting room; joining: those come out of it';
+comment on column rowrelay.backfill.way is 'copy: as a whole, if that turns out to be possible; pieces: chunk by chunk; see replicator/copy.h';
+comment on column rowrelay.backfill.snapshot is 'that is copied as a whole, or was; null: none yet, or nothing came of it';
+comment on column rowrelay.backfill.give_up is 'why a copy that was begun is to be given up, once it is known how far it got; null: it is not';
+comment on column rowrelay.backfill.row_filter is 'only rows for which this holds, as it was given; null: all that the capture wants';
+comment on column rowrelay.backfill.condition is 'the same with all names resolved, on a row that is called new';
+comment on column rowrelay.backfill.rate is 'rows per second at most; null: as fast as it goes';
+comment on column rowrelay.backfill.waits_for is 'virtual transactions that wrote to the table when this began; null: nobody has looked yet';
+comment on column rowrelay.backfill.waits_since is 'when they were listed';
+comment on column rowrelay.backfill.part is 'the table that is being read: the captured one, a partition or an inheritance child, in the order of their numbers';
+comment on column rowrelay.backfill.position is 'where in it: values of the columns of rowrelay.backfill_order(), as text; null: at its beginning';
+comment on column rowrelay.backfill.rows_read is 'rows passed so far';
+comment on column rowrelay.backfill.rows_queued is 'rows queued so far: those that the filters let through';
+comment on column rowrelay.backfill.rows_estimated is 'how many rows there were when it was registered, as the planner guesses';
+comment on column rowrelay.backfill.looked_at_rows is 'rows_queued when the target''s backlog was last looked at';
+comment on column rowrelay.backfill.note is 'what it waits for, or why it ended';
+comment on column rowrelay.backfill.retry_at is 'when running processes try it again after it failed; null: it did not';
+comment on column rowrelay.backfill.registered_at is 'since when it is wanted';
+comment on column rowrelay.backfill.started_at is 'when its first chunk was read';
+comment on column rowrelay.backfill.finished_at is 'when it was done or given up';
+
+-- Tamper evidence, and what was removed from the log ------------------------------------------------------------
+
+create table rowrelay.redaction (
+  id            integer generated always as identity primary key,
+  redacted_at   timestamptz not null,
+  redacted_by   text not null,
+  reason        text,
+  relation      regclass not null,
+  relation_name text not null,
+  keys          text[] not null,
+  columns       text[] not null,
+  change_ids    bigint[] not null,
+  hashes_before bytea[] not null,
+  hashes_after  bytea[] not null
+);
+comment on table rowrelay.redaction is 'values that were removed from the log; see rowrelay.redact()';
+comment on column rowrelay.redaction.id is 'what the seal of this record refers to';
+comment on column rowrelay.redaction.redacted_at is 'when';
+comment on column rowrelay.redaction.redacted_by is 'who had logged in; "web as anna" after SET ROLE anna';
+comment on column rowrelay.redaction.reason is 'why, as it was given';
+comment on column rowrelay.redaction.relation is 'of which table';
+comment on column rowrelay.redaction.relation_name is 'its name then';
+comment on column rowrelay.redaction.keys is 'of which rows';
+comment on column rowrelay.redaction.columns is 'which columns';
+comment on column rowrelay.redaction.change_ids is 'the changes that held values in them';
+comment on column rowrelay.redaction.hashes_before is 'rowrelay.change_hash() of each before; null: its day was not sealed';
+comment on column rowrelay.redaction.hashes_after is 'the same after it, with another salt';
+
+create table rowrelay.seal (
+  position  bigint primary key,
+  sealed_at timestamptz not null,
+  day       date,
+  block     integer,
+  ends_day  boolean,
+  first_id  bigint,
+  last_id   bigint,
+  changes   integer,
+  redaction integer,
+  ids       bigint[],
+  captures  integer[],
+  hashes    bytea,
+  secret    bytea,
+  salts     bytea,
+  content   bytea not null,
+  digest    bytea not null,
+  constraint of_a_day_or_redaction check ((day is null) <> (redaction is null)),
+  constraint one_for_each_block unique (day, block),
+  constraint one_for_each_redaction unique (redaction)
+);
+alter table rowrelay.seal alter hashes set storage external, alter salts set storage external;
+create index seal_digest on rowrelay.seal (digest);
+comment on table rowrelay.seal is 'a chain of digests: of the changes of each day that is closed, some thousands a block, and of each redaction; see rowrelay.verify_log()';
+comment on column rowrelay.seal.position is 'place in the chain: 1, 2, 3, ...';
+comment on column rowrelay.seal.sealed_at is 'when';
+comment on column rowrelay.seal.day is 'whose changes; null: it seals a redaction';
+comment on column rowrelay.seal.block is 'which of that day''s blocks, from 0 up; changes are in order of id';
+comment on column rowrelay.seal.ends_day is 'it is the day''s last';
+comment on column rowrelay.seal.first_id is 'id of its first change';
+comment on column rowrelay.seal.last_id is 'id of its last change';
+comment on column rowrelay.seal.changes is 'how many there are';
+comment on column rowrelay.seal.redaction is 'the redaction that it seals';
+comment on column rowrelay.seal.ids is 'of the changes; null: the day was dropped, and is in no archive';
+comment on column rowrelay.seal.captures is 'of which tables they are, in the order of ids';
+comment on column rowrelay.seal.hashes is 'rowrelay.change_hash() of each, 32 bytes, in the order of ids';
+comment on column rowrelay.seal.secret is 'the salt of a change''s hash is SHA-256 of this and its id; null: see salts';
+comment on column rowrelay.seal.salts is 'the salt of each, 32 bytes, once one of them was redacted: without the salt that it had, its hash does not help to guess what was removed';
+comment on column rowrelay.seal.content is 'SHA-256 of ids, captures and hashes, or of the redaction';
+comment on column rowrelay.seal.digest is 'SHA-256 of the digest before and of this row''s position, times, numbers and content';
+
+-- The processes -------------------------------------------------------------------------------------------------
+
+create table rowrelay.instance (
+  id           uuid primary key,
+  host         text not null,
+  pid          integer not null,
+  version      text not null,
+  workers      integer not null,
+  targets      integer[],
+  started_at   timestamptz not null default now(),
+  heartbeat_at timestamptz not null default now(),
+  doing        text not null default 'begins'
+) with (fillfactor = 50);
+comment on table rowrelay.instance is 'running processes; one without a heartbeat for half a minute is gone';
+comment on column rowrelay.instance.id is 'made by the process when it starts';
+comment on column rowrelay.instance.host is 'where it runs';
+comment on column rowrelay.instance.pid is 'its process id there';
+comment on column rowrelay.instance.version is 'of the program';
+comment on column rowrelay.instance.workers is 'for each target';
+comment on column rowrelay.instance.targets is 'which it serves; null: all';
+comment on column rowrelay.instance.started_at is 'when it started';
+comment on column rowrelay.instance.heartbeat_at is 'when it last said that it is alive';
+comment on column rowrelay.instance.doing is 'what it did then, for people';
+
+create table rowrelay.trouble (
+  target     integer primary key,
+  since      timestamptz not null default now(),
+  last_at    timestamptz not null default now(),
+  attempts   bigint not null default 1,
+  retry_at   timestamptz not null,
+  message    text not null,
+  hint       text
+);
+comment on table rowrelay.trouble is 'targets that cannot be delivered to at present; a row goes when a push succeeds';
+comment on column rowrelay.trouble.target is 'which';
+comment on column rowrelay.trouble.since is 'when it began';
+comment on column rowrelay.trouble.last_at is 'when it was last tried';
+comment on column rowrelay.trouble.attempts is 'how often it was tried since';
+comment on column rowrelay.trouble.retry_at is 'when it may be tried again, by one process for all';
+comment on column rowrelay.trouble.message is 'what went wrong';
+comment on column rowrelay.trouble.hint is 'what to do';
+
+create table rowrelay.floor (
+  target  integer primary key,
+  version integer not null,
+  floor   bigint not null
+) with (fillfactor = 50);
+comment on table rowrelay.floor is 'where a process that starts begins to look for queued rows; see replicator/floor.h';
+comment on column rowrelay.floor.target is 'of which target';
+comment on column rowrelay.floor.version is 'rowrelay.target.version for which it holds';
+comment on column rowrelay.floor.floor is 'every change up to this id is settled';
+
+create table rowrelay.job (
+  name       text primary key,
+  taken_at   timestamptz not null,
+  held_until timestamptz not null,
+  failed     text[] not null default '{}'
+);
+comment on table rowrelay.job is 'timeout locks: work that one process may do at a time; see rowrelay.take_job()';
+comment on column rowrelay.job.name is 'which work';
+comment on column rowrelay.job.taken_at is 'when it was last begun';
+comment on column rowrelay.job.held_until is 'until when nobody else may begin it';
+comment on column rowrelay.job.failed is 'what of it could not be done, and why; it was told, and is not told again';
+
+-- An armed doorbell holds the last change id for which a writer rings. It is a sequence because that is the one thing
+-- in PostgreSQL that can be flipped a thousand times and read by every writer without ever needing vacuum, and whose
+-- new value everybody sees at once.
+create sequence rowrelay.doorbell as bigint minvalue 0 start 0 cache 1;
+comment on sequence rowrelay.doorbell is 'last change id for which a writer wakes the sleeping processes; 0: nobody sleeps';
+
+-- Undoing -------------------------------------------------------------------------------------------------------
+
+create type rowrelay.undo_step as (
+  change_id bigint,
+  first_id  bigint,
+  capture   integer,
+  relation  regclass,
+  was_key   text,
+  be_key    text,
+  was       jsonb,
+  be        jsonb
+);
+comment on type rowrelay.undo_step is 'what takes one change back; see rowrelay.undo_steps()';
+comment on column rowrelay.undo_step.change_id is 'the change';
+comment on column rowrelay.undo_step.first_id is 'where an update is captured as a delete and an insert, the former; else the same';
+comment on column rowrelay.undo_step.capture is 'of the table';
+comment on column rowrelay.undo_step.relation is 'the table';
+comment on column rowrelay.undo_step.was_key is 'key of the row as the change left it; null: it has left none';
+comment on column rowrelay.undo_step.be_key is 'key of the row as it is to be; null: it is to go';
+comment on column rowrelay.undo_step.was is 'values that the change left, as rowrelay.row_texts() gives them; null: no row';
+comment on column rowrelay.undo_step.be is 'values that the row is to have; null: it is to go';
+
+-- Searching -----------------------------------------------------------------------------------------------------
+
+create table rowrelay.history_index (
+  id         integer generated always as identity primary key,
+  expression text not null,
+  method     text not null,
+  wanted_at  timestamptz not null default now(),
+  failed     date[] not null default '{}',
+  problem    text,
+  constraint wanted_once unique (expression, method)
+);
+comment on table rowrelay.history_index is 'expressions by which closed days of the log are to be indexed; people query rowrelay.history_indexes';
+comment on column rowrelay.history_index.id is 'stands in the names of the indexes';
+comment on column rowrelay.history_index.expression is 'on the columns of rowrelay.change';
+comment on column rowrelay.history_index.method is 'access method';
+comment on column rowrelay.history_index.wanted_at is 'since when';
+comment on column rowrelay.history_index.failed is 'days on which the index could not be made';
+comment on column rowrelay.history_index.problem is 'why, the last time';
+insert into rowrelay.migration (version) values (2);
+
+-- Claims ----------------------------------------------------------------------------------------------------------
+
+-- Processes of the version before lock lanes in another way, so they must not go on beside those of this one. To rename a
+-- column that each of their claims reads waits until none is in flight, and ends them with an error at the next.
+alter table rowrelay.lease rename column failures to expiries;
+alter table rowrelay.lease add lasts interval not null default interval '2 minutes';
+alter table rowrelay.lease alter lasts drop default;
+comment on column rowrelay.lease.lasts is 'how long it lasts from the moment when it was taken or renewed: so no clock can hold it for longer';
+
+create table rowrelay.lane (
+  lane integer primary key
+);
+comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select ... for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
+comment on column rowrelay.lane.lane is 'number among the lanes of all targets, see rowrelay.lane_number()';
+insert into rowrelay.lane (lane)
+select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n where t.dropped_at is null;
+
+create table rowrelay.mutex (
+  name text primary key
+);
+comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select ... for update), and nobody without rights here can';
+comment on column rowrelay.mutex.name is 'seal: whatever adds to the chain of seals; index: rowrelay.index_closed_days()';
+insert into rowrelay.mutex (name) values ('seal'), ('index');
+
+alter table rowrelay.trouble add probe_until timestamptz;
+comment on column rowrelay.trouble.probe_until is 'until when one process tries the target, and no other does; null: nobody does';
+
+-- Capture ---------------------------------------------------------------------------------------------------------
+
+-- Only of transactions that are still running does it say anything. After a crash there is none.
+create unlogged table rowrelay.follower (
+  txid      xid8 not null,
+  relation  oid not null,
+  version   tid not null,
+  change_id bigint not null,
+  day       date not null,
+  constraint follower_pkey primary key (txid, relation, version)
+);
+comment on table rowrelay.follower is 'row versions of tables without a key that went in the transaction in which they came: while it runs, what may have been told in the wrong order; see rowrelay.note_follower()';
+comment on column rowrelay.follower.txid is 'transaction';
+comment on column rowrelay.follower.relation is 'table that held the version: the captured one, a partition or an inheritance child';
+comment on column rowrelay.follower.version is 'its place (ctid)';
+comment on column rowrelay.follower.change_id is 'the change that says that it went';
+comment on column rowrelay.follower.day is 'partition of the change';
+
+drop function if exists rowrelay.awkward_columns(regclass);
+drop function if exists rowrelay.image_expression(rowrelay.capture);
+drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
+
+-- Keys ------------------------------------------------------------------------------------------------------------
+
+alter table rowrelay.refusal add column row_hash bigint not null default 0;
+alter table rowrelay.refusal alter column row_hash drop default;
+-- What is 0 may be any row of its table, which is true until it is retried, skipped or superseded.
+update rowrelay.refusal f
+   set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
+  from rowrelay.capture c
+ where c.id = f.capture and (c.key_is_exact or f.key is null);
+drop index rowrelay.refusal_key;
+create index refusal_row on rowrelay.refusal (target, capture, row_hash);
+comment on column rowrelay.refusal.row_hash is 'tells rows apart, whatever the length of their keys, and by what is equal rather than written alike: rowrelay.text_hash() or rowrelay.row_hashes(); 0: it may be any row of the table';
+
+drop function if exists rowrelay.former_keys(integer[], text);
+drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
+
+-- Rights ----------------------------------------------------------------------------------------------------------
+
+-- They believed a row that the caller had made up; the new ones take its number.
+drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
+drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
+drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
+-- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
+-- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
+
+alter table rowrelay.capture add column filter_state text;
+comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
+update rowrelay.capture c
+   set filter_state = (select encode(sha256(convert_to(t.tgqual::text, getdatabaseencoding())), 'hex') from pg_trigger t
+                        where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
+ where c.row_filter is not null and c.released_at is null;
+
+-- Delivery --------------------------------------------------------------------------------------------------------
+
+create table rowrelay.hold (
+  target      integer not null,
+  capture     integer not null,
+  since       timestamptz not null default clock_timestamp(),
+  attempts    bigint not null,
+  retry_at    timestamptz not null,
+  released_to bigint not null,
+  released    bigint not null default 0,
+  piece       integer not null default 1,
+  sqlstate    text,
+  message     text not null,
+  hint        text,
+  primary key (target, capture)
+) with (fillfactor = 50);
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/hold.h';
+comment on column rowrelay.hold.target is 'which target';
+comment on column rowrelay.hold.capture is 'which table';
+comment on column rowrelay.hold.since is 'when it began';
+comment on column rowrelay.hold.attempts is 'how often it was tried since';
+comment on column rowrelay.hold.retry_at is 'when more changes are released to be tried';
+comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; those after it wait';
+comment on column rowrelay.hold.released is 'how many of those that were released are not settled yet';
+comment on column rowrelay.hold.piece is 'how many are released next';
+comment on column rowrelay.hold.sqlstate is 'the target''s code, if it is a PostgreSQL';
+comment on column rowrelay.hold.message is 'why the target cannot take it';
+comment on column rowrelay.hold.hint is 'what to do';
+
+alter table rowrelay.refusal
+  drop constraint state_is_known,
+  add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+-- There may be millions that wait, and others are looked for all the time.
+create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
+create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
+
+-- Operations ------------------------------------------------------------------------------------------------------
+drop function if exists rowrelay.changes_to_undo(regclass, text); -- rowrelay.latest_changes() has taken its place
+
+-- Purpose:    who does it, for the log
+-- Result:     the setting rowrelay.actor, else the session's user
+create or replace function rowrelay.actor() returns text
+language sql stable as $$
+  select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
+              then pg_catalog.current_setting('rowrelay.actor', true) else session_user::text end
+$$;
+-- Purpose:    who is logged in, for the log, whatever rights a function has lent
+-- Result:     the session's user; after SET ROLE anna "web as anna"
+create or replace function rowrelay.db_user() returns text
+language sql stable as $$
+  select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::text
+              else pg_catalog.concat(session_user, ' as ', pg_catalog.current_setting('role')) end
+$$;
+-- Purpose:    where this session came from, for the log. It is called immutable though it is not, because a session's address
+--             never changes: the plans that triggers keep then hold it as a constant, and a row pays nothing for it.
+-- Result:     the address; null: a local socket
+create or replace function rowrelay.client_addr() returns inet
+language sql immutable parallel restricted as $$
+  select pg_catalog.inet_client_addr()
+$$;
+-- Purpose:    what differs between two images of a row. Columns that only one of them has (it was added or dropped in between, or
+--             no more than the key was kept) are not compared. Values are compared as they are written, so one of a column of
+--             type json differs also when only its white space does.
+-- Parameters: row before; row after
+-- Result:     {"column": [before, after]}; null when one of the images is missing
+create or replace function rowrelay.changed(old_row json, new_row json) returns json
+language sql stable parallel safe as $$
+  select ('{' || coalesce(string_agg(concat(to_json(a.key), ': [', b.value, ', ', a.value, ']'), ', ' order by a.position), '') || '}')::json
+    from json_each(new_row) with ordinality as a(key, value, position)
+    join json_each(old_row) as b on b.key operator(pg_catalog.=) a.key
+   where b.value::text operator(pg_catalog.<>) a.value::text
+  having old_row is not null and new_row is not null
+$$;
+-- Purpose:    whether the caller may see all that was captured, of whatever table: the schema's owner and rowrelay_admin may
+create or replace function rowrelay.may_read_all() returns boolean
+language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+begin
+  return pg_has_role((select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage')
+         or exists (select from pg_roles r where r.rolname = 'rowrelay_admin' and pg_has_role(r.oid, 'usage'));
+end
+$$;
+-- Purpose:    whether the caller may see what was captured of a table. Views that show rows of tables ask it before anything
+--             else looks at them; so it is for whoever asks, and not for the owner of the view.
+-- Parameters: relation; of one that is gone nobody can tell any more who might read it
+-- Result:     true for who may select from the whole table, without a policy that hides rows of it; and for the schema's owner
+--             and rowrelay_admin
+create or replace function rowrelay.may_read(relation regclass) returns boolean
+language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+begin
+  if rowrelay.may_read_all() then
+    return true;
+  end if;
+  if has_table_privilege(relation, 'select') then
+    return not row_security_active(relation);
+  end if;
+  return false;
+end
+$$;
+-- Purpose:    the captures whose changes the caller may see, for views to ask once and not for each row
+-- Result:     capture ids
+create or replace function rowrelay.readable_captures() returns integer[]
+language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+begin
+  return case when rowrelay.may_read_all() then array(select c.id from rowrelay.capture c)
+              else array(select c.id from rowrelay.capture c where rowrelay.may_read(c.relation)) end;
+end
+$$;
+-- Purpose:    the tables whose history the caller may see, for views to ask once and not for each row
+-- Result:     tables that are or were captured
+create or replace function rowrelay.readable_relations() returns regclass[]
+language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+begin
+  return case when rowrelay.may_read_all() then array(select distinct c.relation::oid from rowrelay.capture c)
+              else array(select distinct c.relation::oid from rowrelay.capture c where rowrelay.may_read(c.relation)) end;
+end
+$$;
+-- The log, as far as the caller may read it: for functions that find changes with the rights of who calls them.
+create or replace view rowrelay.readable_change with (security_barrier) as
+select h.*
+  from rowrelay.change h
+ where h.capture = any ((select rowrelay.readable_captures())::integer[]);
+comment on view rowrelay.readable_change is 'rows of rowrelay.change of tables that one may read';
+-- Purpose:    whether the caller may see a change
+-- Parameters: id; day
+create or replace function rowrelay.may_read_change(change_id bigint, day date) returns boolean
+language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+begin
+  return exists (select from rowrelay.readable_change h
+                  where h.id = may_read_change.change_id and h.day = may_read_change.day);
+end
+$$;
+-- Where changes of keys are, as far as the caller may read them; and between which days that is said, for all.
+create or replace view rowrelay.readable_key with (security_barrier) as
+select k.*
+  from rowrelay.change_key k
+ where (select rowrelay.may_read_all()) or rowrelay.may_read_change(k.change_id, k.day);
+comment on view rowrelay.readable_key is 'rows of rowrelay.change_key of changes that one may read';
+
+create or replace view rowrelay.key_days as
+select min(k.day) as first, max(k.day) as last from rowrelay.change_key k;
+comment on view rowrelay.key_days is 'first and last day in rowrelay.change_key';
+-- When tables were truncated, as far as the caller may read them.
+create or replace view rowrelay.readable_truncation with (security_barrier) as
+select h.*
+  from rowrelay.truncation h
+ where h.capture = any ((select rowrelay.readable_captures())::integer[]);
+comment on view rowrelay.readable_truncation is 'rows of rowrelay.truncation of tables that one may read';
+-- Purpose:    the number of a target's lane among the lanes of all targets. Queued rows carry it, and whoever decides about
+--             the lane's order holds the lock of its row in rowrelay.lane.
+-- Parameters: target; lane of that target, from 0 up; -1: the lane of its barriers
+-- Result:     the number; number >> 12 is the target, and of a lane of barriers number & 4095 is 0; negative
+--             ones are in a waiting room (triggers/waiting_room.sql)
+create or replace function rowrelay.lane_number(target integer, lane integer) returns integer
+language sql immutable as $$
+  select (target << 12) | (lane + 1)
+$$;
+-- Purpose:    makes the lanes of a target that is being added: what is locked by whoever works on one of them
+-- Parameters: target
+create or replace function rowrelay.add_lanes(target integer) returns void
+language sql as $$
+  insert into rowrelay.lane (lane)
+  select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
+   where t.id = add_lanes.target;
+$$;
+-- Purpose:    the lanes of a target
+-- Parameters: target
+-- Result:     their numbers, ascending; the first is the lane of barriers
+create or replace function rowrelay.lanes_of(target integer) returns integer[]
+language sql stable as $$
+  select array_agg(l.lane order by l.lane)
+    from rowrelay.lane l
+   where l.lane between rowrelay.lane_number(target, -1) and rowrelay.lane_number(target, 1023)
+$$;
+-- Purpose:    waits until nothing of some lanes is in flight, and keeps everybody else from deciding about their order until
+--             the transaction ends. Whoever puts something into a lane before what is queued there already, or takes
+--             something out of it, calls this first, and looks at the queue in a statement that begins afterwards.
+--             To be called before anything else is locked: a batch that is about to halt its target must not wait for us
+--             while we wait for its lane.
+--             A claim in a transaction holds the same lock to its end. A lease outlives its transaction, so its end is
+--             waited for with the lock in hand: who holds it settles without that lock, and nobody takes a new one.
+-- Parameters: numbers of lanes
+-- Errors:     the transaction is not READ COMMITTED: it would look at the queue as it was before
+create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  began_at  constant timestamptz := clock_timestamp();
+  lease     record;
+  has_told  boolean := false;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'this can be done in a READ COMMITTED transaction only' using errcode = 'object_not_in_prerequisite_state',
+      detail = 'It has to see what others commit meanwhile.';
+  end if;
+  perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+  loop
+    -- A clock that was ahead when the lease was taken holds nobody up for longer than a lease lasts.
+    select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
+      from rowrelay.lease e left join rowrelay.target t on t.id = e.lane >> 12
+     where e.lane = any (lock_lanes.lanes) and least(e.lease_until, began_at + e.lasts) > clock_timestamp()
+     order by 2 desc limit 1;
+    exit when not found;
+    if not has_told and clock_timestamp() > began_at + interval '1 s' then
+      raise notice 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until;
+      has_told := true;
+    end if;
+    perform pg_sleep(0.02);
+  end loop;
+  -- Who comes back after his lease has ended is too late.
+  update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes) and e.lease_until > '-infinity';
+end
+$$;
+-- Purpose:    whether rows of a capture may be in another lane than before, though their key is the same: then what takes a
+--             row out of its lane (a delete, an update of the columns that choose the lane) has to be a barrier, because lanes
+--             have no order among each other
+-- Parameters: capture
+-- Result:     true where lanes are chosen by columns that do not all belong to the key
+create or replace function rowrelay.can_change_lane(capture rowrelay.capture) returns boolean
+language sql immutable as $$
+  select capture.key_columns <> '{}' and capture.lane_columns is not null and not capture.lane_columns <@ capture.key_columns
+$$;
+-- Purpose:    the last change id that was given out, whether its transaction has ended or not
+-- Result:     0 before the first
+create or replace function rowrelay.last_change_id() returns bigint
+language sql volatile as $$
+  select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
+$$;
+-- Purpose:    which run of which server this is, and of which copy of this database
+-- Result:     server: [1] the server's system identifier, the timeline, which another point in time and a standby that takes over
+--             have of their own, and numbers that a restored dump has of its own; [2] since when it runs; [3] since when it has
+--             statistics, because a crash empties them, also one after which the server goes on without a new start. That is the
+--             oldest of several times, since anybody may reset some statistics, and a crash resets all.
+--             is_empty: all of its statistics began at one moment, as after a crash
+create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+  system text;
+begin
+  begin
+    select c.system_identifier::text into system from pg_control_system() as c;
+  exception when insufficient_privilege or feature_not_supported then -- a managed server may keep it to itself
+  end;
+  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid, 'rowrelay.change_id'::regclass::oid),
+               (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
+               (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
+         count(distinct s.began) = 1
+    into server, is_empty
+    from pg_database d,
+         (select stats_reset from pg_stat_bgwriter
+          union all select stats_reset from pg_stat_archiver
+          union all select stats_reset from pg_stat_slru) as s(began)
+   where d.datname = current_database()
+   group by d.oid;
+end
+$$;
+-- Purpose:    how long ago a change was committed, where the server keeps commit times (track_commit_timestamp), and else how
+--             long ago it was captured
+-- Parameters: its transaction; when it was captured
+-- Result:     microseconds
+create or replace function rowrelay.change_age(txid xid8, captured_at timestamptz) returns bigint
+language sql volatile as $$
+  select (date_part('epoch', clock_timestamp() - coalesce(
+            case when current_setting('track_commit_timestamp')::boolean then pg_xact_commit_timestamp(txid::xid) end,
+            captured_at)) * 1000000)::bigint
+$$;
+-- Purpose:    which change ids, and which times, each day of the log has. It reads the ends of each partition's index, so
+--             it takes a tenth of a millisecond a day. Days are not quite in the order of ids: what is written after
+--             midnight by a transaction that began before is kept under the day before.
+-- Result:     one row for each day that has changes: its first and last id, and when those two were captured
+create or replace function rowrelay.day_bounds()
+returns table (day date, first_id bigint, last_id bigint, first_at timestamptz, last_at timestamptz)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  partition name;
+begin
+  for partition in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'rowrelay.change'::regclass
+  loop
+    begin
+      return query execute format(
+        'select a.day, a.id, z.id, a.captured_at, z.captured_at
+           from (select c.day, c.id, c.captured_at from rowrelay.%1$I c order by c.id limit 1) a,
+                (select c.id, c.captured_at from rowrelay.%1$I c order by c.id desc limit 1) z', partition);
+    exception when undefined_table then
+      null; -- dropped meanwhile
+    end;
+  end loop;
+end
+$$;
+-- Purpose:    for who reads the log in ranges of ids: where to go on where there are none, since rowrelay.skip_lost_ids() leaves
+--             gaps of millions of millions
+-- Parameters: an id; days of the log
+-- Result:     the last change of these days that has this id or a smaller one; null when there is none
+create or replace function rowrelay.last_id_up_to(id bigint, days date[]) returns bigint
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select c.id from rowrelay.change c
+   where c.id <= last_id_up_to.id and c.day = any (last_id_up_to.days)
+   order by c.id desc limit 1
+$$;
+-- Purpose:    a timeout lock, for work that one process may do at a time: one conditional update by the server's clock.
+-- Parameters: name of the work; how long nobody else may begin it, the same at each call for that work
+-- Result:     whether the caller is to do it
+create or replace function rowrelay.take_job(job_name text, hold_for interval) returns boolean
+language plpgsql as $$
+begin
+  insert into rowrelay.job as j (name, taken_at, held_until)
+  values (job_name, clock_timestamp(), clock_timestamp() + hold_for)
+  on conflict (name) do update
+    set taken_at = excluded.taken_at, held_until = excluded.held_until
+    -- what is held for longer than that was taken while the clock was ahead
+    where j.held_until not between clock_timestamp() and clock_timestamp() + hold_for;
+  return found;
+end
+$$;
+-- Purpose:    whether a process that last said so then counts as alive. A time that is to come was said while the clock was
+--             ahead, by nobody knows whom: whoever is alive says so again within seconds.
+-- Parameters: when it was heard of (rowrelay.instance.heartbeat_at)
+create or replace function rowrelay.is_alive(heard_at timestamptz) returns boolean
+language sql stable as $$
+  select heard_at between now() - interval '30 s' and now() + interval '30 s'
+$$;
+-- Purpose:    the partitions of rowrelay.change
+-- Result:     one row for each: its day, and the table
+create or replace function rowrelay.partition_days() returns table (day date, partition regclass)
+language sql stable as $$
+  -- a plan may look at the name of any table before it knows that it is a partition
+  select case when c.relname ~ '^change_[0-9]{8}$' then to_date(substr(c.relname, 8), 'YYYYMMDD') end, c.oid::regclass
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'rowrelay.change'::regclass
+$$;
+-- Purpose:    makes the partitions of rowrelay.change ahead of time, and then rowrelay.partition_day(), which tells the
+--             writers which of them to use. That function never names a day without a partition, so that a writer is
+--             safe even when nobody has run this for a year: what is written then goes to the last partition there is.
+--             Nor does it name a day before yesterday, or one that is closed: a transaction that lasts for longer goes on
+--             in the first open day, so that old days stay as they are and can be dropped.
+--             A new partition is attached rather than created in place, because that lets writers go on.
+--             Days that were closed while the clock was ahead stay so, and those after them that are open take their place:
+--             what is written now may be in a day with a later name, but a fortnight later at most.
+-- Parameters: days to make ahead
+-- Result:     number of partitions made
+-- Errors:     lock_not_available when rowrelay.change is locked by somebody for longer than a moment
+create or replace function rowrelay.maintain_partitions(days_ahead integer default 14) returns integer
+language plpgsql set lock_timeout = '200ms' as $$
+declare
+  today     date := (now() at time zone 'UTC')::date;
+  wanted    date;
+  made      integer := 0;
+  partition text;
+  first_day date;
+  last_day  date;
+begin
+  for wanted in
+    -- so many that are not closed
+    select o.day
+      from (select g::date as day
+              from generate_series(today::timestamp,
+                                   today + days_ahead + (select count(*) from rowrelay.day d
+                                                          where d.day >= today and d.closed_at is not null)::integer,
+                                   interval '1 day') as g) as o
+     where not exists (select from rowrelay.day d where d.day = o.day and d.closed_at is not null)
+     order by o.day limit days_ahead + 1
+  loop
+    partition := 'change_' || to_char(wanted, 'YYYYMMDD');
+    continue when to_regclass('rowrelay.' || partition) is not null;
+    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
+    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
+                   partition, wanted, wanted + 1);
+    made := made + 1;
+  end loop;
+
+  -- What lies between the two must have no gap. There is one when nobody has run this for weeks, or a clock went wrong.
+  select min(p.day) into first_day
+    from rowrelay.partition_days() p
+   where p.day >= today - 1 and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
+  select min(p.day) into last_day
+    from rowrelay.partition_days() p
+   where p.day >= first_day
+     and not exists (select from rowrelay.partition_days() n
+                      where n.day = p.day + 1
+                        and not exists (select from rowrelay.day d where d.day = n.day and d.closed_at is not null));
+
+  update rowrelay.source s set open_from = first_day, open_until = last_day, open_since = clock_timestamp()
+   where (s.open_from, s.open_until) is distinct from (first_day, last_day)
+      or s.open_since > clock_timestamp(); -- by a clock that was ahead
+  if found then
+    -- The triggers call it under whatever search_path the application has.
+    execute format('create or replace function rowrelay.partition_day() returns date language sql stable as %L', format(
+      'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), %L::pg_catalog.date)',
+      first_day, last_day));
+    comment on function rowrelay.partition_day() is
+      'the day (UTC) on which the transaction began, or the nearest that is open; made by rowrelay.maintain_partitions()';
+  end if;
+  return made;
+end
+$$;
+-- Purpose:    what a key is found by in rowrelay.change_key; different keys may have the same
+-- Parameters: capture; key, null for truncates, which have none
+create or replace function rowrelay.key_hash(capture_id integer, key text) returns integer
+language sql immutable parallel safe as $$
+  select (pg_catalog.hashtextextended(coalesce(key, '') collate "C", capture_id) operator(pg_catalog.>>) 32)::integer
+$$;
+-- Purpose:    the hash of a row whose key is told apart by its text, to be compared with others of its capture; see
+--             rowrelay.row_hashes() for keys that are not
+-- Parameters: key, null: none
+-- Result:     never 0
+create or replace function rowrelay.text_hash(key text) returns bigint
+language sql immutable parallel safe as $$
+  select coalesce(nullif(pg_catalog.hashtextextended(coalesce(key, '') collate "C", 0), 0), 1)
+$$;
+-- Purpose:    makes the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day. Nobody
+--             who reads is held up.
+-- Result:     number of partitions made
+create or replace function rowrelay.key_partitions() returns integer
+language plpgsql as $$
+declare
+  month     date;
+  partition text;
+  made      integer := 0;
+begin
+  for month in
+    select distinct date_trunc('month', p.day)::date from rowrelay.partition_days() p
+  loop
+    partition := 'change_key_' || to_char(month, 'YYYYMM');
+    continue when to_regclass('rowrelay.' || partition) is not null;
+    execute format('create table rowrelay.%I (like rowrelay.change_key including all)', partition);
+    execute format('alter table rowrelay.change_key attach partition rowrelay.%I for values from (%L) to (%L)',
+                   partition, month, month + interval '1 month');
+    made := made + 1;
+  end loop;
+  return made;
+end
+$$;
+-- Purpose:    the transactions of rowrelay.writers() by the ids that changes have. One look at the locks gives both: a
+--             transaction has its id's lock before it takes the one on rowrelay.change, and keeps both to its end.
+-- Result:     xids; nameless: whether there are some without an id. Such a one has ended meanwhile, or has not written
+--             anything yet; but it may have taken change ids.
+create or replace function rowrelay.writing_xids(out xids xid8[], out nameless boolean)
+language sql volatile as $$
+  with locks as materialized (
+    select l.* from pg_locks l where l.granted and l.locktype in ('relation', 'transactionid')
+  ), writers as (
+    select distinct l.virtualtransaction
+      from locks l
+     where l.locktype = 'relation'
+       and l.database = (select d.oid from pg_database d where d.datname = current_database())
+       and l.relation = 'rowrelay.change'::regclass
+       and l.mode = 'RowExclusiveLock'
+  ), named as (
+    -- a subtransaction has a lock too, and a later id; ids in locks are what is left of real ones after 2^32
+    select w.virtualtransaction, min(now.xid + ((l.transactionid::text::bigint - now.xid + 2147483648) & 4294967295) - 2147483648) as xid
+      from writers w
+      cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) as now
+      left join locks l on l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
+     group by w.virtualtransaction
+  )
+  select coalesce(array_agg(n.xid::text::xid8 order by n.xid) filter (where n.xid is not null), '{}'),
+         coalesce(bool_or(n.xid is null), false)
+    from named n
+$$;
+-- Purpose:    a piece of what a tick has to put into rowrelay.change_key: the changes that were committed by then, and not
+--             by the tick before
+-- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
+-- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
+--             first_day, last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
+create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
+                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date,
+                                                  out block_ids int8range[], out block_txids int8range[])
+language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  -- Transaction ids of another era mean nothing: better twice than not at all.
+  elsewhere constant boolean := coalesce(tick.era > previous.era, false);
+  low       constant bigint := coalesce(previous.low, 0);
+  high      constant bigint := coalesce(previous.high, 0);
+  writers   constant xid8[] := coalesce(previous.writers, '{}');
+begin
+  with looked as (
+    select c.id, c.day, c.capture, c.op, c.key, c.txid
+      from rowrelay.change c
+     where c.id > after_id and c.id <= tick.high and c.day >= coalesce(previous.open_from, '-infinity')
+     order by c.id limit max_rows
+  ), fresh as (
+    select l.*, l.txid::text::bigint as number
+      from looked l
+     where (elsewhere or pg_visible_in_snapshot(l.txid, tick.snapshot))
+       and (l.id > low or l.txid = any (writers))
+       and (l.id > high or not pg_visible_in_snapshot(l.txid, previous.snapshot))
+  ), indexed as (
+    insert into rowrelay.change_key (change_id, day, key_hash)
+    select f.id, f.day, rowrelay.key_hash(f.capture, f.key)
+      from fresh f
+     where case when f.key is null then f.op = 't' else f.op not in ('b', 'r') end
+     order by 2, 3, 1
+  ), block as (
+    select int8range(min(f.id), max(f.id), '[]') as ids, int8range(min(f.number), max(f.number), '[]') as txids
+      from fresh f group by f.id / 512
+  )
+  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day, index_changes.block_ids,
+         index_changes.block_txids
+    from (select count(*) as looked_at, max(id) as last_id from looked) as l,
+         (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
+         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
+end
+$$;
+-- Purpose:    whether it is worth to take a tick: without the ones that are not, a tick is much more than the few changes
+--             that it finds
+-- Parameters: the last tick, null for none; at_once: whatever is new is enough
+create or replace function rowrelay.tick_is_due(last rowrelay.tick, at_once boolean) returns boolean
+language plpgsql volatile as $$
+declare
+  fresh constant bigint := rowrelay.last_change_id() - coalesce(last.high, 0);
+  age   constant interval := clock_timestamp() - last.taken_at;
+begin
+  if at_once or fresh >= 5000 then
+    return true;
+  elsif age between '0' and '10 s' then
+    return false;
+  end if;
+  -- what had been begun at the last tick, and may have ended since
+  return fresh >= 500
+      or fresh > 0 and (age is null or age not between '0' and '1 min')
+      or exists (select from unnest(last.writers) as w where pg_visible_in_snapshot(w, pg_current_snapshot()));
+end
+$$;
+-- Purpose:    takes a tick, which is PgQ's word: a moment of the log of which it is known what was committed by then, and
+--             puts what that is since the tick before into rowrelay.change_key, so that the changes of a row can be found
+--             although its writers keep no index. Running processes call it every second; without them nothing is wrong,
+--             but finding takes longer.
+--
+--             In this order, each statement with a snapshot of its own: the last id (low); the transactions that hold the
+--             writers' lock; the snapshot; the last id (high). A change that is not visible in the snapshot has an id above
+--             low, or its transaction took the lock before low was read and still held it when the snapshot was taken: then
+--             it is in the list. So transactions that do not write changes cost nothing, however long they last. Somebody
+--             who holds the lock and has no transaction id yet cannot be listed, so low is left where it was before him.
+--             A change that is visible in the snapshot has an id up to high, because its transaction had ended by then.
+-- Parameters: max_rows: how many changes to look at; at_once: do not wait until it is worth a tick
+-- Result:     number of changes it looked at; less than max_rows: this tick is done
+-- Errors:     called in a transaction that has written something, or that is not read committed
+create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  last     rowrelay.tick;
+  previous rowrelay.tick;
+  tick     rowrelay.tick;
+  nameless boolean;
+  piece    record;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
+    raise exception 'a tick cannot be taken in a transaction that has written something, or that is not read committed'
+      using errcode = 'active_sql_transaction', hint = 'Commit first, and call rowrelay.tick() by itself.';
+  end if;
+  -- one at a time: ticks are in order, and the last is there when the next is taken
+  if not pg_try_advisory_xact_lock(1919907700, 0) then
+    return 0;
+  end if;
+  select t.* into last from rowrelay.tick t order by t.id desc limit 1;
+
+  if last.indexed_to is not null then
+    tick := last;
+    select t.* into previous from rowrelay.tick t where t.id < last.id order by t.id desc limit 1;
+  elsif rowrelay.tick_is_due(last, at_once) then
+    previous := last;
+    tick.taken_at := clock_timestamp();
+    select min(p.day) into tick.open_from
+      from rowrelay.partition_days() p
+     where not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
+    for attempt in 1..20 loop
+      tick.low := rowrelay.last_change_id();
+      select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
+      exit when not nameless;
+      perform pg_sleep(0.001); -- mostly it is just beginning
+    end loop;
+    tick.snapshot := pg_current_snapshot();
+    tick.high := rowrelay.last_change_id();
+    tick.era := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(tick.snapshot))::integer, 0);
+    if nameless then
+      tick.low := coalesce(last.low, 0);
+    end if;
+    select coalesce(array_agg(w order by w), '{}'),
+           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0) order by w), '{}')
+      into tick.writers, tick.writers_from
+      from unnest(tick.writers) as w
+     where not pg_visible_in_snapshot(w, tick.snapshot);
+    tick.indexed_to := least(coalesce(last.low, 0), (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
+                                         where w.xid <> all (tick.writers)));
+    perform rowrelay.key_partitions();
+  else
+    return 0;
+  end if;
+
+  select * into piece from rowrelay.index_changes(tick, previous, tick.indexed_to, max_rows);
+  tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
+  tick.first_day := least(tick.first_day, piece.first_day);
+  tick.last_day := greatest(tick.last_day, piece.last_day);
+  tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
+  tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
+  if tick.id is null then
+    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day,
+                               block_ids, block_txids)
+    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
+            tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
+  else
+    update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
+                               block_ids = tick.block_ids, block_txids = tick.block_txids
+     where t.id = tick.id;
+  end if;
+  return piece.looked_at;
+end
+$$;
+-- Purpose:    changes of a key that no tick knows yet
+-- Parameters: capture ids; key; after_id: only what has a larger id; from_day: only what is in this partition or a later one,
+--             null: in any
+-- Result:     changes and their partitions, in no order
+create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
+returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+begin
+  return query
+    select c.id, c.day
+      from rowrelay.readable_change c
+     where c.id > after_id and c.day >= coalesce(from_day, '-infinity')
+       and c.capture = any (captures) and c.key = candidates_since.key;
+end
+$$;
+-- Purpose:    how far the index of changes by key (rowrelay.change_key) is complete, as the calling statement's snapshot shows it
+-- Result:     up_to: it need not have what has a larger id; 0 where it has nothing; from_day: such changes are in this
+--             partition or a later one, null: in any
+create or replace function rowrelay.indexed_up_to(out up_to bigint, out from_day date)
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
+declare
+  known rowrelay.tick;
+begin
+  select t.* into known from rowrelay.tick t where t.indexed_to is null order by t.id desc limit 1;
+  -- Of those who were writing at the tick, some may have ended since.
+  up_to := coalesce(least(known.low, (
+    select min(w.from_id)
+      from unnest(known.writers, known.writers_from) as w(xid, from_id)
+     where pg_visible_in_snapshot(w.xid, pg_current_snapshot())
+        -- restored from a dump: ids of transactions mean nothing
+        or pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))), 0);
+  from_day := known.open_from;
+end
+$$;
+-- Purpose:    where changes of a key may be: what rowrelay.change_key has, as far as the ticks go, and what the log itself
+--             has from there on. It is what the calling statement's snapshot shows of them, whatever is written or indexed
+--             meanwhile: an older snapshot sees an older tick, and so a longer rest. Plans are kept, because making them
+--             takes longer than what they do.
+-- Parameters: capture ids; key
+-- Result:     changes and their partitions, each once, in no order; other keys with the same hash may be among them
+create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
+declare
+  rest     bigint; -- the index need not have what has a larger id
+  from_day date;
+  hashes   integer[];
+begin
+  select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
+  hashes := array(select distinct rowrelay.key_hash(c, candidates.key) from unnest(captures) as c);
+  return query
+    select distinct k.change_id, k.day
+      from rowrelay.key_days as span
+      cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
+                           offset 0) as d -- a view that hides rows lets no cast through to its index
+      cross join unnest(hashes) as h
+      cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
+                           where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
+  if rowrelay.last_change_id() > rest then
+    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
+  end if;
+end
+$$;
+-- Purpose:    the last change of each of some keys that no tick knows yet: one pass through the log for all of them
+-- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text, and the ids between which the change is to be;
+--             ops: the operations that count; after_id: only what has a larger id; from_day: only what is in this
+--             partition or a later one, null: in any
+-- Result:     position of the key; the change and its partition. None for a key that has none.
+create or replace function rowrelay.latest_since(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[],
+                                                 after_id bigint, from_day date)
+returns table ("position" integer, change_id bigint, day date)
+-- what is wanted is put into a hash table, and the log read from one end to the other
+-- (the caller has set it otherwise)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_hashjoin = on set enable_seqscan = on
+set enable_nestloop = off set enable_mergejoin = off set jit = off as $$
+declare
+  -- known to the planner, so that it leaves out partitions
+  first_id constant bigint := greatest(after_id, (select min(a) from unnest(above_ids) as a));
+  last_id  constant bigint := (select max(b) from unnest(below_ids) as b);
+  since    constant date := coalesce(from_day, '-infinity');
+begin
+  return query
+    with wanted as materialized (
+      select u.n::integer as n, c.id as capture, u.key, u.above, u.below
+        from unnest(relations, keys, above_ids, below_ids) with ordinality as u(relation, key, above, below, n)
+        join rowrelay.capture c on c.relation = u.relation
+    )
+    select distinct on (w.n) w.n, h.id, h.day
+      from rowrelay.readable_change h
+      join wanted w on w.capture = h.capture and w.key = h.key
+     where h.id > first_id and h.id < last_id and h.day >= since and h.op = any (ops)
+       and h.id > w.above and h.id < w.below
+     order by w.n, h.id desc;
+end
+$$;
+-- Purpose:    the days of which rowrelay.change_key may tell, for who goes through them from the last one back and wants to
+--             know when to stop. It says nothing of what the changes are.
+-- Result:     day; older_to: no change of a day before it has a larger id than this, null: not known
+create or replace function rowrelay.key_days_from_last() returns table (day date, older_to bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return query
+    with listed as (
+      select g.day::date as day, case when d.closed_at is not null then coalesce(d.last_id, 0) end as last_id
+        from rowrelay.key_days as span
+       cross join lateral generate_series(span.first::timestamp, span.last, interval '1 day') as g(day)
+        left join rowrelay.day d on d.day = g.day::date
+       where exists (select from rowrelay.partition_days() p where p.day = g.day::date)
+    )
+    select l.day,
+           case when bool_and(l.last_id is not null) over older is not false then coalesce(max(l.last_id) over older, 0) end
+      from listed l
+    window older as (order by l.day rows between unbounded preceding and 1 preceding)
+     order by l.day desc;
+end
+$$;
+-- Purpose:    the last change of each of some keys, as far as it is between two ids. For many keys at once: what no tick knows
+--             yet is read once for all of them, and the rest day by day, from the last one back, until all are found.
+-- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text as the log has it, and ids between which
+--             the change is to be (null: no bound); ops: the operations that count
+-- Result:     position of the key; the change and its partition. None for a key that has none.
+create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[])
+returns table ("position" integer, change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+set enable_mergejoin = off set jit = off as $$
+declare
+  positions integer[] := array(select generate_subscripts(keys, 1)); -- of those that are looked for still
+  best_ids  bigint[];  -- what was found of them so far
+  best_days date[];
+  rest      bigint;    -- the index need not have what has a larger id
+  from_day  date;
+  this_day  record;
+begin
+  above_ids := array(select coalesce(above_ids[p], 0) from unnest(positions) as p order by p);
+  below_ids := array(select coalesce(below_ids[p], 9223372036854775807) from unnest(positions) as p order by p);
+  select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
+  if (select max(b) from unnest(below_ids) as b) > rest + 1 then
+    select array_agg(l.change_id order by l.position), array_agg(l.day order by l.position), array_agg(l.position order by l.position)
+      into best_ids, best_days, positions
+      from rowrelay.latest_since(relations, keys, above_ids, below_ids, ops, rest, from_day) as l;
+    return query select * from unnest(positions, best_ids, best_days);
+    positions := array(select generate_subscripts(keys, 1) except select unnest(positions));
+  end if;
+  positions := array(select p from unnest(positions) as p where above_ids[p] < rest);
+  best_ids := array_fill(null::bigint, array[cardinality(positions)]);
+  best_days := array_fill(null::date, array[cardinality(positions)]);
+
+  for this_day in select d.day, d.older_to from rowrelay.key_days_from_last() as d loop
+    exit when cardinality(positions) = 0;
+    select array_agg(coalesce(k.id, u.id) order by u.n), array_agg(case when k.id is null then u.day else this_day.day end order by u.n)
+      into best_ids, best_days
+      from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
+      left join lateral (
+        select h.id
+          -- a view that hides rows lets no function through to its index
+          from (select c.id, rowrelay.key_hash(c.id, keys[u.p]) as hash, greatest(above_ids[u.p], u.id) as above, below_ids[u.p] as below
+                  from rowrelay.capture c where c.relation = relations[u.p] offset 0) as c
+         cross join lateral (select k.change_id from rowrelay.readable_key k
+                              where k.day = this_day.day and k.key_hash = c.hash and k.change_id <= rest
+                                and k.change_id > c.above and k.change_id < c.below
+                             offset 0) as k
+         cross join lateral (select h.id, h.capture, h.key, h.op from rowrelay.readable_change h
+                              where h.id = k.change_id and h.day = this_day.day offset 0) as h
+         where h.capture = c.id and h.key = keys[u.p] and h.op = any (ops)
+         order by h.id desc limit 1) as k on true;
+    -- what is found is the last one if all older days have smaller ids, and there is none if those are too small
+    return query
+      select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id > this_day.older_to;
+    select array_agg(u.p order by u.n), array_agg(u.id order by u.n), array_agg(u.day order by u.n)
+      into positions, best_ids, best_days
+      from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
+     where (u.id > this_day.older_to or above_ids[u.p] >= this_day.older_to) is not true;
+    positions := coalesce(positions, '{}');
+  end loop;
+  return query select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id is not null;
+end
+$$;
+-- Purpose:    a key as a person writes it, spelled as the log has it: 1.50 for 1.5, [1,"a"] for [1, "a"]
+-- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Result:     the key; as it was given where it is not one of the table as it is now
+create or replace function rowrelay.key_as_logged(relation regclass, key text) returns text
+language plpgsql stable as $$
+begin
+  return (select p.key from rowrelay.past_row(relation, key) as p);
+exception when others then
+  return key;
+end
+$$;
+-- Purpose:    which changes are a row's, by its key
+-- Parameters: relation; key: its text, a JSON array of several columns
+-- Result:     the changes and their partitions, the newest first; truncates are not among them
+create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation);
+  ids      bigint[];
+  days     date[];
+  all_days date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
+begin
+  if changes_of_key.key is null then
+    return;
+  end if;
+  for spelling in 1 .. 2 loop
+    select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
+      from rowrelay.candidates(captures, changes_of_key.key) as f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
+  if ids is not null then
+    return query
+      select c.id, c.day
+        from unnest(ids, days) as f(id, day)
+        cross join lateral (select h.* from rowrelay.readable_change h
+                             where h.id = f.id and h.day = f.day and h.day = any (all_days) offset 0) as c
+       where c.capture = any (captures) and c.key = changes_of_key.key and c.op not in ('b', 'r')
+       order by c.id desc;
+  end if;
+end
+$$;
+-- Purpose:    which changes are a table's truncates
+-- Parameters: relation
+-- Result:     the changes and their partitions, the newest first; also those that have been dropped with their day
+create or replace function rowrelay.truncates_of(relation regclass) returns table (change_id bigint, day date)
+language sql stable as $$
+  select t.change_id, t.day
+    from rowrelay.readable_truncation t
+   where t.capture = any (array(select c.id from rowrelay.capture c where c.relation = truncates_of.relation))
+   order by t.change_id desc
+$$;
+-- Purpose:    which changes a transaction made. Ticks tell between which ids and in which partitions they are; in a log that
+--             was restored from a dump into another server, two transactions can have the same id.
+-- Parameters: txid
+-- Result:     the changes and their partitions, in order; none when it made none, or is not over
+create or replace function rowrelay.changes_of_transaction(txid xid8) returns table (change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  wanted constant xid8 := changes_of_transaction.txid;
+  last   rowrelay.tick;
+  before rowrelay.tick; -- it had written nothing
+  after  rowrelay.tick; -- it was over
+  eras   integer;
+  passed bigint := 0; -- up to here all eras have been looked through
+begin
+  select t.* into last from rowrelay.tick t order by t.id desc limit 1;
+  eras := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
+  for this in 0..eras loop
+    select t.* into before
+      from rowrelay.tick t
+     where t.era = this and pg_snapshot_xmax(t.snapshot) <= wanted and wanted <> all (t.writers)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+    if before.id is null and this > 0 then
+      select t.* into before from rowrelay.tick t where t.era = this - 1 order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+      before.low := greatest(before.high, passed);
+    end if;
+    select t.* into after
+      from rowrelay.tick t
+     where t.era = this and pg_snapshot_xmax(t.snapshot) > wanted and pg_visible_in_snapshot(wanted, t.snapshot)
+       and t.indexed_to is null
+     order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
+    if after.id is not null then
+      continue when after.first_day is null and before.id is not null;
+      -- It was not over at the tick before that one, so it is in its blocks.
+      if eras = 0 and after.block_ids is not null and exists (select from rowrelay.tick t where t.id < after.id) then
+        return query
+          select c.id, c.day
+            from (select lower(b.ids) as first_id, upper(b.ids) as end_id
+                    from unnest(after.block_ids, after.block_txids) as b(ids, txids)
+                   where b.txids @> wanted::text::bigint
+                  offset 0) as b -- a view that hides rows lets no function through to its index
+            cross join lateral (
+              select h.id, h.day from rowrelay.readable_change h
+               where h.id >= b.first_id and h.id < b.end_id and h.day between after.first_day and after.last_day
+                 and h.txid = wanted
+              offset 0) as c
+           order by c.id;
+        continue;
+      end if;
+      return query
+        select c.id, c.day from rowrelay.readable_change c
+         where c.id > coalesce(before.low, 0) and c.id <= after.high
+           -- earlier ticks may have been dropped with the days that they tell of
+           and c.day between case when before.id is null then '-infinity' else after.first_day end
+                         and case when before.id is null then 'infinity' else after.last_day end
+           and c.txid = wanted
+         order by c.id;
+    else
+      select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
+      passed := coalesce(passed, 9223372036854775807);
+      return query
+        select c.id, c.day from rowrelay.readable_change c
+         where c.id > coalesce(before.low, 0) and c.id <= passed
+           and c.day >= coalesce(before.open_from, '-infinity') and c.txid = wanted
+         order by c.id;
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    how many changes a transaction made, whoever may read them, so that nobody takes a part of it for the whole
+-- Parameters: txid
+create or replace function rowrelay.changes_in_transaction(txid xid8) returns bigint
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select count(*) from rowrelay.changes_of_transaction(txid)
+$$;
+-- Purpose:    puts a day that has been brought back into rowrelay.change_key, so that its changes are found like others.
+--             A change that is there already is found once all the same.
+-- Parameters: day
+-- Result:     number of changes
+create or replace function rowrelay.index_day(day date) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  indexed bigint;
+begin
+  perform rowrelay.key_partitions();
+  insert into rowrelay.change_key (change_id, day, key_hash)
+  select c.id, c.day, rowrelay.key_hash(c.capture, c.key)
+    from rowrelay.change c
+   where c.day = index_day.day and case when c.key is null then c.op = 't' else c.op not in ('b', 'r') end
+   order by 3, 1;
+  get diagnostics indexed = row_count;
+  return indexed;
+end
+$$;
+-- Purpose:    the tables that a pattern names, as psql's \d does: * and ? are wild, a dot parts schema and table, letters
+--             are folded to lower case outside double quotes (in which "" is a quote), and without a schema what is in
+--             search_path is meant.
+-- Parameters: pattern
+-- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
+--             parent is meant when a wild pattern matches its partitions too, but for one that is captured by itself.
+create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
+language plpgsql stable as $$
+declare
+  letter        text;
+  previous      text;
+  quoted        boolean := false;
+  regex         text := '';
+  schema_regex  text;
+  wild          boolean := false;
+begin
+  foreach letter in array string_to_array(pattern, null) loop
+    if letter = '"' then
+      -- as in SQL, two within quotes are one that is meant
+      if not quoted and previous = '"' then
+        regex := regex || '"';
+      end if;
+      quoted := not quoted;
+    elsif not quoted and letter = '*' then
+      regex := regex || '.*';
+      wild := true;
+    elsif not quoted and letter = '?' then
+      regex := regex || '.';
+      wild := true;
+    elsif not quoted and letter = '.' and schema_regex is null then
+      schema_regex := regex;
+      regex := '';
+    else
+      regex := regex || regexp_replace(case when quoted then letter else lower(letter) end,
+                                       E'([][\\\\.*+?(){}|^$])', E'\\\\\\1');
+    end if;
+    previous := letter;
+  end loop;
+  return query
+    select c.oid::regclass
+      from pg_class c
+      join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p')
+       and c.relpersistence <> 't'
+       and c.relname ~ ('^(' || regex || ')$')
+       and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
+       and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
+       and n.nspname !~ '^pg_toast'
+       and not (wild and c.relispartition
+                and not exists (select from rowrelay.capture k where k.relation = c.oid and k.released_at is null))
+     order by n.nspname, c.relname;
+end
+$$;
+-- Purpose:    the capture of a table that is captured now; the row is locked against others who change it
+-- Parameters: relation
+-- Result:     its row in rowrelay.capture
+-- Errors:     the table is not captured
+create or replace function rowrelay.captured(relation regclass) returns rowrelay.capture
+language plpgsql as $$
+declare
+  found_capture rowrelay.capture;
+begin
+  select c.* into found_capture from rowrelay.capture c
+   where c.relation = captured.relation and c.released_at is null
+     for update;
+  if not found then
+    raise exception 'table % is not captured', relation
+      using errcode = 'undefined_object',
+            hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+  end if;
+  return found_capture;
+end
+$$;
+-- Purpose:    finds a target by name; its row is locked against others who change it
+-- Parameters: name
+-- Result:     its id
+-- Errors:     there is none of that name
+create or replace function rowrelay.target_id(target_name text) returns integer
+language plpgsql as $$
+declare
+  found_id integer;
+begin
+  select t.id into found_id from rowrelay.target t where t.name = target_name and t.dropped_at is null for no key update;
+  if not found then
+    raise exception 'target "%" does not exist', target_name
+      using errcode = 'undefined_object',
+            hint = coalesce('Targets are: '
+                              || (select string_agg(format('"%s"', name), ', ' order by name)
+                                    from rowrelay.target where dropped_at is null),
+                            'Add one first: select rowrelay.add_target(name, url);');
+  end if;
+  return found_id;
+end
+$$;
+-- Purpose:    refuses a name for a target or a document that a running process could not take, which would end it and
+--             with it what is delivered to others, or that could not be named on a command line
+-- Parameters: name
+-- Errors:     says what is wrong with it
+create or replace function rowrelay.check_target_name(name text) returns void
+language plpgsql immutable as $$
+begin
+  if coalesce(name, '') !~ E'\\S' then
+    raise exception 'the target''s name is empty' using errcode = 'invalid_parameter_value';
+  end if;
+  if octet_length(name) > 63 then
+    raise exception 'the target''s name is longer than 63 bytes' using errcode = 'invalid_parameter_value';
+  end if;
+  if name ~ E'[\\x01-\\x1f\\x7f]' then
+    raise exception 'the target''s name has a control character' using errcode = 'invalid_parameter_value';
+  end if;
+end
+$$;
+-- Purpose:    refuses a URL or options that could not work, before anything is stored
+-- Parameters: url, options (null values are allowed: they reset an option)
+-- Errors:     each names what is wrong and what is possible
+create or replace function rowrelay.check_target(url text, options jsonb) returns void
+language plpgsql as $$
+declare
+  scheme constant text := substring(url from E'^((?:[a-z]+\\+)?[a-z]+):');
+  kind   constant text := case
+                            when scheme in ('postgres', 'postgresql') then 'postgresql'
+                            when scheme in ('file', 'stdout') then 'lines'
+                            when scheme in ('https', 'http') then 'webhook'
+                            when scheme ~ E'^(elasticsearch|opensearch)\\+https?$' then 'search'
+                            when scheme ~ E'^(ndjson|clickhouse)\\+https?$' then 'http lines'
+                          end;
+  secret constant text := E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}';
+  option       record;
+  lease        integer;
+  push_timeout integer;
+begin
+  if kind is null then
+    raise exception 'target URL "%" is of no known kind', url
+      using errcode = 'invalid_parameter_value',
+            hint = 'A URL begins with postgresql:, https:, elasticsearch+https:, opensearch+https:, clickhouse+https:, ndjson+https: '
+                   '(each with http: too), file: or stdout:.';
+  end if;
+  if kind <> 'lines' and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
+                          or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
+    raise exception 'target URL holds a password'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
+  end if;
+  -- More would not fit into a running process, which would have to stop.
+  if octet_length(url) > 2000 then
+    raise exception 'the target''s URL is longer than 2000 bytes' using errcode = 'invalid_parameter_value';
+  end if;
+  if octet_length(options::text) > 16000 then
+    raise exception 'the target''s options are longer than 16000 bytes'
+      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
+  end if;
+  if url ~ '^file:$' then
+    raise exception 'target URL "file:" names no file'
+      using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
+  end if;
+  if kind = 'postgresql' and url !~ '^[a-z]+:(//.*)?$' then
+    raise exception 'target URL "%" names no database', url
+      using errcode = 'invalid_parameter_value',
+            hint = 'Write postgresql://HOST/DATABASE, or postgresql: for the source itself.';
+  end if;
+  if kind in ('webhook', 'search', 'http lines') and url !~ '^[a-z+]+://[^/?#]+' then
+    raise exception 'target URL "%" names no host', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST/PATH.', scheme);
+  end if;
+  if kind = 'search' and url ~ '[?#]' then
+    raise exception 'target URL "%" has parameters, which a search engine''s cannot have', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:9200/INDEX, or only %1$s://HOST:9200/.', scheme);
+  end if;
+  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ E'\\$\\{[^/]*$' then
+    raise exception 'target URL "%" names an index with a capital letter', url
+      using errcode = 'invalid_parameter_value', hint = 'A search engine wants the names of indexes in lower case.';
+  end if;
+  if scheme ~ '^clickhouse' and url !~ '^[a-z+]+://[^/?#]+/[^/?#]+' then
+    raise exception 'target URL "%" names no table', url
+      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:8123/DATABASE.TABLE.', scheme);
+  end if;
+
+  for option in
+    select o.key as name, o.value, k.kinds, k.pattern, k.least, k.most, k.words
+      from jsonb_each_text(options) as o
+      left join (values
+        -- for which kinds; what it looks like; bounds of a number; what it is, for the message
+        ('mode',             '{postgresql}', '^(mirror|append)$', null, null, 'mirror or append'),
+        ('on_error',         null,           '^(park|block|halt)$', null, null, 'park, block or halt'),
+        ('lanes',            null,           E'^\\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
+        ('batch_rows',       null,           E'^\\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
+        ('batch_bytes',      null,           E'^\\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
+        ('retries',          null,           E'^\\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
+        ('claim',            null,           '^(transaction|lease)$', null, null, 'transaction or lease'),
+        ('lease',            null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('guarantee',        null,           '^at-(least|most)-once$', null, null, 'at-least-once or at-most-once'),
+        ('push_timeout',     null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
+        ('concurrency',      '{webhook}',    E'^\\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
+        ('events',           '{webhook}',    E'^\\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
+        ('timeout',          '{webhook,search,http lines}',    E'^\\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
+        ('method',           '{webhook}',    '^(POST|PUT|PATCH)$', null, null, 'POST, PUT or PATCH'),
+        ('headers',          '{webhook,search,http lines}',    E'^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$', null, null, 'one "Name: value" a line'),
+        ('body',             '{webhook}',    E'\\S', null, null, 'an SQL expression'),
+        ('secret',           '{webhook}',    E'^\\s*' || secret || E'(\\s+' || secret || E')*\\s*$', null, null,
+           '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'),
+        ('http2',            '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
+        ('follow_redirects', '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
+        ('ca_file',          '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('certificate',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('private_key',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
+        ('bulk_bytes',       '{search}',     E'^\\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
+        ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
+        ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
+        ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://([^/?#@:]*(:' || secret || ')?@)?[^/?#@]+/?$', null, null,
+           'a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of rowrelay run')
+      ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
+  loop
+    if option.pattern is null or option.value is not null and kind <> all (option.kinds::text[])
+       or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
+      raise exception 'option "%" is not known%', option.name, case when option.pattern is null then '' else ' to such a target' end
+        using errcode = 'invalid_parameter_value',
+              hint = case kind
+                       when 'postgresql' then 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, mode, on_error, push_timeout and retries.'
+                       when 'search' then 'Options are api_key, batch_bytes, batch_rows, bulk_bytes, ca_file, certificate, claim, follow_redirects, guarantee, gzip, '
+                                          'headers, http2, lanes, lease, on_error, private_key, proxy, push_timeout, retries and timeout.'
+                       when 'http lines' then 'Options are batch_bytes, batch_rows, ca_file, certificate, claim, follow_redirects, guarantee, headers, http2, lanes, lease, '
+                                              'on_error, private_key, proxy, push_timeout, retries and timeout.'
+                       when 'webhook' then 'Options are batch_bytes, batch_rows, body, ca_file, certificate, claim, concurrency, events, '
+                                           'follow_redirects, guarantee, headers, http2, lanes, lease, method, on_error, private_key, proxy, push_timeout, '
+                                           'retries, secret and timeout.'
+                       else 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, on_error, push_timeout and retries.'
+                     end;
+    end if;
+    continue when option.value is null;
+    if option.value !~ option.pattern
+       or option.least is not null and option.value::bigint not between option.least and option.most then
+      raise exception 'option % is "%"', option.name,
+                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '...' else option.value end
+        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+    end if;
+  end loop;
+  for option in
+    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
+  loop
+    if option.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
+      raise exception 'option headers sets %', option.name
+        using errcode = 'invalid_parameter_value', hint = 'rowrelay sets that header itself.';
+    end if;
+    if option.name ~* '(^authorization|^proxy-authorization|^cookie|[-_]key|token|secret|password)$' and option.value !~ secret then
+      raise exception 'option headers holds a secret, in %', option.name
+        using errcode = 'invalid_parameter_value',
+              hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
+    end if;
+  end loop;
+  lease := coalesce(options ->> 'lease', '120');
+  push_timeout := coalesce(options ->> 'push_timeout', '60');
+  -- Else others might claim what is on its way still.
+  if (options ->> 'claim' = 'lease' or options ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
+    raise exception 'option lease is %, and option push_timeout %: a lease has to be longer than a push may take', lease, push_timeout
+      using errcode = 'invalid_parameter_value',
+            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout, 2 * push_timeout, lease);
+  end if;
+  if options ->> 'body' is not null and coalesce((options ->> 'events')::integer, 1) > 1 then
+    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
+      hint = 'A body of your own is sent for one change at a time.';
+  end if;
+end
+$$;
+-- Purpose:    names a place where changes can go. Nothing goes there before a table is routed to it.
+-- Parameters: name; url (see the README for the kinds); options, such as {"mode": "append", "lanes": 1}
+-- Result:     its id
+-- Errors:     the name is taken, or cannot be one; a bad URL or option
+create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  new_id integer;
+begin
+  perform rowrelay.check_target_name(name);
+  perform rowrelay.check_target(url, options);
+  insert into rowrelay.target as t (name, url, options, lanes)
+  values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
+  returning t.id into new_id;
+  perform rowrelay.add_lanes(new_id);
+  return new_id;
+exception when unique_violation then
+  raise exception 'target "%" exists already', name
+    using errcode = 'duplicate_object',
+          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).', name, name);
+end
+$$;
+-- Purpose:    what a table's index is called in a search engine, where a target's URL does not say it
+-- Parameters: into_table: what the table is called there, as SQL writes it
+-- Result:     that in lower case, with "_" for all that an index may not have in its name; replicator/target/search.c
+--             makes the same
+create or replace function rowrelay.index_name(into_table text) returns text
+language sql immutable strict as $$
+  select regexp_replace(regexp_replace(lower(replace(into_table, '"', '') collate "C"), '[^a-z0-9._-]', '_', 'g'), '^[_.-]+', '')
+$$;
+-- Purpose:    refuses what would mix the rows of two tables, or documents, in one index of a search engine, or one table
+--             of ClickHouse. For any other target it does nothing.
+-- Parameters: target: that the tables or documents go to
+-- Errors:     two of them would be one index; a table without a key; a name of which nothing is left
+create or replace function rowrelay.check_indexes(target integer) returns void
+language plpgsql as $$
+declare
+  destination rowrelay.target;
+  found_one   record;
+begin
+  select t.* into destination from rowrelay.target t where t.id = check_indexes.target;
+  if destination.url !~ E'^(elasticsearch|opensearch|clickhouse)\\+' then
+    return;
+  end if;
+  for found_one in
+    select s.index, array_agg(s.name order by s.name) as names, bool_or(s.keyless) as keyless, s.index_is_told
+      from (select coalesce(u.index, rowrelay.index_name(r.into_table)) as index, u.index is not null as index_is_told,
+                   coalesce(rowrelay.full_name(c.relation), c.relation_name) as name,
+                   cardinality(c.key_columns) = 0 as keyless
+              from rowrelay.route r
+              join rowrelay.capture c on c.id = r.capture
+              left join rowrelay.document d on d.target = r.target
+              cross join lateral (select substring(destination.url from '^[a-z+]+://[^/?#]+/(?:[^?#]*/)?([^/?#]+)(?:[?#].*)?$')) as u(index)
+             where r.until_id is null and (c.released_at is null or d.target is not null)
+               and (r.target = destination.id or d.delivers_to = destination.id)) as s
+     group by s.index, s.index_is_told
+  loop
+    if found_one.index = '' then
+      raise exception 'the name of % has no letter that an index may have', found_one.names[1]
+        using errcode = 'invalid_parameter_value', hint = 'Give it another name there (--into).';
+    end if;
+    if found_one.keyless and destination.url !~ '^clickhouse' then
+      raise exception 'table % has no key to tell its rows apart in an index', found_one.names[1]
+        using errcode = 'invalid_parameter_value', hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
+    end if;
+    if cardinality(found_one.names) > 1 then
+      raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table' else 'index' end, found_one.index, found_one.names[1], found_one.names[2]
+        using errcode = 'invalid_parameter_value',
+              hint = case when destination.url ~ '^clickhouse' then 'Add a target for each of them.'
+                          when found_one.index_is_told
+                          then 'Add a target whose URL ends with a slash: then each table has an index of its own.'
+                          else 'Give one of them another name there (--into).' end;
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    changes a target's URL or options; running processes take it up with their next claim
+-- Parameters: name; url (null: as it is); options to set (a null value resets one; null: as they are)
+-- Errors:     no such target; a bad URL or option; lanes of a target that tables are routed to
+create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  target_id integer := rowrelay.target_id(name);
+  before    rowrelay.target;
+begin
+  select t.* into before from rowrelay.target t where t.id = target_id;
+  perform rowrelay.check_target(coalesce(set_target.url, before.url), before.options || coalesce(set_target.options, '{}'));
+  if exists (select from rowrelay.document d where d.target = target_id)
+     and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
+    raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
+      using errcode = 'invalid_parameter_value', hint = 'Set the URL of the target to which it goes.';
+  end if;
+  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
+  -- nobody would look into the lanes that are no more.
+  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
+     and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
+          or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
+          or exists (select from rowrelay.refusal f where f.target = target_id)) then
+    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Add another target with that number of lanes, and route the tables to it.';
+  end if;
+  update rowrelay.target t
+     set url = coalesce(set_target.url, t.url),
+         options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),
+         lanes = case when set_target.options ? 'lanes'
+                      then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
+         version = t.version + 1
+   where t.id = target_id;
+  update rowrelay.target t set version = t.version + 1
+   where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
+  perform rowrelay.check_indexes(target_id);
+end
+$$;
+-- Purpose:    ends a target: its routes, its documents, its queue and its refused changes. The log and its receipts stay.
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.drop_target(name text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  target_id integer := rowrelay.target_id(name);
+  relation  regclass;
+begin
+  perform rowrelay.drop_target(t.name)
+     from rowrelay.document d join rowrelay.target t on t.id = d.target
+    where d.delivers_to = target_id and t.dropped_at is null;
+  for relation in
+    select c.relation from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+     where r.target = target_id and r.until_id is null and c.released_at is null
+  loop
+    perform rowrelay.unroute(relation, name);
+  end loop;
+  update rowrelay.target t set dropped_at = now(), version = t.version + 1 where t.id = target_id;
+  update rowrelay.route r set until_id = rowrelay.last_change_id() where r.target = target_id and r.until_id is null;
+  perform rowrelay.make_trigger_function(c.id)
+     from rowrelay.capture c
+    where c.released_at is null
+      and c.id in (select s.capture from rowrelay.document_source s where s.document = target_id);
+  delete from rowrelay.refusal f where f.target = target_id;
+  delete from rowrelay.hold h where h.target = target_id;
+  delete from rowrelay.trouble o where o.target = target_id;
+  delete from rowrelay.floor o where o.target = target_id;
+  -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.
+  delete from rowrelay.queue q
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id, -1) and rowrelay.lane_number(target_id, 1023)
+                              for update skip locked));
+end
+$$;
+-- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); what is captured
+--             meanwhile waits in the queue
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.pause(target text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  paused_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.target t
+     set state = 'paused', reason = null, version = t.version + 1
+   where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
+     and t.state <> 'paused' and t.dropped_at is null;
+end
+$$;
+-- Purpose:    lets delivery to a target go on that was paused, or that a refused change halted. The refused change
+--             stays among rowrelay.errors: rowrelay.retry() or rowrelay.skip() it.
+-- Parameters: name
+-- Errors:     no such target
+create or replace function rowrelay.resume(target text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  resumed_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.target t
+     set state = 'running', reason = null, version = t.version + 1
+   where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))
+     and t.state <> 'running' and t.dropped_at is null;
+  perform rowrelay.ring_doorbell();
+end
+$$;
+-- Purpose:    wakes the processes that sleep. Writers call it only while rowrelay.doorbell is armed.
+--             Not on a server that allows prepared transactions: PostgreSQL refuses to prepare one that has notified, and
+--             an application's PREPARE TRANSACTION must not fail because of us. Processes poll there.
+create or replace function rowrelay.ring_doorbell() returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if current_setting('max_prepared_transactions') = '0' then
+    perform pg_notify('rowrelay_doorbell', '');
+  end if;
+end
+$$;
+-- Purpose:    must be called by whoever puts rows into the queue whose ids are older than what is being claimed: no
+--             process may skip them because it has seen the lane empty up to there. The caller holds the lanes' locks,
+--             so that nobody claims from them before this is committed.
+-- Parameters: target; the smallest change id that was put in
+create or replace function rowrelay.rewind(target integer, change_id bigint) returns void
+language plpgsql as $$
+begin
+  update rowrelay.target t set version = t.version + 1 where t.id = rewind.target;
+  update rowrelay.floor f set floor = least(f.floor, rewind.change_id - 1) where f.target = rewind.target;
+  perform rowrelay.ring_doorbell();
+end
+$$;
+-- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and those of the barriers of their targets:
+--             a TRUNCATE that is being delivered makes older refused changes moot. A refused barrier is before what is in
+--             any lane of its target, and so may be what comes after a change of a row that can change lanes.
+-- Parameters: target (null: all); change ids (null: all that were refused)
+-- Result:     numbers of the lanes that have refused changes, ascending
+create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
+language plpgsql as $$
+declare
+  lanes integer[];
+begin
+  lanes := array(
+    select distinct u.lane from rowrelay.refusal f
+      join rowrelay.target t on t.id = f.target
+      join rowrelay.capture c on c.id = f.capture
+     cross join unnest(case when rowrelay.can_change_lane(c) then array[f.lane, rowrelay.lane_number(t.id, -1)]
+                            else array[f.lane] end) as u(lane)
+     where f.state <> 'waiting'
+       and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
+       and (change_ids is null or f.change_id = any (change_ids))
+     order by 1);
+  perform rowrelay.lock_lanes(array(
+    select distinct n
+      from unnest(lanes) as l
+     cross join unnest(case when l & 4095 = 0 then rowrelay.lanes_of(l >> 12)
+                            else array[l, rowrelay.lane_number(l >> 12, -1)] end) as n));
+  return lanes;
+end
+$$;
+-- Purpose:    has tables that targets could not take tried at once: a part of rowrelay.retry()
+-- Parameters: target (null: all); ids of changes of these tables that wait (null: all)
+-- Result:     how many of these changes will be tried, one first, and then the others
+create or replace function rowrelay.hurry_held(target text, change_ids bigint[]) returns bigint
+language plpgsql as $$
+declare
+  waiting bigint;
+begin
+  with chosen as (
+    select f.target, f.capture, count(*) as n
+      from rowrelay.refusal f
+      join rowrelay.target t on t.id = f.target and t.dropped_at is null
+     where f.state = 'waiting'
+       and (hurry_held.target is null or t.name = hurry_held.target)
+       and (change_ids is null or f.change_id = any (change_ids))
+     group by f.target, f.capture
+  ), hurried as (
+    update rowrelay.hold h set retry_at = clock_timestamp()
+      from chosen c where h.target = c.target and h.capture = c.capture
+  )
+  select coalesce(sum(c.n), 0) into waiting from chosen c;
+  if waiting > 0 then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return waiting;
+end
+$$;
+-- Purpose:    whether a target keeps rows as they are at last, rather than each change of them
+-- Parameters: target
+-- Result:     true for mirrors, search indexes and documents
+create or replace function rowrelay.keeps_state(target rowrelay.target) returns boolean
+language sql stable as $$
+  select exists (select from rowrelay.document d where d.target = target.id)
+         or target.url ~ E'^(elasticsearch|opensearch)\\+'
+         or target.url ~ '^postgres(ql)?:' and target.options ->> 'mode' is distinct from 'append'
+$$;
+-- Purpose:    to be called when the database turns out to be restored from a dump, or a copy of another one: what is queued may
+--             have been delivered after that was made. A mirror takes rows that have a key as often as they come. Those that
+--             have none would be there twice, so they are listed among the refused ones, until a person has compared.
+-- Result:     how many these were
+create or replace function rowrelay.park_restored() returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  parked bigint;
+begin
+  with gone as (
+    delete from rowrelay.queue q
+     using rowrelay.change c, rowrelay.target t
+     where c.id = q.change_id and c.day = q.day and c.key is null and c.op in ('i', 'u', 'd', 's')
+       and q.lane > 0 and t.id = q.lane >> 12 and t.dropped_at is null
+       and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
+    returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
+  )
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, message, detail)
+  select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
+         'the source was restored from a dump, and nobody knows whether this has arrived already',
+         format('Its table has no key, so the row could be there twice. Compare both sides: rowrelay verify %s; then '
+                'rowrelay retry, or rowrelay skip it.', quote_ident(g.name))
+    from gone g;
+  get diagnostics parked = row_count;
+  return parked;
+end
+$$;
+-- Purpose:    a server that crashed, was restored, or is a standby that took over may have forgotten the last change ids that it
+--             had given out, while targets know them, and would take what comes under them next for what they have. So none of
+--             those is given out again: the sequence goes on after the microseconds since 2026 began. That many changes no
+--             source has made, so whatever its data was restored from, it is past all that was given out before, and two that
+--             go on from the same data give out different ids. So does the sequence of the claims' tokens, or targets would
+--             take new claims for old ones.
+--             Every process calls it when it connects, before it claims anything. It is the same for every start of a server,
+--             since a copy of its files that is put back cannot be told from what was there when it stopped. See
+--             rowrelay.this_server() for how a start is told.
+--             Where the clock is behind the sequence, it is a wrong clock, or one start has come right after another. Then the
+--             sequence goes on after a gap, which is not always the same, for somebody else may go on from the same data.
+-- Result:     goes_on_after: the change id after which it goes on; null when it is the server, and the start, that it was.
+--             is_alarm: it is sure that this was no mere start of the server that it was
+create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  step   constant bigint := 1000000000; -- a day of 10,000 changes a second
+  near   constant bigint := 1000000;    -- so many changes may have been forgotten where clocks differ by little
+  clock  bigint;
+  gap    bigint;
+  this   record;
+  last   text[];
+  before bigint;
+begin
+  if pg_is_in_recovery() then
+    return;
+  end if;
+  select * into this from rowrelay.this_server();
+  select s.server into last from rowrelay.source s;
+  if last = this.server then
+    return;
+  end if;
+  -- A sequence does not wait for the transaction that has moved it on, so that one is not to be lost in a crash by itself.
+  perform set_config('synchronous_commit', 'local', true);
+  -- Who comes at the same time waits here until the sequence has moved on.
+  select s.server into last from rowrelay.source s for update;
+  if last = this.server then
+    return;
+  end if;
+  is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
+
+  -- Two numbers that a database has of its own, and a restored dump has others.
+  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$') and last is not null then
+    perform rowrelay.park_restored();
+  end if;
+
+  clock := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
+  gap := step + (random() * step)::bigint;
+  perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)
+    from rowrelay.claim_token t;
+  -- In one breath, since writers may be at work: ids that they take between the two would be counted as skipped.
+  select case when i.is_called then i.last_value else 0 end,
+         setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
+    into before, goes_on_after
+    from rowrelay.change_id i;
+  update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
+end
+$$;
+-- Purpose:    whether a refused change is older than something that a target which keeps the state of rows has got since, and
+--             that the order of the row's lane does not tell: a truncate of one of the table's partitions; or whatever came
+--             after the table was captured anew, or by another key. Delivered now, the change could bring back what is gone.
+-- Parameters: target; capture; id of the change
+-- Result:     false also where such a truncate waits for the target still, or was refused: then the order holds
+create or replace function rowrelay.was_overtaken(target integer, capture integer, change_id bigint) returns boolean
+language sql stable as $$
+  select rowrelay.keeps_state(t)
+         and (exists (
+                select from rowrelay.truncation u
+                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id and u.condition is not null
+                   and not exists (select from rowrelay.queue q
+                                    where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
+                   and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id))
+              or exists (
+                select from rowrelay.capture c
+                  join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+                  join rowrelay.shape s on s.capture = a.id and s.begins and s.from_id >= was_overtaken.change_id
+                 where c.id = was_overtaken.capture))
+    from rowrelay.target t
+   where t.id = was_overtaken.target
+$$;
+-- Purpose:    brings rows up to date whose refused changes were overtaken (rowrelay.was_overtaken): each row is queued as it
+--             is now (rowrelay.requeue), and the refused change has no meaning any more.
+--             The caller holds the lanes of these changes, and those of barriers.
+-- Parameters: numbers of the lanes; change ids (null: all that were refused there)
+-- Result:     how many changes were dealt with so
+--             Warning: some were not, because nobody can tell which rows they are of. They stay where they are.
+-- Errors:     as rowrelay.requeue()
+create or replace function rowrelay.retry_overtaken(lanes integer[], change_ids bigint[]) returns bigint
+language plpgsql as $$
+declare
+  moot    record;
+  refused record;
+  present rowrelay.capture; -- as the table is captured now
+  keys    text[];
+  ids     bigint[];
+  left_out bigint;
+  total   bigint := 0;
+begin
+  for moot in
+    select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
+           array_agg(f.change_id order by f.change_id) as ids
+      from rowrelay.refusal f
+      join rowrelay.target t on t.id = f.target
+      join rowrelay.capture c on c.id = f.capture
+     where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
+       and (change_ids is null or f.change_id = any (change_ids))
+       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+     group by f.target, t.name, c.relation
+  loop
+    keys := '{}';
+    ids := '{}';
+    left_out := 0;
+    select c.* into present
+      from rowrelay.capture c
+      join rowrelay.route r on r.capture = c.id and r.target = moot.target and r.until_id is null
+     where c.relation = moot.relation and c.released_at is null;
+    for refused in
+      select h.id, k.old_key, k.new_key
+        from rowrelay.refusal f
+        join rowrelay.change h on h.id = f.change_id and h.day = f.day
+        cross join lateral rowrelay.key_and_hash(present, h.old_row, h.new_row) as k
+       where f.target = moot.target and f.change_id = any (moot.ids) and present.id is not null
+    loop
+      if refused.new_key is null and refused.old_key is null then
+        left_out := left_out + 1;
+      else
+        keys := keys || array_remove(array[refused.old_key, refused.new_key], null);
+        ids := ids || refused.id;
+      end if;
+    end loop;
+    if left_out > 0 or present.id is null then
+      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name, moot.relation_name
+        using hint = format('Nobody can tell which of these rows are still there. Discard the changes: '
+                            'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
+    end if;
+    continue when ids = '{}';
+    perform rowrelay.requeue(moot.relation, moot.name, keys);
+    delete from rowrelay.refusal f where f.target = moot.target and f.change_id = any (ids);
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    values (nextval('rowrelay.claim_token'), 0, moot.target, 'superseded', 'the row was queued as it is now', 0,
+            rowrelay.actor(), clock_timestamp(), ids, ids[1], ids[cardinality(ids)]);
+    total := total + cardinality(ids);
+  end loop;
+  return total;
+end
+$$;
+-- Purpose:    the captures whose changes tell rows apart as those of one capture do: the same table, captured again after it
+--             was released, by the same key
+-- Parameters: capture
+-- Result:     their ids, itself among them
+create or replace function rowrelay.captures_alike(capture integer) returns integer[]
+language sql stable as $$
+  select array_agg(a.id)
+    from rowrelay.capture c
+    join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation and a.key_columns = c.key_columns
+   where c.id = captures_alike.capture
+$$;
+-- Purpose:    adds what waits behind refused changes (on_error=block) to a list of these, in whatever lanes it stands
+-- Parameters: ids of refused changes; null: all
+-- Result:     the same, and those that wait
+create or replace function rowrelay.with_blocked(change_ids bigint[]) returns bigint[]
+language sql stable as $$
+  select case when change_ids is not null then change_ids || array(
+    select b.change_id
+      from rowrelay.refusal f
+      join rowrelay.refusal b on b.target = f.target and b.capture = any (rowrelay.captures_alike(f.capture))
+       and (b.row_hash = f.row_hash or 0 in (b.row_hash, f.row_hash))
+     where f.change_id = any (change_ids) and f.state = 'error' and b.state = 'blocked') end
+$$;
+-- Purpose:    queues refused changes again, at their old place. What waits behind them (on_error=block) comes along.
+--             It waits until the batches in flight of their lanes, and barriers of their targets, are settled. What waits
+--             because its target cannot take its table is tried at once.
+-- Parameters: target (null: all); change ids (null: all that were refused)
+-- Result:     how many changes were queued again, or will be
+-- Errors:     no such target
+create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  lanes       integer[];
+  lane_number integer;
+  first_id    bigint;
+  moved       bigint;
+  total       bigint := 0;
+begin
+  change_ids := rowrelay.with_blocked(change_ids);
+  lanes := rowrelay.lock_refused_lanes(target, change_ids);
+  if target is not null then
+    perform rowrelay.target_id(target);
+  end if;
+
+  total := rowrelay.retry_overtaken(lanes, change_ids);
+  foreach lane_number in array lanes loop
+    with chosen as (
+      select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
+       where f.lane = lane_number and f.state <> 'waiting'
+         and (change_ids is null or f.change_id = any (change_ids))
+         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+    ), moving as (
+      delete from rowrelay.refusal f
+       where f.lane = lane_number and f.state <> 'waiting'
+         and (f.change_id in (select c.change_id from chosen c)
+              or f.state = 'blocked'
+                 and exists (select from chosen c
+                              where c.capture = f.capture
+                                and (c.row_hash = f.row_hash or 0 in (c.row_hash, f.row_hash))))
+      returning f.*
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select m.change_id, m.lane, m.day, m.bytes from moving m
+      returning change_id
+    )
+    select min(q.change_id), count(*) into first_id, moved from queued q;
+    if moved > 0 then
+      perform rowrelay.rewind(lane_number >> 12, first_id);
+      total := total + moved;
+    end if;
+  end loop;
+  return total + rowrelay.hurry_held(target, change_ids);
+end
+$$;
+-- Purpose:    gives up changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
+-- Result:     how many
+create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[]) returns bigint
+language plpgsql as $$
+declare
+  given_up bigint;
+begin
+  -- Nobody is just releasing them.
+  perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
+  with gone as (
+    delete from rowrelay.refusal f
+     where f.state = 'waiting'
+       and (target_id is null or f.target = target_id)
+       and (captures is null or f.capture = any (captures))
+       and (change_ids is null or f.change_id = any (change_ids))
+    returning f.target, f.capture, f.change_id
+  ), parts as (
+    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part from gone g
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(p.change_id order by p.change_id), min(p.change_id), max(p.change_id)
+      from parts p left join rowrelay.hold h on h.target = p.target and h.capture = p.capture
+     group by p.target, p.capture, p.part
+  )
+  select count(*) into given_up from gone;
+  update rowrelay.hold h set retry_at = clock_timestamp()
+   where h.target = coalesce(target_id, h.target) and h.capture = coalesce(captures[1], h.capture);
+  return given_up;
+end
+$$;
+-- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
+--             (on_error=block) goes on. The log keeps them, and who gave them up.
+-- Parameters: target (null: all); change ids (null: all that were refused, and none that wait because the target cannot
+--             take their table: rowrelay.skip_table() gives these up)
+-- Result:     how many changes were given up
+-- Errors:     no such target
+create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  only_target integer;
+  lanes       integer[] := rowrelay.lock_refused_lanes(target, change_ids);
+  given_up    bigint;
+  waiting     bigint[];
+begin
+  -- Nobody is just finding out what is blocked there.
+  if target is not null then
+    only_target := rowrelay.target_id(target);
+  end if;
+
+  with gone as (
+    delete from rowrelay.refusal f
+     where (only_target is null or f.target = only_target)
+       and f.lane = any (lanes)
+       and f.state = 'error'
+       and (change_ids is null or f.change_id = any (change_ids))
+    returning f.target, f.capture, f.row_hash, f.change_id, f.message as error
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, g.target, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
+      from gone g group by g.target, g.error
+  ), freed as (
+    select b.change_id from rowrelay.refusal b
+     where b.state = 'blocked'
+       and exists (select from gone g
+                    where g.target = b.target and g.capture = b.capture
+                      and (g.row_hash = b.row_hash or 0 in (g.row_hash, b.row_hash)))
+  )
+  select (select count(*) from gone), array(select f.change_id from freed f) into given_up, waiting;
+  if cardinality(waiting) > 0 then
+    perform rowrelay.retry(target, waiting);
+  end if;
+  if change_ids is not null then
+    given_up := given_up + rowrelay.skip_waiting(only_target, null, change_ids);
+  end if;
+  return given_up;
+end
+$$;
+-- Purpose:    finds captures, now and once, of a table that may be gone
+-- Parameters: name, as views and hints show it
+-- Errors:     no table of that name was ever captured
+create or replace function rowrelay.captures_named(name text) returns integer[]
+language plpgsql stable as $$
+declare
+  parts    constant text[] := parse_ident(name);
+  captures integer[];
+begin
+  captures := array(
+    select c.id from rowrelay.capture c
+     where c.relation = (select r.oid from pg_class r join pg_namespace n on n.oid = r.relnamespace
+                          where r.relname = parts[cardinality(parts)]
+                            and (n.nspname = parts[cardinality(parts) - 1]
+                                 or cardinality(parts) = 1 and c.relation = r.oid) limit 1)
+        or parse_ident(c.relation_name) = parts
+        or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
+  if cardinality(captures) = 0 then
+    raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
+      hint = 'View rowrelay.errors shows which tables changes are of.';
+  end if;
+  return captures;
+end
+$$;
+-- Purpose:    gives up all that a target has refused of a table, as rowrelay.skip() does, and all that waits because the target
+--             cannot take the table: for one that is gone here, or that is not to go there. The log keeps the changes.
+-- Parameters: relation: its name, also when it is gone; target (null: all)
+-- Result:     how many changes were given up
+-- Errors:     no such target; no table of that name was ever captured
+create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  captures   integer[] := rowrelay.captures_named(relation);
+  change_ids bigint[];
+  given_up   bigint := 0;
+begin
+  -- by their ids, which are of this table alone
+  change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures) and f.state = 'error');
+  if cardinality(change_ids) > 0 then
+    given_up := rowrelay.skip(target, change_ids);
+  end if;
+  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end, captures, null);
+end
+$$;
+-- Purpose:    lets changes of tables that a target could not take go on, where it is time to try: those that wait, the oldest
+--             first, go back to the queue, one by itself at first, and more of them each time that all have arrived. A
+--             table of which nothing waits is held no more. Running processes call it; see replicator/hold.h.
+--             What is due within seconds is tried along with it, since whatever is put into the queue at an old place
+--             makes all processes read their settings anew.
+-- Parameters: target's id
+-- Result:     how many changes were released
+create or replace function rowrelay.release_held(target_id integer) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  held     rowrelay.hold;
+  first_id bigint;
+  last_id  bigint;
+  moved    bigint;
+  oldest   bigint;
+  total    bigint := 0;
+begin
+  -- none waits for longer than a minute: what seems to was noted while the clock was ahead
+  if not exists (select from rowrelay.hold h
+                  where h.target = target_id
+                    and h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min') then
+    return 0;
+  end if;
+  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, as everybody does
+  for held in
+    select h.* from rowrelay.hold h
+     where h.target = target_id
+       and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
+     order by h.capture for update skip locked
+  loop
+    -- What is being copied as a whole comes out of its waiting room.
+    continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
+    -- What the table was captured as before goes first.
+    continue when exists (
+      select from rowrelay.capture c
+        join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+        join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
+       where c.id = held.capture and c.relation <> 0);
+    -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.
+    with piece as materialized (
+      select f.change_id from rowrelay.refusal f
+       where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
+       order by f.change_id limit held.piece
+    ), moving as (
+      delete from rowrelay.refusal f using piece p where f.target = target_id and f.change_id = p.change_id
+      returning f.change_id, f.lane, f.day, f.bytes
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select m.change_id, m.lane, m.day, m.bytes from moving m
+      returning change_id
+    )
+    select min(q.change_id), max(q.change_id), count(*) into first_id, last_id, moved from queued q;
+    if moved = 0 then
+      delete from rowrelay.hold h where h.target = target_id and h.capture = held.capture;
+      -- Everybody looks anew, and finds that it is held no more.
+      update rowrelay.target t set version = t.version + 1 where t.id = target_id;
+      continue;
+    end if;
+    -- should nobody say what became of them, the next ones follow all the same
+    update rowrelay.hold h
+       set released_to = last_id, released = moved, retry_at = clock_timestamp() + interval '1 min'
+     where h.target = target_id and h.capture = held.capture;
+    oldest := least(oldest, first_id);
+    total := total + moved;
+  end loop;
+  if total > 0 then
+    perform rowrelay.rewind(target_id, oldest);
+  end if;
+  return total;
+end
+$$;
+-- Purpose:    the transactions that can still commit a change id handed out before now: a trigger takes this lock on
+--             rowrelay.change before it takes a number, and keeps it to the end. Take the last id first, then this list.
+-- Result:     one line of virtual transaction ids, or xids of prepared transactions; empty when there is none
+create or replace function rowrelay.writers() returns text[]
+language sql volatile as $$
+  select coalesce(array_agg(distinct l.virtualtransaction), '{}')
+    from pg_catalog.pg_locks l
+   where l.locktype = 'relation'
+     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
+     and l.relation = 'rowrelay.change'::regclass
+     and l.mode = 'RowExclusiveLock'
+     and l.granted
+$$;
+-- Purpose:    finds out which past days of the log nobody can write into any more. rowrelay.partition_day() has to name a
+--             later day first; then every transaction that was writing at that time has to end. From then on the day's
+--             partition stays as it is, but for what rowrelay itself does to it.
+-- Result:     how many days were closed
+-- Errors:     called in a transaction that is not read committed
+create or replace function rowrelay.close_days() returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  -- A writer has been told its day a moment before it holds the lock by which it is known.
+  settled constant interval := '10 s';
+  open_from date;
+  present   text[];
+  closing   record;
+  closed    integer := 0;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'days of the log can be closed in a transaction that is read committed only'
+      using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
+  end if;
+  -- Changes that were captured while the clock was ahead do not keep a day for longer than two days from now.
+  update rowrelay.day d set ends_at = clock_timestamp() + interval '2 days'
+   where d.ends_at > clock_timestamp() + interval '2 days';
+  -- A day may be open again, after a clock went back: who wrote then is not whom it has to wait for when it is past.
+  delete from rowrelay.day d using rowrelay.source s where d.closed_at is null and d.day >= s.open_from;
+  select s.open_from into open_from from rowrelay.source s where s.open_since < clock_timestamp() - settled;
+  if not exists (select from rowrelay.partition_days() p
+                  where p.day < open_from
+                    and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null)) then
+    return 0;
+  end if;
+
+  present := rowrelay.writers();
+  insert into rowrelay.day as d (day, waits_for)
+  select p.day, present from rowrelay.partition_days() p where p.day < open_from
+  on conflict (day) do update
+    -- A prepared transaction that has outlived a restart has got another name by it (-1/...), and nobody knows when it began.
+    set waits_for = array(select w from unnest(present) as w where w = any (d.waits_for) or w like '-1/%')
+    where d.closed_at is null;
+  for closing in
+    select d.day, p.partition from rowrelay.day d join rowrelay.partition_days() p on p.day = d.day
+     where d.closed_at is null and d.waits_for = '{}'
+       for update of d
+  loop
+    execute format('with ids as (select min(c.id) as first_id, max(c.id) as last_id from %s c) '
+                   'update rowrelay.day d set closed_at = clock_timestamp(), waits_for = null, first_id = i.first_id, '
+                   'last_id = i.last_id, ends_at = greatest((d.day + 2)::timestamp at time zone ''UTC'', '
+                   '(select c.captured_at from %s c where c.id = i.last_id)) from ids i where d.day = $1',
+                   closing.partition, closing.partition) using closing.day;
+    closed := closed + 1;
+  end loop;
+  return closed;
+end
+$$;
+-- Purpose:    says how long changes are kept. Without it: for ever. A process that runs drops what is older, see
+--             rowrelay.prune(); a table may say something else than the rest of the log.
+-- Parameters: an interval of at least a day; 'forever'; 'default' for tables: as the rest. Tables; null: all that say
+--             nothing else
+-- Errors:     no interval; it is shorter than a day; a table is not captured
+create or replace function rowrelay.keep(how_long text, relations regclass[] default null) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  -- For a table, null means as the rest.
+  forever constant interval := '100000 years';
+  chosen   interval;
+  captured integer;
+begin
+  if how_long is null or (how_long = 'default' and relations is null) then
+    raise exception 'how long to keep changes is not said' using errcode = 'invalid_parameter_value',
+      hint = 'Give an interval such as ''90 days'', or ''forever''.';
+  elsif how_long = 'forever' then
+    chosen := case when relations is not null then forever end;
+  elsif how_long <> 'default' then
+    chosen := how_long::interval;
+    if chosen < interval '1 day' or chosen > forever then
+      raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
+        detail = 'The log is kept by days.', hint = 'Give an interval of at least a day, or ''forever''.';
+    end if;
+  end if;
+  if relations is null then
+    update rowrelay.source set keep = chosen;
+    return;
+  end if;
+  for captured in select (rowrelay.captured(r)).id from unnest(relations) as r loop
+    update rowrelay.capture c set keep = chosen where c.id = captured;
+  end loop;
+end
+$$;
+-- Purpose:    whether the log is as the caller's snapshot thinks. What is dropped is gone at once for everybody, also for a
+--             transaction that began before; asked after reading, this tells whether anything was missing.
+-- Result:     false: a day has been dropped since; what was read of the log may lack it
+create or replace function rowrelay.sees_log() returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select coalesce(pg_sequence_last_value('rowrelay.prunings'::regclass), 0) <= s.prunings from rowrelay.source s
+$$;
+-- Purpose:    counts prunings that were rolled back, after which rowrelay.sees_log() would see none of the log
+create or replace function rowrelay.settle_prunings() returns void
+language sql as $$
+  -- Who is just dropping a day holds the row.
+  update rowrelay.source s set prunings = pg_sequence_last_value('rowrelay.prunings'::regclass)
+   where s.only_row in (select k.only_row from rowrelay.source k for update skip locked)
+     and s.prunings < pg_sequence_last_value('rowrelay.prunings'::regclass)
+$$;
+-- Purpose:    why changes of a day must not go: what is queued of them (found lane by lane, however long the queue is),
+--             what was refused and neither retried nor skipped, and what waits until a table is copied
+-- Parameters: day; its first and last change; whether to believe the stored floors, which makes it quicker where a queue
+--             has not been vacuumed for long
+-- Result:     one text for each target and reason
+create or replace function rowrelay.undelivered(day date, first_id bigint, last_id bigint, quick boolean default false)
+returns setof text language sql volatile as $$
+  select format('changes are queued for target %s', t.name)
+    from rowrelay.target t
+    left join rowrelay.floor f on quick and f.target = t.id and f.version = t.version
+   where t.dropped_at is null
+     and exists (select from generate_series(-1, t.lanes - 1) as n
+                  cross join lateral (select from rowrelay.queue q
+                                       where q.lane = rowrelay.lane_number(t.id, n)
+                                         and q.change_id >= greatest(undelivered.first_id, f.floor + 1)
+                                         and q.change_id <= undelivered.last_id and q.day = undelivered.day
+                                       limit 1) as queued)
+  union all
+  select format('changes wait until %s is copied to target %s', c.relation_name, t.name)
+    from rowrelay.backfill b
+    join rowrelay.target t on t.id = b.target and t.dropped_at is null
+    join rowrelay.capture c on c.id = b.capture
+   where b.state in ('waiting', 'copying', 'joining', 'running')
+     and exists (select from generate_series(-1, t.lanes - 1) as n
+                  cross join lateral (select from rowrelay.queue q
+                                       where q.lane = rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                                         and q.change_id >= undelivered.first_id
+                                         and q.change_id <= undelivered.last_id and q.day = undelivered.day
+                                       limit 1) as queued)
+  union all
+  select format('%s changes %s target %s', count(*),
+                case f.state when 'error' then 'were refused by' when 'waiting' then 'wait for their table in'
+                             else 'wait behind refused ones of' end, t.name)
+    from rowrelay.refusal f
+    join rowrelay.target t on t.id = f.target and t.dropped_at is null
+   where f.change_id >= undelivered.first_id and f.change_id <= undelivered.last_id and f.day = undelivered.day
+   group by t.name, f.state
+$$;
+-- Purpose:    remembers that changes of a day are gone: of these tables, the log holds everything since that day was closed,
+--             because everybody who had written into it had ended then
+-- Parameters: the day; captures, null: all of which it may have changes
+create or replace function rowrelay.raise_log_since(day rowrelay.day, captures integer[]) returns void
+language sql as $$
+  update rowrelay.capture c set log_since = day.closed_at
+   where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k))) and c.log_since < day.closed_at
+$$;
+-- Purpose:    gives up all changes of a day that are not delivered: they leave the queue, and the list of refused ones
+-- Parameters: the day
+-- Errors:     lock_not_available: some of them are just being delivered
+create or replace function rowrelay.give_up_day(day rowrelay.day) returns void
+language plpgsql as $$
+declare
+  lanes integer[];
+begin
+  lanes := array(select rowrelay.lane_number(t.id, n)
+                   from rowrelay.target t cross join lateral generate_series(-1, t.lanes - 1) as n
+                 union all
+                 select rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                   from rowrelay.backfill b join rowrelay.target t on t.id = b.target
+                  cross join lateral generate_series(-1, t.lanes - 1) as n);
+  if exists (select from rowrelay.lease l
+              where l.lane = any (lanes) and l.lease_until > clock_timestamp()
+                and exists (select from rowrelay.queue q
+                             where q.lane = l.lane and q.change_id between day.first_id and day.last_id
+                               and q.day = give_up_day.day.day)) then
+    raise exception 'changes of day % are just being delivered', day.day using errcode = 'lock_not_available';
+  end if;
+  delete from rowrelay.queue q
+   where q.lane = any (lanes) and q.change_id between day.first_id and day.last_id and q.day = give_up_day.day.day;
+  delete from rowrelay.refusal f
+   where f.change_id between day.first_id and day.last_id and f.day = give_up_day.day.day;
+end
+$$;
+-- Purpose:    drops the changes of a closed day. Its partition is emptied, with a lock on that partition alone, which
+--             writers and deliveries do not touch, and which is asked for a tenth of a second: who reads old history, such
+--             as a dump, is not disturbed. rowrelay.drop_empty_days() takes the empty partition away.
+-- Parameters: the day; whether changes that were not delivered are given up
+-- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
+create or replace function rowrelay.prune_day(pruned date, force boolean, out outcome text, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
+declare
+  day       rowrelay.day;
+  partition constant regclass := to_regclass('rowrelay.change_' || to_char(pruned, 'YYYYMMDD'));
+begin
+  select d.* into strict day from rowrelay.day d where d.day = pruned;
+  note := (select string_agg(u, '; ') from rowrelay.undelivered(day.day, day.first_id, day.last_id) as u);
+  if note is not null and not force then
+    outcome := 'kept';
+    return;
+  end if;
+  begin
+    execute format('lock table only %s in access exclusive mode', partition);
+    if note is not null then
+      perform rowrelay.give_up_day(day);
+    elsif exists (select from rowrelay.undelivered(day.day, day.first_id, day.last_id, true)) then
+      raise exception using errcode = 'lock_not_available';
+    end if;
+    perform rowrelay.raise_log_since(day, day.captures);
+    update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
+     where d.day = pruned;
+    -- before anybody can miss them; nothing waits any more
+    perform from rowrelay.source for update;
+    update rowrelay.source s set prunings = nextval('rowrelay.prunings');
+    execute format('truncate only %s', partition);
+    outcome := 'dropped';
+    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'), 'given up: ' || note);
+  exception when lock_not_available then
+    outcome := 'busy';
+    note := 'somebody reads or delivers its changes';
+  end;
+end
+$$;
+-- Purpose:    deletes the changes of some tables from a closed day, where others are kept for longer: a piece at a time
+-- Parameters: the day; tables (captures) whose changes may go, if it is not in the middle of others
+-- Result:     'deleting': call it again; 'deleted'; 'kept': something is not delivered; and why, or how many it were
+create or replace function rowrelay.delete_from_day(day rowrelay.day, captures integer[], out outcome text, out note text)
+language plpgsql as $$
+declare
+  piece constant integer := 20000; -- changes to look at
+  up_to   bigint;
+  deleted bigint;
+begin
+  note := (select string_agg(u, '; ') from rowrelay.undelivered(day.day, day.first_id, day.last_id) as u);
+  if note is not null then
+    outcome := 'kept';
+    return;
+  end if;
+  if day.deleting is null then
+    day.deleting := captures;
+    day.deleted_to := 0;
+    perform rowrelay.raise_log_since(day, captures);
+  end if;
+  execute format('select max(p.id) from (select c.id from %1$s c where c.id > $1 order by c.id limit $2) as p',
+                 'rowrelay.change_' || to_char(day.day, 'YYYYMMDD')) using day.deleted_to, piece into up_to;
+  if up_to is not null then
+    execute format('delete from %1$s c where c.id > $1 and c.id <= $2 and c.capture = any ($3)',
+                   'rowrelay.change_' || to_char(day.day, 'YYYYMMDD')) using day.deleted_to, up_to, day.deleting;
+    get diagnostics deleted = row_count;
+    outcome := 'deleting';
+    note := format('%s changes', deleted);
+    update rowrelay.day d set deleting = delete_from_day.day.deleting, deleted_to = up_to
+     where d.day = delete_from_day.day.day;
+  else
+    outcome := 'deleted';
+    note := (select string_agg(c.relation_name, ', ' order by c.id) from rowrelay.capture c where c.id = any (day.deleting));
+    update rowrelay.day d set deleting = null, deleted_to = null, gone = d.gone || d.deleting, note = null
+     where d.day = delete_from_day.day.day;
+  end if;
+end
+$$;
+-- Purpose:    of which tables changes have been kept for long enough on a day: each by what was said of it, else of the
+--             whole log
+-- Parameters: when the day has ended; how long to keep what is not said otherwise of a table (null: as the source says)
+-- Result:     captures
+create or replace function rowrelay.prune_captures(ends_at timestamptz, older_than interval) returns integer[]
+language sql stable as $$
+  select coalesce(array_agg(c.id order by c.id), '{}')
+    from rowrelay.capture c, rowrelay.source s
+   where prune_captures.ends_at + coalesce(c.keep, older_than, s.keep) <= clock_timestamp()
+$$;
+-- Purpose:    deletes what belongs to changes that have been dropped, receipts and ticks: some at a time. Ticks stay as long
+--             as there is an archive of their day, so that its changes are found when it is restored.
+create or replace function rowrelay.prune_rest() returns void
+language plpgsql as $$
+declare
+  piece constant integer := 10000;
+  oldest_id bigint;
+  day       record;
+  found_id  bigint;
+begin
+  if not exists (select from rowrelay.day d where d.dropped_at is not null) then
+    return;
+  end if;
+  -- Days that were restored do not count: what belonged to them is gone already.
+  for day in
+    select p.partition from rowrelay.partition_days() p
+     where not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)
+     order by p.day
+  loop
+    execute format('select min(c.id) from %s c', day.partition) into found_id;
+    oldest_id := least(oldest_id, found_id);
+  end loop;
+  oldest_id := coalesce(oldest_id, (select max(d.last_id) from rowrelay.day d where d.dropped_at is not null));
+  delete from rowrelay.receipt r
+   where r.ctid = any (array(select o.ctid from rowrelay.receipt o
+                              where int8range(o.first_id, o.last_id, '[]') << int8range(oldest_id, null)
+                                and o.settled_at < now() - interval '1 day'
+                               order by o.token limit piece));
+  delete from rowrelay.tick t
+   where t.id in (select o.id from rowrelay.tick o
+                   where o.id < (select max(k.id) from rowrelay.tick k
+                                  where k.high < least(oldest_id, (select min(d.first_id) from rowrelay.day d
+                                                                              where d.archived_at is not null)))
+                   order by o.id limit piece);
+end
+$$;
+-- Purpose:    drops changes that have been kept for long enough: whole days where all tables allow it, else the changes of
+--             single tables, a piece at a time, from days that are closed. Never a day of which anything is undelivered,
+--             refused, or waits until a table is copied. Running processes do it every minute.
+-- Parameters: how long to keep what rowrelay.keep() does not say otherwise of a table (null: as it says for the whole log);
+--             whether to give up what is not delivered; whether days that were restored go too; how many days to drop at most
+-- Result:     one row for each day that is old enough: outcome 'dropped', 'deleting' (call it again), 'deleted' (of some
+--             tables), 'kept', 'busy' or 'more' (call it again), why, and whether that was not known before
+-- Errors:     called in a transaction that is not read committed
+create or replace function rowrelay.prune(older_than interval default null, force boolean default false,
+                                          restored boolean default false, most integer default 10)
+returns table (day date, outcome text, note text, is_news boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  shortest interval;
+  known    text;
+  old_day  rowrelay.day;
+  may_go   integer[];
+  dropped  integer := 0;
+begin
+  perform rowrelay.settle_prunings();
+  perform rowrelay.close_days();
+  select min(coalesce(c.keep, older_than, s.keep)) into shortest from rowrelay.capture c, rowrelay.source s;
+  for old_day in
+    select d.* from rowrelay.day d
+     where d.ends_at + shortest <= clock_timestamp()
+       and d.day in (select p.day from rowrelay.partition_days() p)
+       and case when d.restored_at is null then d.dropped_at is null else prune.restored end
+     order by d.day
+       for update skip locked
+  loop
+    may_go := rowrelay.prune_captures(old_day.ends_at, older_than);
+    known := old_day.note;
+    if old_day.captures is null and exists (select from rowrelay.capture c where c.id <> all (may_go)) then
+      execute format('update rowrelay.day d set captures = array(select distinct c.capture from %s c) where d.day = $1 returning d.*',
+                     'rowrelay.change_' || to_char(old_day.day, 'YYYYMMDD')) using old_day.day into old_day;
+    end if;
+    if old_day.captures is null or old_day.captures <@ (may_go || old_day.gone) then
+      if dropped >= most then
+        return query select old_day.day, 'more', null::text, false;
+        return;
+      end if;
+      select p.outcome, p.note into outcome, note from rowrelay.prune_day(old_day.day, force) as p;
+    elsif old_day.deleting is null and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
+      continue;
+    else
+      select p.outcome, p.note into outcome, note
+        from rowrelay.delete_from_day(old_day, array(select unnest(may_go) except select unnest(old_day.gone))) as p;
+    end if;
+    day := old_day.day;
+    dropped := dropped + (outcome in ('dropped', 'deleting'))::integer;
+    is_news := outcome in ('dropped', 'deleted') or (outcome = 'kept' and known is distinct from note);
+    if outcome = 'kept' and is_news then
+      update rowrelay.day d set note = prune.note where d.day = old_day.day;
+    end if;
+    return next;
+  end loop;
+  perform rowrelay.prune_rest();
+end
+$$;
+-- Purpose:    drops what has been kept for long enough, as rowrelay.keep() says and in no other way: for those who may run
+--             rowrelay, but not decide what is dropped
+-- Result:     as rowrelay.prune(), of one day at most
+create or replace function rowrelay.prune_what_is_due()
+returns table (day date, outcome text, note text, is_news boolean)
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  select p.day, p.outcome, p.note, p.is_news from rowrelay.prune(most => 1) as p
+$$;
+-- Purpose:    transactions of others that hold a lock on the log as a whole, whatever they do with it
+-- Result:     virtual transaction ids
+create or replace function rowrelay.log_users() returns text[]
+language sql volatile as $$
+  select coalesce(array_agg(distinct l.virtualtransaction), '{}')
+    from pg_catalog.pg_locks l
+   where l.locktype = 'relation'
+     and l.database = (select d.oid from pg_catalog.pg_database d where d.datname = current_database())
+     and l.relation = 'rowrelay.change'::regclass
+     and l.granted and l.pid is distinct from pg_catalog.pg_backend_pid()
+$$;
+-- Purpose:    partitions of days whose changes have been dropped
+create or replace function rowrelay.empty_days() returns setof regclass
+language sql volatile as $$
+  select p.partition
+    from rowrelay.day d
+    join rowrelay.partition_days() p on p.day = d.day
+   where d.dropped_at is not null and d.restored_at is null
+   order by d.day
+$$;
+-- Purpose:    partitions of rowrelay.change_key for months of which the log has no day any more
+create or replace function rowrelay.empty_months() returns setof regclass
+language sql volatile as $$
+  select c.oid::regclass
+    from pg_inherits i
+    join pg_class c on c.oid = i.inhrelid
+    -- a plan may look at the name of any table before it knows that it is a partition
+    cross join lateral (select case when c.relname ~ '^change_key_[0-9]{6}$' then to_date(substr(c.relname, 12), 'YYYYMM') end) as m(month)
+   where i.inhparent = 'rowrelay.change_key'::regclass
+     and not exists (select from rowrelay.partition_days() p where date_trunc('month', p.day) = m.month)
+   order by m.month
+$$;
+-- Purpose:    takes months without any day left out of rowrelay.change_key. Only who looks a key up waits for that.
+-- Result:     how many there were; -1: not now
+create or replace function rowrelay.drop_empty_months() returns integer
+language plpgsql set lock_timeout = '100ms' as $$
+declare
+  empty_month regclass;
+  dropped     integer := 0;
+begin
+  if not exists (select from rowrelay.empty_months()) then
+    return 0;
+  end if;
+  -- Which there are then: somebody else may have been at it.
+  lock table only rowrelay.change_key in access exclusive mode;
+  for empty_month in select e from rowrelay.empty_months() as e loop
+    execute format('lock table only %s in access exclusive mode nowait', empty_month);
+    execute format('drop table %s', empty_month);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+exception when lock_not_available then
+  return -1;
+end
+$$;
+-- Purpose:    takes the empty partitions of dropped days out of rowrelay.change, and months without any day left out of
+--             rowrelay.change_key. That needs a lock for which writers have to wait, so it is not even asked for while
+--             anybody is seen to hold another one for long (a dump, a slow delivery), and then for a tenth of a second,
+--             after which there is always another time. To be called by itself, not in a longer transaction.
+-- Parameters: how many to take away at most, as each takes a millisecond or two; looks: how often to look whether the
+--             transactions that use the log now have ended, twenty times a second
+-- Result:     how many there were; -1: not now
+create or replace function rowrelay.drop_empty_days(most integer default 10, looks integer default 20) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
+declare
+  empty_day regclass;
+  holders   text[];
+  dropped   integer := 0;
+begin
+  if not exists (select from rowrelay.empty_days()) then
+    return rowrelay.drop_empty_months();
+  end if;
+  holders := rowrelay.log_users();
+  while holders && rowrelay.log_users() loop
+    if looks = 0 then
+      return -1;
+    end if;
+    looks := looks - 1;
+    perform pg_sleep(0.05);
+  end loop;
+  begin
+    lock table only rowrelay.change in access exclusive mode;
+    for empty_day in select e from rowrelay.empty_days() as e limit most loop
+      execute format('lock table only %s in access exclusive mode nowait', empty_day);
+      execute format('drop table %s', empty_day);
+      dropped := dropped + 1;
+    end loop;
+  exception when lock_not_available then
+    return -1;
+  end;
+  return dropped;
+end
+$$;
+-- Purpose:    whether there is anything for rowrelay.prune(), rowrelay.drop_empty_days() or rowrelay.index_closed_days() to
+--             do, and the caller is to do it: one process at a time, once a minute
+create or replace function rowrelay.prune_is_due() returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform rowrelay.settle_prunings();
+  if not exists (select from rowrelay.empty_days()) and not exists (select from rowrelay.empty_months())
+     and not exists (select from rowrelay.history_index_work())
+     and not exists (select from rowrelay.day d
+                      where d.dropped_at is null
+                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)
+                            <= clock_timestamp()) then
+    return false;
+  end if;
+  return rowrelay.take_job('prune', '1 min');
+end
+$$;
+-- Purpose:    a change as one line of JSON, from which rowrelay.archived_change() makes the very same again. Images keep
+--             their text to the byte; one with line breaks in it becomes a string.
+create or replace function rowrelay.archive_line(change rowrelay.change) returns text
+language plpgsql stable as $$
+declare
+  line text := row_to_json(change)::text;
+begin
+  if line ~ E'[\\n\\r]' then
+    change.old_row := case when change.old_row::text ~ E'[\\n\\r]' then to_json(change.old_row::text) else change.old_row end;
+    change.new_row := case when change.new_row::text ~ E'[\\n\\r]' then to_json(change.new_row::text) else change.new_row end;
+    change.caveat := case when change.caveat::text ~ E'[\\n\\r]' then to_json(change.caveat::text) else change.caveat end;
+    line := row_to_json(change)::text;
+  end if;
+  return line;
+end
+$$;
+-- Purpose:    the change that rowrelay.archive_line() has written
+create or replace function rowrelay.archived_change(line text) returns rowrelay.change
+language plpgsql stable as $$
+declare
+  change rowrelay.change := json_populate_record(null::rowrelay.change, line::json);
+begin
+  if json_typeof(change.old_row) = 'string' then
+    change.old_row := (change.old_row #>> '{}')::json;
+  end if;
+  if json_typeof(change.new_row) = 'string' then
+    change.new_row := (change.new_row #>> '{}')::json;
+  end if;
+  if json_typeof(change.caveat) = 'string' then
+    change.caveat := (change.caveat #>> '{}')::json;
+  end if;
+  return change;
+end
+$$;
+-- Purpose:    begins writing a day out: until the transaction ends, nothing changes its changes
+-- Parameters: day
+-- Result:     header of the file; statement that copies its changes out, a line each; else note says why it cannot be
+-- Errors:     lock_not_available: somebody is changing or deleting its changes
+create or replace function rowrelay.archive_begin(day date, out header text, out statement text, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
+declare
+  partition constant text := 'rowrelay.change_' || to_char(day, 'YYYYMMDD');
+  closed    rowrelay.day;
+  changes   bigint;
+begin
+  -- images are JSON already; times shall look alike in all files
+  perform set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true), set_config('synchronous_commit', 'on', true);
+  select d.* into strict closed from rowrelay.day d where d.day = archive_begin.day for update;
+  if closed.dropped_at is not null then
+    note := 'somebody else has dropped it just now';
+    return;
+  end if;
+  note := (select string_agg(u, '; ') from rowrelay.undelivered(day, closed.first_id, closed.last_id) as u);
+  if note is not null then
+    return;
+  end if;
+  execute format('lock table only %s in share mode', partition);
+  execute format('select count(*) from %s', partition) into changes;
+  header := json_build_object('rowrelay', 'archive', 'format', 1, 'source', (select s.id from rowrelay.source s), 'day', day,
+              'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
+              'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
+  -- No JSON has such bytes in it, so each line is as it is.
+  statement := format(E'copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
+                      'to stdout (format csv, quote e''\\x01'', delimiter e''\\x02'')', day);
+end
+$$;
+-- Purpose:    remembers where a day was written to
+-- Parameters: day; name of the file; its SHA-256
+create or replace function rowrelay.archive_note(day date, archive text, sha256 text) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update rowrelay.day d set archive = archive_note.archive, sha256 = archive_note.sha256, archived_at = clock_timestamp()
+   where d.day = archive_note.day
+$$;
+-- Purpose:    begins bringing a day back from an archive: the lines behind the header are then copied into the temporary
+--             table rowrelay_restored
+-- Parameters: header, the first line of the file
+-- Result:     the day
+-- Errors:     it is no such file, or of another source; the day is in the log, or may still be written to
+create or replace function rowrelay.restore_begin(header text) returns date
+language plpgsql as $$
+declare
+  head json;
+  day  date;
+  held bigint;
+begin
+  begin
+    head := header::json;
+    day := (head ->> 'day')::date;
+  exception when data_exception then
+    head := null;
+  end;
+  if head ->> 'rowrelay' is distinct from 'archive' or day is null then
+    raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
+      hint = 'Name a file that "rowrelay archive" has written.';
+  elsif head ->> 'format' <> '1' then
+    raise exception 'the archive of % has format %, which is not known here', day, head ->> 'format'
+      using errcode = 'feature_not_supported', hint = 'Use a newer rowrelay.';
+  elsif (head ->> 'source')::uuid <> (select s.id from rowrelay.source s) then
+    raise exception 'the archive of % is from another source', day using errcode = 'invalid_parameter_value',
+      detail = 'Tables have numbers there that mean something else here.', hint = 'Each line of the file is JSON: read it with zcat.';
+  end if;
+  if day >= (select s.open_from from rowrelay.source s) then
+    raise exception 'day % is not over yet', day using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  if to_regclass('rowrelay.change_' || to_char(day, 'YYYYMMDD')) is not null then
+    execute format('select c.id from %s c limit 1', 'rowrelay.change_' || to_char(day, 'YYYYMMDD')) into held;
+  end if;
+  if held is not null then
+    raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
+      hint = 'If it shall be as in the archive, drop it first.';
+  end if;
+  create temporary table rowrelay_restored (line text) on commit drop;
+  return day;
+end
+$$;
+-- Purpose:    makes what was copied into the temporary table rowrelay_restored a partition of the log. rowrelay.prune()
+--             leaves it alone until it is asked for what was restored.
+-- Parameters: header, the first line of the file
+-- Result:     number of changes
+-- Errors:     there are not as many as the header says; lock_not_available: somebody holds the log for longer than a second
+create or replace function rowrelay.restore_end(header text) returns bigint
+language plpgsql set lock_timeout = '1s' as $$
+declare
+  day       constant date := header::json ->> 'day';
+  partition constant text := 'change_' || to_char(day, 'YYYYMMDD');
+  restored  bigint;
+begin
+  -- Writers go on; but nobody takes the empty partition away meanwhile.
+  lock table only rowrelay.change in share update exclusive mode;
+  if to_regclass('rowrelay.' || partition) is null then
+    execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
+    execute format('alter table rowrelay.change attach partition rowrelay.%I for values from (%L) to (%L)',
+                   partition, day, day + 1);
+  end if;
+  execute format('insert into rowrelay.%I select c.* from pg_temp.rowrelay_restored r '
+                 'cross join lateral rowrelay.archived_change(r.line) as c', partition);
+  get diagnostics restored = row_count;
+  if restored <> (header::json ->> 'changes')::bigint then
+    raise exception 'the archive of % has % changes, and should have %', day, restored, header::json ->> 'changes'
+      using errcode = 'data_corrupted';
+  end if;
+  insert into rowrelay.day as d (day, closed_at, ends_at, first_id, last_id, dropped_at, restored_at)
+  values (day, (day + 2)::timestamp at time zone 'UTC', (day + 2)::timestamp at time zone 'UTC', (header::json ->> 'first_id')::bigint,
+          (header::json ->> 'last_id')::bigint, clock_timestamp(), clock_timestamp())
+  on conflict on constraint day_pkey do update
+    set restored_at = clock_timestamp(), dropped_at = coalesce(d.dropped_at, clock_timestamp()), captures = null;
+  perform rowrelay.index_day(day);
+  return restored;
+end
+$$;
+-- Purpose:    whether rowrelay.maintain() would do anything if it were called now: a look that costs next to nothing
+create or replace function rowrelay.maintain_is_due() returns boolean
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select not exists (select from rowrelay.job j
+                      where j.name = 'maintain'
+                        and j.held_until between clock_timestamp() and clock_timestamp() + interval '30 s')
+$$;
+-- Purpose:    what has to be done now and then; running processes call it, one of them at a time. What fails does not
+--             keep the rest from being done.
+-- Result:     what was done, one text each, and what could not be done: that is told once, and again when it fails for
+--             another reason, or after it has worked. None is nothing.
+create or replace function rowrelay.maintain() returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  -- tables that it sees to in one call, by lot: whoever wants one of them waits until it ends, and some may fail each time
+  most constant integer := 500;
+  n        bigint;
+  capture  rowrelay.capture;
+  dropped  integer;
+  problems text[] := '{}';
+begin
+  if not rowrelay.take_job('maintain', '30 s') then
+    return;
+  end if;
+
+  begin
+    n := rowrelay.maintain_partitions();
+    if n > 0 then
+      return next format('made %s partitions of rowrelay.change', n);
+    end if;
+  exception
+    when lock_not_available then
+      null; -- there are partitions for days ahead, and the next run is soon
+    when others then
+      problems := problems || format('partitions of rowrelay.change could not be made: %s', sqlerrm);
+  end;
+
+  begin
+    perform rowrelay.close_days();
+  exception when others then
+    problems := problems || format('days of the log could not be closed: %s', sqlerrm);
+  end;
+
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.id = any (array(select k.id
+                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a where a.released_at is null)) as s
+                                 join rowrelay.capture k on k.id = s.capture
+                                where k.column_state is distinct from s.state
+                                order by random() limit most))
+         for update skip locked
+    loop
+      begin
+        perform rowrelay.make_trigger_function(capture.id, '1 s');
+        return next format('table %s was altered: its trigger function is made anew', capture.relation);
+      exception
+        when lock_not_available then
+          null; -- until it can be, changes are captured the slow way
+        when others then
+          problems := problems || format('table %s was altered, and its trigger function could not be made anew: %s',
+                                         capture.relation, sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
+  end;
+
+  -- partitions and children that have come since
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.id = any (array(select l.capture from rowrelay.lacking_triggers() as l order by random() limit most))
+         for update skip locked
+    loop
+      begin
+        -- a child that was captured by itself, and goes on so
+        perform rowrelay.check_overlap(capture.relation);
+        n := rowrelay.attach_triggers(capture, false, '0 s');
+        return next format('table %s: %s triggers attached', capture.relation, n)
+          || coalesce((select '; some had been dropped or disabled, and what was written meanwhile is not in its log: '
+                              'rowrelay verify TARGET --repair brings it to a mirror'
+                         from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '');
+      exception when others then
+        problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
+                                     capture.relation, sqlerrm);
+      end;
+    end loop;
+  exception when others then
+    problems := problems || format('tables that lack triggers could not be found: %s', sqlerrm);
+  end;
+
+  begin
+    -- what a writer still added, or a process gave back, when its target was being dropped
+    for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
+      delete from rowrelay.queue q
+       where q.ctid = any (array(select u.ctid from rowrelay.queue u
+                                  where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
+                                  limit 10000 for update skip locked));
+    end loop;
+    -- and what a writer added while the copying of its table was ended
+    delete from rowrelay.queue q
+     using rowrelay.backfill b
+     where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
+       and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
+  exception when others then
+    problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
+  end;
+
+  -- The function of a table that was dropped: while it is there, whom it was granted to (rowrelay.trigger_grants) cannot
+  -- be dropped.
+  begin
+    for capture in
+      select c.* from rowrelay.capture c
+       where c.released_at is null and to_regprocedure(format('rowrelay.%I()', 'capture_' || c.id)) is not null
+         and not exists (select from pg_class r where r.oid = c.relation)
+         for update skip locked
+    loop
+      execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
+      return next format('table %s was dropped: so is its trigger function', capture.relation_name);
+    end loop;
+  exception when others then
+    problems := problems || format('trigger functions of tables that were dropped could not be dropped: %s', sqlerrm);
+  end;
+
+  begin
+    delete from rowrelay.follower f where f.txid < pg_snapshot_xmin(pg_current_snapshot());
+  exception when others then
+    problems := problems || format('what transactions that have ended left could not be deleted: %s', sqlerrm);
+  end;
+
+  begin
+    -- The clock was ahead when they were taken: they end when they would have ended if they had been taken now.
+    update rowrelay.lease e set lease_until = clock_timestamp() + e.lasts
+     where e.lease_until > clock_timestamp() + e.lasts;
+    -- lanes of targets that are gone
+    delete from rowrelay.lane l
+     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = k.lane >> 12
+                       where t.dropped_at is not null for update of k skip locked);
+  exception when others then
+    problems := problems || format('lanes and leases could not be cleaned up: %s', sqlerrm);
+  end;
+
+  begin
+    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day' and now() + interval '1 day';
+  exception when others then
+    problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);
+  end;
+
+  return query
+    select f from unnest(problems) as f
+     where f <> all (array(select unnest(j.failed) from rowrelay.job j where j.name = 'maintain'));
+  update rowrelay.job j set failed = problems
+   where j.name = 'maintain' and j.failed is distinct from problems;
+end
+$$;
+-- Purpose:    the names that columns have now; captures keep numbers, because a number survives a rename
+-- Parameters: relation; attribute numbers
+-- Result:     names in the order of the numbers, null for a column that has been dropped; null for null
+create or replace function rowrelay.attribute_names(relation regclass, numbers smallint[]) returns text[]
+language plpgsql stable strict as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select array(select a.attname::text
+                   from unnest(numbers) with ordinality as u(n, position)
+                   left join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
+                  order by u.position));
+end
+$$;
+-- Purpose:    the numbers of columns that a person names
+-- Parameters: relation; names; what they are for, for the message
+-- Result:     numbers in the order of the names; null for null
+-- Errors:     a column does not exist
+create or replace function rowrelay.attribute_numbers(relation regclass, names text[], purpose text) returns smallint[]
+language plpgsql stable as $$
+declare
+  name    text;
+  number  smallint;
+  numbers smallint[];
+begin
+  if names is null then
+    return null;
+  end if;
+  numbers := '{}';
+  foreach name in array names loop
+    select a.attnum into number from pg_attribute a
+     where a.attrelid = relation and a.attname = name and a.attnum > 0 and not a.attisdropped;
+    if not found then
+      raise exception 'column "%" of table % does not exist (%)', name, relation, purpose
+        using errcode = 'undefined_column',
+              hint = 'Its columns are: ' || (select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a
+                                              where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) || '.';
+    end if;
+    numbers := numbers || number;
+  end loop;
+  return numbers;
+end
+$$;
+-- Purpose:    a table's name with its schema, quoted where it must be, whatever the search_path
+-- Parameters: relation
+-- Result:     such as shop.orders or "Old Shop"."Order"; null when it is gone
+create or replace function rowrelay.full_name(relation regclass) returns text
+language sql stable as $$
+  select format('%I.%I', n.nspname, c.relname)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation
+$$;
+-- Purpose:    the tables that are captured, or were once: for people who may read some of the log, but not how it is made
+-- Result:     each once: the table, its full name, which for one that is gone is the last it had, and whether it is gone
+create or replace function rowrelay.logged_tables() returns table (relation oid, relation_name text, is_gone boolean)
+language sql stable security definer set search_path = pg_catalog, pg_temp as $$
+  select distinct on (c.relation) c.relation::oid, coalesce(n.name, c.relation_name), n.name is null
+    from rowrelay.capture c
+    cross join lateral rowrelay.full_name(c.relation) as n (name)
+   where not exists (select from rowrelay.document d where d.capture = c.id)
+   order by c.relation, c.id desc
+$$;
+-- Purpose:    what a domain is made of in the end
+-- Parameters: a type
+-- Result:     that type, or the base type of a domain
+create or replace function rowrelay.base_type(of_type oid) returns oid
+language plpgsql stable as $$
+declare
+  base oid := of_type;
+begin
+  while exists (select from pg_type t where t.oid = base and t.typtype = 'd') loop
+    select t.typbasetype into base from pg_type t where t.oid = base;
+  end loop;
+  return base;
+end
+$$;
+-- Purpose:    whether PostgreSQL itself made a type, so that nobody can have code of his run when one of its values becomes
+--             JSON or text. to_json() looks for a cast to json of any other type, and ::text for one to text; the owner of
+--             the type may make such a cast at any time, and it would run with the rights of the schema's owner. Output
+--             functions are safe: only superusers make those.
+-- Parameters: type; a domain counts as what it is made of, because casts from domains are never looked for
+-- Result:     false also for a type that this transaction cannot see yet
+create or replace function rowrelay.is_safe_type(of_type oid) returns boolean
+language plpgsql stable as $$
+begin
+  return rowrelay.base_type(of_type) < 16384; -- where the numbers of users' objects begin
+end
+$$;
+-- Purpose:    the names of the columns that rows of a type have at this moment; see rowrelay.current_columns()
+-- Parameters: a composite type, such as that of a table's rows
+-- Result:     names in their order
+create or replace function rowrelay.current_names(row_type oid) returns text[]
+language plpgsql stable as $$
+declare
+  names text[];
+begin
+  -- All values are null, so no cast to json is looked for.
+  execute format('select array(select k.name from pg_catalog.json_object_keys(pg_catalog.row_to_json(rowrelay_row.*)) with ordinality as k(name, place) order by k.place) '
+                 'from (select (null::%s).*) as rowrelay_row', row_type::regtype) into names;
+  return names;
+end
+$$;
+-- Purpose:    the columns that rows of a type have at this moment. A transaction that sees the database as it was when it
+--             began (repeatable read) does not find them in the catalogs, and yet gets rows that have them; an expression
+--             on a row has them always.
+-- Parameters: a composite type, such as that of a table's rows
+-- Result:     position, name and type of each column
+create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
+language plpgsql stable as $$
+declare
+  names constant text[] := rowrelay.current_names(row_type);
+  types oid[];
+begin
+  if names = '{}' then
+    return;
+  end if;
+  -- by their places, because a name might be that of something else
+  execute format('select array[%s]::pg_catalog.oid[] from (select (null::%s).*) as t(%s)',
+                 (select string_agg(format('pg_catalog.pg_typeof(t.c%s)', n), ', ' order by n) from generate_subscripts(names, 1) as n),
+                 row_type::regtype,
+                 (select string_agg('c' || n, ', ' order by n) from generate_subscripts(names, 1) as n))
+     into types;
+  return query select u.place::integer, u.name, u.type from unnest(names, types) with ordinality as u(name, type, place);
+end
+$$;
+-- Purpose:    SQL for the text of a value, made by the output function of its type and by no cast (rowrelay.is_safe_type)
+-- Parameters: SQL for the value; its type
+-- Result:     an expression of type text; null for null
+create or replace function rowrelay.safe_text(expression text, of_type oid) returns text
+language plpgsql stable as $$
+begin
+  return case when rowrelay.is_safe_type(of_type) then expression || '::pg_catalog.text'
+              else format('case when %1$s is distinct from null then pg_catalog.concat(%1$s) end', expression) end;
+end
+$$;
+-- Purpose:    SQL for a value of which to_json() and row_to_json() make what they make of a column, but without any cast to
+--             json that somebody may have made for a type (rowrelay.is_safe_type). A value of such a type is a string,
+--             its text, as PostgreSQL has it where there is no such cast; a row and an array are taken apart, because
+--             they may have such values in them. An array of rows that has several dimensions is a string too.
+-- Parameters: SQL for the value; its type; how deep it is in arrays
+-- Result:     an expression
+create or replace function rowrelay.safe_json(expression text, of_type oid, depth integer default 1) returns text
+language plpgsql stable as $$
+declare
+  base    constant oid := rowrelay.base_type(of_type);
+  part    constant text := format('i%s', depth);
+  type    pg_type;
+  element pg_type;
+  shown   text;
+begin
+  if rowrelay.is_safe_type(base) then
+    return expression;
+  end if;
+  select t.* into type from pg_type t where t.oid = base;
+  select e.* into element from pg_type e where e.typarray = base;
+  if element.oid is not null and rowrelay.is_safe_type(element.oid) then
+    return expression; -- an array of a domain
+  elsif element.typtype in ('c', 'd') then
+    return format('case when pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 1 then pg_catalog.to_json(pg_catalog.concat(%1$s)) '
+                  'when %1$s is distinct from null then pg_catalog.array_to_json(array('
+                  'select pg_catalog.to_json(%2$s) from pg_catalog.generate_subscripts(%1$s, 1) as %3$s order by %3$s)) end',
+                  expression, rowrelay.safe_json(format('(%s)[%s]', expression, part), element.oid, depth + 1), part);
+  elsif element.typdelim = ',' then
+    return format('case when %1$s is distinct from null then pg_catalog.concat(%1$s)::pg_catalog.text[] end', expression);
+  elsif type.typtype = 'c' then
+    select string_agg(format('%s as %I', rowrelay.safe_json(format('(%s).%I', expression, c.name), c.type, depth), c.name),
+                      ', ' order by c.place)
+      into shown from rowrelay.current_columns(base) as c;
+    return format('case when %s is distinct from null then (select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row) end',
+                  expression, shown);
+  end if;
+  return rowrelay.safe_text(expression, base);
+end
+$$;
+-- Purpose:    SQL for the image of a whole row: what row_to_json() makes of it, without casts that somebody may have made
+--             (rowrelay.safe_json). Rows are written as name.*, which cannot be a column's name.
+-- Parameters: type of the row; what it is called in the statement: a name such as new, or $1; columns to show, null: all
+-- Result:     an expression of type json; null for null
+create or replace function rowrelay.row_image(row_type oid, row_name text, shown text[] default null) returns text
+language plpgsql stable as $$
+declare
+  whole constant text := row_name || case when row_name !~ E'^\\$' then '.*' else '' end;
+begin
+  return (
+    select case when shown is null and coalesce(bool_and(rowrelay.is_safe_type(c.type)), true)
+                then format('pg_catalog.row_to_json(%s)', whole)
+                else format('case when %s is distinct from null then '
+                            '(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row) end', whole,
+                            string_agg(format('%s as %I', rowrelay.safe_json(format('%s.%I', row_name, c.name), c.type), c.name),
+                                       ', ' order by c.place) filter (where shown is null or c.name = any (shown))) end
+      from rowrelay.current_columns(row_type) as c);
+end
+$$;
+-- Purpose:    the type of a row that is known only now
+-- Parameters: row before, row after; null where there is none
+-- Result:     of the one after, if there is one; null when there is none
+create or replace function rowrelay.row_type(before_row record, after_row record) returns regtype
+language plpgsql stable as $$
+declare
+  type regtype;
+begin
+  if after_row is distinct from null then
+    execute 'select pg_catalog.pg_typeof($1)' into type using after_row;
+  elsif before_row is distinct from null then
+    execute 'select pg_catalog.pg_typeof($1)' into type using before_row;
+  end if;
+  return type;
+end
+$$;
+-- Purpose:    SQL for two rows whose type is known only now, called old and new: what the expressions of a trigger function are
+--             about (rowrelay.key_expression and the like)
+-- Parameters: rows before and after; null where there is none
+-- Result:     what can stand behind FROM, where $1 is the row before, $2 the one after; a row of nulls where there is none
+create or replace function rowrelay.rows_given(before_row record, after_row record) returns text
+language plpgsql stable as $$
+declare
+  nobody constant text := format('null::%s', rowrelay.row_type(before_row, after_row));
+begin
+  return format('(select (%s).*) as old, (select (%s).*) as new',
+                case when before_row is distinct from null then '$1' else nobody end,
+                case when after_row is distinct from null then '$2' else nobody end);
+end
+$$;
+-- Purpose:    whether other tables inherit from a table: then its rows may have columns that are not its own
+-- Parameters: relation
+-- Result:     false for a partitioned table
+create or replace function rowrelay.has_children(relation regclass) returns boolean
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
+                  where i.inhparent = relation and c.relkind = 'r');
+end
+$$;
+-- Purpose:    a type without domains, as far as one can do without them: what a domain is made of, and an array of that
+--             instead of an array of domains
+-- Parameters: type
+-- Result:     type
+create or replace function rowrelay.plain_oid(of_type oid) returns oid
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  base constant oid := rowrelay.base_type(of_type);
+begin
+  return coalesce((select e.typarray from pg_type e
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.typarray = base and d.typtype = 'd')),
+                  base);
+end
+$$;
+-- Purpose:    what values of a type are made of: an array of its elements, a range of its bounds, a row of its columns
+-- Parameters: type (a domain counts as what it is made of); collation of the column
+-- Result:     types with their collations; none for a type that has no parts
+create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+declare
+  base constant oid := rowrelay.plain_oid(of_type);
+begin
+  return query
+    select e.oid, of_collation from pg_type e where e.typarray = base
+    union all
+    select r.rngsubtype, r.rngcollation from pg_range r
+     where r.rngtypid = base or to_jsonb(r) ->> 'rngmultitypid' = base::text -- PostgreSQL 14 has multiranges
+    union all
+    select a.atttypid, a.attcollation from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+     where t.oid = base and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped;
+end
+$$;
+-- Purpose:    under which type the default operator class for hashing takes a type: itself, text for varchar, or what
+--             stands for all arrays, enums, ranges or rows
+-- Parameters: type (a domain counts as what it is made of)
+-- Result:     that type; null: there is none
+create or replace function rowrelay.hashed_as(of_type oid) returns oid
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  base constant oid := rowrelay.base_type(of_type);
+begin
+  return (
+    select k.oid
+      from pg_type t
+      join pg_opclass c on c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
+      join pg_type k on k.oid = c.opcintype
+     where t.oid = base
+       and (k.oid = t.oid
+            or k.oid = 'text'::regtype and t.oid = 'varchar'::regtype
+            or k.oid < 16384
+               and k.typname = case when exists (select from pg_type e where e.typarray = t.oid) then 'anyarray'
+                                    else case t.typtype when 'e' then 'anyenum' when 'r' then 'anyrange'
+                                                        when 'm' then 'anymultirange' when 'c' then 'record' end end)
+     order by k.oid = t.oid desc
+     limit 1);
+end
+$$;
+-- Purpose:    whether every value of a type can be hashed so that equal ones have equal hashes. The hash functions of
+--             arrays, ranges and rows fail when what they hold has none.
+-- Parameters: type (a domain counts as what it is made of)
+create or replace function rowrelay.has_hash(of_type oid) returns boolean
+language plpgsql stable as $$
+declare
+  hashed_as constant oid := rowrelay.hashed_as(of_type);
+begin
+  return hashed_as is not null
+     and (exists (select from pg_type t where t.oid = hashed_as and t.typtype <> 'p')
+          or not exists (select from rowrelay.type_parts(of_type, 0) as p where not rowrelay.has_hash(p.type)));
+end
+$$;
+-- Purpose:    whether two values of a type are equal just when their texts are (of a numeric, those of trim_scale())
+-- Parameters: type (a domain counts as what it is made of); collation of the column; whether it is a part of an array,
+--             range or row, where a numeric keeps its scale and char(n) its blanks
+-- Result:     false also for types that are not known here
+create or replace function rowrelay.text_is_exact(of_type oid, of_collation oid, is_part boolean default false)
+returns boolean language plpgsql stable as $$
+declare
+  base constant oid := rowrelay.base_type(of_type);
+begin
+  if exists (select from pg_collation c where c.oid = of_collation and not c.collisdeterministic) then
+    return false;
+  end if;
+  return base = any ('{int2,int4,int8,oid,xid,xid8,uuid,text,varchar,name,bool,bytea,bit,varbit,date,timestamp,
+                       timestamptz,time,timetz,"char",money,inet,cidr,macaddr,macaddr8,pg_lsn,tid,tsvector}'::regtype[])
+      or base = any ('{numeric,bpchar}'::regtype[]) and not is_part
+      or exists (select from pg_type t where t.oid = base and t.typtype = 'e')
+      or exists (select from pg_type t join pg_proc p on p.oid = t.typinput
+                  where t.oid = base and t.typname = 'ltree' and p.probin like '%/ltree')
+      or exists (select from rowrelay.type_parts(base, of_collation))
+         and not exists (select from rowrelay.type_parts(base, of_collation) as p
+                          where not rowrelay.text_is_exact(p.type, p.collation, true));
+end
+$$;
+-- Purpose:    the name of a type for SQL that must mean the same in every session, with the collation that values of a
+--             column have. It is one without domains: some functions and operators refuse a domain
+--             (those of all enums), and what its CHECK says is nothing to ask again of a value that was a key once.
+-- Parameters: type; collation of the column, 0 for none
+-- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; behind "::" and in a list of columns
+create or replace function rowrelay.plain_type(of_type oid, of_collation oid) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select format('%I.%I', n.nspname, t.typname)
+             || coalesce((select format(' collate %I.%I', cn.nspname, c.collname)
+                            from pg_collation c join pg_namespace cn on cn.oid = c.collnamespace
+                           where c.oid = of_collation and c.collname <> 'default'), '')
+      from pg_type t join pg_namespace n on n.oid = t.typnamespace
+     where t.oid = rowrelay.plain_oid(of_type));
+end
+$$;
+-- Purpose:    SQL for a column of a row, to which functions and operators of its type can be applied; see
+--             rowrelay.plain_type()
+-- Parameters: name of the row; name and type of the column
+-- Result:     an expression
+create or replace function rowrelay.plain_value(row_name text, column_name name, of_type oid) returns text
+language plpgsql stable as $$
+begin
+  return format(case when rowrelay.plain_oid(of_type) = of_type then '%I.%I' else '(%I.%I)::%s' end,
+                row_name, column_name, rowrelay.plain_type(of_type, 0));
+end
+$$;
+-- Purpose:    SQL for the hash of one column's value; equal values have equal hashes
+-- Parameters: name of the row; name, type and collation of the column
+-- Result:     an expression of type integer; null when there is none for this type
+create or replace function rowrelay.column_hash(row_name text, column_name name, of_type oid, of_collation oid)
+returns text language plpgsql stable as $$
+declare
+  hashed_as constant oid := rowrelay.hashed_as(of_type);
+  hashes    text;
+begin
+  if rowrelay.has_hash(of_type) then
+    select format('%I.%I(%s)', n.nspname, p.proname, rowrelay.plain_value(row_name, column_name, of_type)) into hashes
+      from pg_opclass c
+      join pg_amproc ap on ap.amprocfamily = c.opcfamily and ap.amproclefttype = c.opcintype
+                       and ap.amprocrighttype = c.opcintype and ap.amprocnum = 1
+      join pg_proc p on p.oid = ap.amproc
+      join pg_namespace n on n.oid = p.pronamespace
+     where c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
+       and c.opcintype = hashed_as
+       -- date, for one, borrows the function of integer, which SQL does not let it call
+       and p.proargtypes[0] = c.opcintype;
+  end if;
+  if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then
+    hashes := format('pg_catalog.hashtext(%s)', rowrelay.safe_text(format('%I.%I', row_name, column_name), of_type));
+  end if;
+  return hashes;
+end
+$$;
+-- Purpose:    whether reading a key may run somebody's CHECK: within an array, a range or a row there is a domain. (A
+--             domain that is the type of the column is left out when keys are read, see rowrelay.plain_type().)
+-- Parameters: relation; attribute numbers
+create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
+language sql stable as $$
+  with recursive part(type) as (
+    select p.type
+      from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p
+     where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+    union
+    select p.type from part cross join lateral rowrelay.type_parts(part.type, 0) as p
+  )
+  select exists (select from part join pg_type t on t.oid = part.type and t.typtype = 'd')
+$$;
+-- Purpose:    the columns that identify a row: the primary key, else the smallest unique index on columns that are not
+--             null. A deferrable one does not count: while it is deferred two rows may hold one key. Nor does one that
+--             tells apart what the column's collation does not.
+-- Parameters: relation
+-- Result:     attribute numbers in the index's order; empty when there is no such index
+create or replace function rowrelay.key_of(relation regclass) returns smallint[]
+language sql stable as $$
+  select coalesce(
+    (select array(select k::smallint from unnest(i.indkey::smallint[]) with ordinality as u(k, position)
+                   where position <= i.indnkeyatts order by position)
+       from pg_index i
+      where i.indrelid = relation and i.indisunique and i.indisvalid and i.indimmediate
+        and i.indpred is null and i.indexprs is null
+        and not exists (select from unnest(i.indkey::smallint[]) with ordinality as u(k, position)
+                         join pg_attribute a on a.attrelid = relation and a.attnum = u.k
+                        where position <= i.indnkeyatts
+                          and (not a.attnotnull
+                               or exists (select from pg_collation c
+                                           where c.oid = a.attcollation and not c.collisdeterministic
+                                             and i.indcollation[u.position::integer - 1] <> c.oid)))
+      order by i.indisprimary desc, i.indnkeyatts, i.indexrelid
+      limit 1),
+    '{}')
+$$;
+-- Purpose:    the key that rows still have. When one of its columns has been dropped, the rest tells no rows apart: then
+--             changes are captured as those of a table without a key, with the row before, until somebody says what the
+--             key is now.
+-- Parameters: capture
+-- Result:     attribute numbers; empty when there is no key, or not any more
+create or replace function rowrelay.live_key(capture rowrelay.capture) returns smallint[]
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select case when array_position(rowrelay.attribute_names(capture.relation, capture.key_columns), null) is null
+                then capture.key_columns else '{}' end);
+end
+$$;
+-- Purpose:    the columns of a capture's row images, as the table is now. What is left out or masked is so by its number,
+--             which survives a rename, and by its name, which survives that it is dropped and made anew: in doubt it is
+--             left out. For the same reason a column that is captured because it was asked for (columns) is so by its
+--             name only when the column that had the name then is gone.
+-- Parameters: capture
+-- Result:     keep: names to keep, null: all; leave_out: names to leave out; masks: {name: value to show instead}
+create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[], out masks json)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  with present as (
+    select a.attnum, a.attname::text as name, a.attnum = any (capture.key_columns) as in_key
+      from pg_attribute a
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+  )
+  select case
+           when capture.only_columns is not null then
+             array(select p.name from present p
+                    where p.attnum = any (capture.only_columns)
+                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum from present))
+           -- an inheritance child has columns of its own, which are not the parent's
+           when rowrelay.has_children(capture.relation) then
+             array(select p.name from present p)
+         end,
+         array(select p.name from present p
+                where not p.in_key
+                  and (p.attnum = any (capture.exclude_columns) or p.name = any (capture.exclude_names))),
+         (select coalesce(json_object_agg(p.name, coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
+            from present p
+           where not p.in_key and (capture.mask ? p.attnum::text or capture.mask_names ? p.name))
+    into keep, leave_out, masks;
+end
+$$;
+-- Purpose:    whether the catalogs show a table's columns as its rows have them. A transaction that sees the database as it
+--             was when it began (repeatable read) may write into a table that was altered since: its rows come with the
+--             names and types of now.
+-- Parameters: relation
+create or replace function rowrelay.names_are_current(relation regclass) returns boolean
+language plpgsql stable as $$
+declare
+  shown constant text := (select string_agg(format('%I %s', a.attname, a.atttypid), ',' order by a.attnum)
+                            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
+begin
+  return shown is not distinct from (select string_agg(format('%I %s', c.name, c.type), ',' order by c.place)
+                                       from pg_class r, rowrelay.current_columns(r.reltype) as c where r.oid = relation);
+end
+$$;
+-- Purpose:    whether two keys of these columns are equal just when their texts (rowrelay.key_expression) are
+-- Parameters: relation; attribute numbers
+-- Result:     false also when there is no key
+create or replace function rowrelay.key_is_exact(relation regclass, numbers smallint[]) returns boolean
+language sql stable as $$
+  select count(*) = cardinality(numbers) and cardinality(numbers) > 0
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+     and rowrelay.text_is_exact(a.atttypid, a.attcollation)
+     -- in a JSON array char(n) keeps its blanks, and arrays lose the numbers of their elements
+     and (cardinality(numbers) = 1
+          or rowrelay.base_type(a.atttypid) <> 'bpchar'::regtype
+             and not exists (select from rowrelay.type_parts(a.atttypid, a.attcollation)))
+$$;
+-- Purpose:    SQL for the text of a key: of one column its text, of several a JSON array
+-- Parameters: relation; attribute numbers; name of the row, new or old
+-- Result:     an expression; 'null' when there is no key
+create or replace function rowrelay.key_expression(relation regclass, numbers smallint[], row_name text) returns text
+language plpgsql stable as $$
+declare
+  parts text[];
+  texts text[];
+begin
+  -- numeric keeps the zeros it was written with, and 1.0 = 1.00 is one key.
+  select array_agg(rowrelay.safe_json(p.value, a.atttypid) order by u.position),
+         array_agg(rowrelay.safe_text(p.value, a.atttypid) order by u.position)
+    into parts, texts
+    from unnest(numbers) with ordinality as u(n, position)
+    join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
+   cross join lateral format(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype then 'pg_catalog.trim_scale(%s.%I)'
+                                  else '%s.%I' end, row_name, a.attname) as p(value);
+  return case coalesce(cardinality(parts), 0)
+           when 0 then 'null'
+           when 1 then texts[1]
+           else format('pg_catalog.json_build_array(%s)::pg_catalog.text', array_to_string(parts, ', '))
+         end;
+end
+$$;
+-- Purpose:    SQL for the hash that chooses the lane. It uses each type's own hash function, because that agrees with
+--             the type's idea of equality where texts do not: 1.0 and 1.00, or two spellings in citext, are one key.
+--             A type that has none, and whose texts may differ when values are equal, adds nothing to it: if the key is
+--             of such types only, the whole table is one lane.
+-- Parameters: capture id (its number is the hash of a table that is one lane); relation; attribute numbers; new or old
+-- Result:     an expression of type integer
+create or replace function rowrelay.hash_expression(capture_id integer, relation regclass, numbers smallint[],
+                                                    row_name text) returns text
+language plpgsql stable as $$
+declare
+  hashed text;
+begin
+  select string_agg(rowrelay.column_hash(row_name, a.attname, a.atttypid, a.attcollation), ', ' order by u.position)
+    into hashed
+    from unnest(numbers) with ordinality as u(n, position)
+    join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped;
+  return case
+    when hashed is null then format('pg_catalog.hashint4(%s)', capture_id)
+    when cardinality(numbers) = 1 then format('coalesce(%s, 0)', hashed)
+    else format('pg_catalog.hashtext(pg_catalog.concat_ws('','', %s))', hashed)
+  end;
+end
+$$;
+-- Purpose:    whether every value of a type can be brought back from what row_to_json makes of it, when it is a part of
+--             another value. Parts are not looked at one by one, so one that may not makes the whole travel as text.
+-- Parameters: a type
+-- Result:     false for json (JSON null would become SQL null), for arrays (those that do not begin at 1 would), and for
+--             records with any of these. Casts to json are not asked for: no image is made by one (rowrelay.safe_json).
+create or replace function rowrelay.survives_json(part oid) returns boolean
+language plpgsql stable as $$
+declare
+  base  oid := rowrelay.base_type(part);
+  type  pg_type;
+begin
+  select t.* into strict type from pg_type t where t.oid = base;
+  return base not in ('json'::regtype, 'jsonb'::regtype)
+    and type.typcategory <> 'A'
+    and (type.typtype <> 'c'
+         or not exists (select from pg_attribute a
+                         where a.attrelid = type.typrelid and a.attnum > 0 and not a.attisdropped
+                           and not rowrelay.survives_json(a.atttypid)));
+end
+$$;
+-- Purpose:    whether a trigger function still knows how to make images of the rows of a table: since it was made the table
+--             may have got columns which it would leave out, or whose type has a cast to json that somebody made to have
+--             it run (rowrelay.is_safe_type). It costs a writer nothing: it is called immutable, so PostgreSQL computes it
+--             when it plans the expression, and plans that anew whenever the table that is named in it is altered.
+-- Parameters: a table or a composite type; the types of its columns when the function was made; whether the function takes
+--             the row as it is, so that further columns may come if they are of a type that nobody has code in
+-- Result:     false: the change must be captured the slow way
+create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+declare
+  is_same boolean;
+begin
+  begin
+    execute format('select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = cardinality($1) '
+                   'from (select (null::%s).*) as rowrelay_row%s',
+                   (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n) from generate_subscripts(types, 1) as n),
+                   (select c.reltype::regtype from pg_class c where c.oid = relation),
+                   (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
+                    having count(*) > 0))
+       into is_same using types;
+    if is_same then
+      return true;
+    end if;
+  exception when others then
+    null; -- it has fewer columns by now
+  end;
+  return is_plain
+     and not exists (select from rowrelay.current_columns((select r.reltype from pg_class r where r.oid = relation)) as c
+                      where not rowrelay.is_safe_type(c.type)
+                         -- nor is there anything about the values to be looked at (rowrelay.awkward_columns)
+                         or not rowrelay.survives_json(c.type) and c.type <> all (types));
+exception when others then
+  return false;
+end
+$$;
+-- Purpose:    SQL that asks rowrelay.row_is_known() about a table, and about the composite types that its images are taken
+--             apart into
+-- Parameters: a table, or a composite type; whether its rows are taken as they are
+-- Result:     a condition
+create or replace function rowrelay.row_check(relation regclass, is_plain boolean) returns text
+language plpgsql stable as $$
+begin
+  return (
+    with recursive part(relation, types) as (
+      select r.oid, array(select c.type from rowrelay.current_columns(r.reltype) as c order by c.place)
+        from pg_class r where r.oid = row_check.relation
+      union
+      select t.typrelid, array(select c.type from rowrelay.current_columns(t.oid) as c order by c.place)
+        from part p
+       cross join lateral unnest(p.types) as u(type)
+       cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
+        left join pg_type e on e.typarray = b.type
+        join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
+       where t.typtype = 'c' and not rowrelay.is_safe_type(t.oid)
+    )
+    select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
+                             p.relation, p.types,
+                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end), E'\n       and '
+                      order by p.relation)
+      from part p);
+end
+$$;
+-- Purpose:    the columns whose values may not survive as JSON (see rowrelay.exact_image), and when
+-- Parameters: relation
+-- Result:     name; condition on the value, in which %s stands for it; whether it is a json column, whose text has to be
+--             told from a JSON string (rowrelay.change.text_columns); whether something in it may be what PostgreSQL
+--             refuses to read as JSON: \u0000, half of a surrogate pair; its type
+create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text, out is_json boolean,
+                                                    out is_unreadable boolean, out type oid) returns setof record
+language sql stable as $$
+  select a.name, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype),
+         t.oid <> 'jsonb'::regtype and not rowrelay.survives_json(coalesce(nullif(t.typelem, 0), t.oid)),
+         a.type
+    from pg_class r
+    cross join lateral rowrelay.current_columns(r.reltype) as a
+    -- only these types are asked about: what follows is not for every one that there is
+    cross join lateral (select x.* from pg_type x where x.oid = rowrelay.base_type(a.type) offset 0) as t
+    cross join lateral (
+      -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
+      select case when pg_catalog.getdatabaseencoding() = 'UTF8' then $sql$(
+          pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u0000') operator(pg_catalog.>) 0
+          or (pg_catalog.strpos(%1$s::pg_catalog.text, E'\\ud') operator(pg_catalog.>) 0
+              or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\uD') operator(pg_catalog.>) 0)
+             and pg_catalog.regexp_replace(%1$s::pg_catalog.text,
+               E'\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..', '', 'g') operator(pg_catalog.~) E'\\\\u[dD][89a-fA-F]')$sql$
+        else 'true' end
+    ) as u(is_unreadable)
+    cross join lateral (
+      select case
+        when t.oid = 'json'::regtype then
+          $sql$pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) 'null'
+          or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u') operator(pg_catalog.>) 0 and $sql$ || u.is_unreadable || $sql$
+          or pg_catalog.btrim(%1$s::pg_catalog.text, E' \\n\\r\\t') operator(pg_catalog.<>) %1$s::pg_catalog.text$sql$
+        when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
+        when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
+          'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) operator(pg_catalog.<>) 1 '
+          'or pg_catalog.array_lower(%1$s, 3) operator(pg_catalog.<>) 1 or pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 3'
+        -- not "is not null", which is about a record's fields; nor is = looked up here
+        when not rowrelay.survives_json(t.oid) then '%1$s is distinct from null'
+      end) as c(condition)
+   where r.oid = relation and c.condition is not null
+   order by a.place
+$$;
+-- Purpose:    the statements of a trigger function that keep the session's settings from changing how this table's
+--             values read as text. A SET clause on the function would cost every writer about a microsecond a row; so
+--             the function looks, which costs next to nothing, and sets what is not as it must be, and sets it back.
+--             Both happen in the guarded block: an error in between undoes the setting too. They are assignments,
+--             because PERFORM is a query, and most sessions are not in UTC.
+-- Parameters: relation; attribute numbers of columns whose text becomes key or lane
+-- Result:     declarations, statements before and after; null when no column needs any
+create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
+                                                   out pin text, out unpin text)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  with recursive text_column as materialized (
+    select w.name from rowrelay.awkward_columns(relation) w where not w.is_json
+  ), part(type, in_text) as (
+    -- in_text: read through the type's own output function, where JSON's ISO dates do not help
+    select rowrelay.base_type(a.atttypid),
+           a.attnum = any (key_columns)
+             or a.attname in (select c.name from text_column c)
+      from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+    union
+    select rowrelay.base_type(inner_type.oid), part.in_text or inner_type.as_text
+      from part
+      cross join lateral (
+        select t.typelem, true from pg_type t where t.oid = part.type and t.typelem <> 0
+        union all
+        select a.atttypid, false from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+         where t.oid = part.type and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped
+        union all
+        select r.rngsubtype, true from pg_range r where r.rngtypid = part.type
+        union all
+        select r.rngsubtype, true from pg_range r
+         where to_jsonb(r) ->> 'rngmultitypid' = part.type::text -- PostgreSQL 14 has it
+      ) as inner_type(oid, as_text)
+  ), name_part as (
+    select from part join pg_type t on t.oid = part.type where t.typname like 'reg%'
+  ), foreign_part as (
+    -- what an extension's type looks at is its own affair
+    select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
+  ), needed(name, wanted, good) as (
+    -- good: values with which texts are the same as with the one that is wanted
+    select 'extra_float_digits', '1', '{1}'
+     where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
+                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
+        or exists (select from foreign_part)
+    union all
+    select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
+    union all
+    select 'datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}'
+     where exists (select from part where in_text and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
+    union all
+    select 'intervalstyle', 'postgres', '{postgres}' where exists (select from part where type = 'interval'::regtype)
+    union all
+    select 'bytea_output', 'hex', '{hex}' where exists (select from part where type = 'bytea'::regtype)
+    union all
+    select 'lc_monetary', 'C', '{C}' where exists (select from part where type = 'money'::regtype)
+    union all
+    select 'quote_all_identifiers', 'off', '{off}' where exists (select from name_part)
+    union all
+    -- names of objects are written with their schema only when that is not in the path
+    select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
+     where exists (select from name_part) or exists (select from foreign_part)
+  ), numbered as (
+    select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
+  )
+  select E'  pinned   key%type;\n' || string_agg(format('  %s    key%%type;', n.variable), E'\n' order by n.name),
+         string_agg(concat_ws(E'\n',
+           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
+           format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
+           format('      pinned := pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
+           '    end if;'), E'\n' order by n.name),
+         string_agg(concat_ws(E'\n',
+           format('    if %s is not null then', n.variable),
+           format('      pinned := pg_catalog.set_config(%L, %s, true);', n.name, n.variable),
+           '    end if;'), E'\n' order by n.name)
+    into declarations, pin, unpin
+    from numbered n;
+end
+$$;
+-- Purpose:    a row image without columns that are not to be captured, and with masks in place of values
+-- Parameters: image; names to keep (null: all); names to leave out; {name: value to show instead}
+-- Result:     the image; null for null
+create or replace function rowrelay.trim_image(image json, keep text[], leave_out text[], masks json) returns json
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case
+    when image is null or keep is null and cardinality(leave_out) = 0 and masks::text = '{}' then
+      image
+    else
+      (select coalesce(json_object_agg(e.key, coalesce(masks -> e.key, e.value)), '{}')
+         from json_each(image) as e
+        where (keep is null or e.key = any (keep)) and e.key <> all (leave_out))
+  end
+$$;
+-- Purpose:    a row image in which some columns are given as a string of their text, because their JSON would not bring
+--             the value back: JSON null, \u0000 or half of a surrogate pair in json, an array that does not begin at 1, a type with a JSON form of
+--             its own
+-- Parameters: image; {name: text or null}: a column whose value is not null is put in as that string
+-- Result:     the image
+create or replace function rowrelay.exact_image(image json, texts json) returns json
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  -- keys and values are taken from the text as it is, so \u0000 in it is never read
+  select json_object_agg(e.key, case when json_typeof(texts -> e.key) = 'string' then texts -> e.key else e.value end)
+    from json_each(image) as e
+$$;
+-- Purpose:    the text of a document's key, out of a row image; the generated triggers make the same text from the row
+--             (rowrelay.document_key_expression)
+-- Parameters: image; names that the column has or had; its base type
+-- Result:     null when the image is null, or has null there, or no such column
+create or replace function rowrelay.document_key(image json, name text, former_name text, of_type oid) returns text
+language sql stable as $$
+  select case of_type
+           when 'numeric'::regtype then trim_scale((k.text)::numeric)::text
+           when 'bpchar'::regtype then rtrim(k.text, ' ')
+           else k.text
+         end
+    from (select coalesce(image -> name, image -> former_name) #>> '{}' as text) as k
+$$;
+-- Purpose:    SQL for the text of a document's key, as rowrelay.document_key() reads it from an image
+-- Parameters: relation; attribute number; name of the row, new or old
+-- Result:     an expression of type text; null when the column is gone
+create or replace function rowrelay.document_key_expression(relation regclass, number smallint, row_name text) returns text
+language sql stable as $$
+  select case rowrelay.base_type(a.atttypid)
+           when 'numeric'::regtype then format('pg_catalog.trim_scale(%s.%I)::pg_catalog.text', row_name, a.attname)
+           else rowrelay.safe_text(format('%s.%I', row_name, a.attname), a.atttypid)
+         end
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum = number and not a.attisdropped
+$$;
+-- Purpose:    the columns of a captured table that hold keys of documents
+-- Parameters: capture id
+-- Result:     attribute numbers, each once
+create or replace function rowrelay.document_columns(capture_id integer) returns smallint[]
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select array(select distinct s.key_column
+                   from rowrelay.document_source s
+                   join rowrelay.target t on t.id = s.document
+                  where s.capture = capture_id and s.key_column is not null and t.dropped_at is null
+                  order by 1));
+end
+$$;
+-- Purpose:    the lanes in which a change is queued for the documents that it makes stale; what the generated triggers do
+--             in line
+-- Parameters: capture; operation; hash of the change's key; its images, both null when the row could not be captured
+-- Result:     lanes, each once
+create or replace function rowrelay.document_lanes(capture_id integer, op "char", lane_hash integer, old_row json,
+                                                   new_row json) returns setof integer
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return query
+    select distinct rowrelay.lane_number(t.id, case
+             -- all documents are gone when the table of their keys is empty
+             when op = 't' and s.position = 1 then -1
+             when op = 't' or old_row is null and new_row is null then 0
+             when s.keys_query is not null then mod(coalesce(lane_hash, 0) & 2147483647, t.lanes / 2)
+             else mod(hashtext(k.key) & 2147483647, t.lanes / 2)
+           end)
+      from rowrelay.document_source s
+      join rowrelay.capture c on c.id = s.capture
+      join rowrelay.target t on t.id = s.document
+      left join pg_attribute a on a.attrelid = c.relation and a.attnum = s.key_column and not a.attisdropped
+      left join lateral (
+        select rowrelay.document_key(i.image, a.attname, s.key_name, rowrelay.base_type(a.atttypid)) as key
+          from (values (old_row), (new_row)) as i(image)
+         where s.keys_query is null) as k on true
+     where s.capture = capture_id and t.dropped_at is null
+       and (s.keys_query is not null or k.key is not null or op = 't' or old_row is null and new_row is null);
+end
+$$;
+-- Purpose:    the statements of a trigger function that queue a change for the documents which it makes stale. A
+--             document's lanes are by its own keys, so a row that moves from one document to another is queued in the
+--             lanes of both. Which columns changed is seen by their texts, because IS DISTINCT FROM would look up "="
+--             in the application's search_path.
+-- Parameters: capture; expression for the bytes of the change's images; whether the row before is kept anyhow; expression
+--             for what is kept of a row that moved
+-- Result:     declarations; guarded: statements that make the keys, and may fail; queueing: statements after the change
+--             is in the log; all null when no document is built from this table
+create or replace function rowrelay.document_statements(capture rowrelay.capture, size text, keeps_before boolean,
+                                                        key_row text, out declarations text, out guarded text,
+                                                        out queueing text)
+language plpgsql stable as $$
+declare
+  source  record;
+  changed text;
+  moves   text;
+begin
+  for source in
+    select s.*, row_number() over (order by s.document, s.position) as n, t.lanes / 2 as lanes,
+           rowrelay.lane_number(s.document, 0) as first_lane,
+           coalesce(capture.key_columns = array[s.key_column], false) as is_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'new') as new_key,
+           rowrelay.document_key_expression(capture.relation, s.key_column, 'old') as old_key
+      from rowrelay.document_source s
+      join rowrelay.target t on t.id = s.document
+     where s.capture = capture.id and t.dropped_at is null
+     order by s.document, s.position
+  loop
+    continue when source.keys_query is null and source.new_key is null; -- rowrelay.documents says so
+    select string_agg(format('pg_catalog.concat(new.%1$I is distinct from null, new.%1$I) operator(pg_catalog.<>) '
+                             'pg_catalog.concat(old.%1$I is distinct from null, old.%1$I)', name), E'\n        or ')
+      into changed
+      from unnest(rowrelay.attribute_names(capture.relation, source.only_columns)) as name
+     where name is not null;
+    if source.only_columns is not null then
+      declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
+      guarded := concat_ws(E'\n', guarded,
+                 '    if op operator(pg_catalog.=) ''u'' then',
+        -- a row with another key is another row, which other documents may show
+        format(E'      touches_%s := %s%s;', source.n,
+               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end, coalesce(changed, 'false')),
+                 '    end if;');
+    end if;
+    -- The key of the table itself does not change: that is a delete and an insert.
+    if source.keys_query is not null or source.is_key then
+      queueing := concat_ws(E'\n', queueing,
+        case when source.only_columns is not null then
+          format('  if touches_%s then', source.n) end,
+                 '    insert into rowrelay.queue (change_id, lane, day, bytes)',
+        format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s)), day, %s)',
+               source.first_lane, case when source.is_key then 'pg_catalog.hashtext(key)' else 'hash' end, source.lanes, size),
+                 '    on conflict do nothing;',
+        case when source.only_columns is not null then
+                 '  end if;' end);
+      continue;
+    end if;
+    declarations := concat_ws(E'\n', declarations,
+      format('  document_%s pg_catalog.text;', source.n),
+      format('  former_%s pg_catalog.text;', source.n));
+    moves := format('op operator(pg_catalog.=) ''u'' and pg_catalog.concat(former_%1$s is null, former_%1$s) operator(pg_catalog.<>) '
+                    'pg_catalog.concat(document_%1$s is null, document_%1$s)', source.n);
+    guarded := concat_ws(E'\n', guarded,
+               '    if op operator(pg_catalog.<>) ''d'' then',
+      format('      document_%s := %s;', source.n, source.new_key),
+               '    end if;',
+               '    if op operator(pg_catalog.<>) ''i'' then',
+      format('      former_%s := %s;', source.n, source.old_key),
+               '    end if;',
+      case when not keeps_before or source.only_columns is not null then concat_ws(E'\n',
+        format('    if %s then', moves),
+        case when not keeps_before then
+          format('      old_row := %s;', key_row) end,
+        case when source.only_columns is not null then
+          format('      touches_%s := true;', source.n) end,
+               '    end if;') end);
+    queueing := concat_ws(E'\n', queueing,
+      format('  if op operator(pg_catalog.<>) ''d'' and document_%s is not null%s then', source.n,
+             case when source.only_columns is not null then ' and touches_' || source.n end),
+               '    insert into rowrelay.queue (change_id, lane, day, bytes)',
+      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(document_%s), 2147483647), %s)), day, %s)',
+             source.first_lane, source.n, source.lanes, size),
+               '    on conflict do nothing;',
+               '  end if;',
+      format('  if former_%s is not null and (op operator(pg_catalog.=) ''d'' or %s) then', source.n, moves),
+               '    insert into rowrelay.queue (change_id, lane, day, bytes)',
+      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(former_%s), 2147483647), %s)), day, %s)',
+             source.first_lane, source.n, source.lanes, size),
+               '    on conflict do nothing;',
+               '  end if;');
+  end loop;
+end
+$$;
+-- Purpose:    whether an update's row before it is kept: asked for, or because rows are told apart by all they hold, or
+--             because a query leads from the row to documents, and the row before may lead to others
+-- Parameters: capture
+create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select capture.before = 'full' or cardinality(rowrelay.live_key(capture)) = 0
+        or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                    where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null));
+end
+$$;
+-- Purpose:    SQL for columns of a row as JSON that brings their values back. What would not survive is given as its
+--             text, as it is in images: an array that does not begin at 1, a type with a JSON form of its own.
+-- Parameters: relation; names of its columns; name of the row
+-- Result:     an expression of type json; null when there are no names
+create or replace function rowrelay.key_json(relation regclass, names text[], row_name text) returns text
+language sql stable as $$
+  select format('pg_catalog.json_build_object(%s)', string_agg(
+           format(case when w.name is null then '%1$L, %3$s'
+                       else '%1$L, case when %2$s then pg_catalog.to_json(%4$s) else pg_catalog.to_json(%3$s) end' end,
+                  u.name, format(w.condition, v.value), rowrelay.safe_json(v.value, a.atttypid),
+                  rowrelay.safe_text(v.value, a.atttypid)),
+           ', ' order by u.position))
+    from unnest(names) with ordinality as u(name, position)
+    join pg_attribute a on a.attrelid = relation and a.attname = u.name and not a.attisdropped
+    cross join lateral format('%I.%I', row_name, u.name) as v(value)
+    left join rowrelay.awkward_columns(relation) w on w.name = u.name and not w.is_json
+  having count(*) > 0
+$$;
+-- Purpose:    SQL for what is kept of a row before, when not all of it is: its key, and the keys of documents that are
+--             built from it
+-- Parameters: capture
+-- Result:     an expression of type json about the row "old"; 'null' when there is nothing to keep
+create or replace function rowrelay.key_row(capture rowrelay.capture) returns text
+language sql stable as $$
+  select coalesce(rowrelay.key_json(capture.relation, array_agg(k.name order by k.position), 'old'), 'null')
+    from (select u.name, min(u.position) as position
+            from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)
+                          || rowrelay.attribute_names(capture.relation, rowrelay.document_columns(capture.id)))
+                   with ordinality as u(name, position)
+           where u.name is not null
+           group by u.name) as k
+$$;
+-- Purpose:    where the changes of a table stand that is just being copied to a target as a whole: in a waiting room, a set of
+--             lanes of its own from which nobody delivers, until it is known which of them the copy has.
+--             A function that is there only meanwhile tells of it, because PostgreSQL looks up functions by what is
+--             committed at this moment. A row in a table would be seen as it was when the writer's transaction began, if
+--             that is a repeatable read.
+-- Parameters: capture; target
+-- Result:     what to add to the number of one of the target's lanes; 0: the table is not being copied
+create or replace function rowrelay.waiting_room(capture integer, target integer) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  room integer := 0;
+begin
+  if to_regproc(format('rowrelay.copies_%s_%s', capture, target)) is not null then
+    execute format('select rowrelay.%I()', format('copies_%s_%s', capture, target)) into room;
+  end if;
+  return room;
+end
+$$;
+-- Purpose:    queues a change for every target that its table is routed to, and for the documents that it makes stale;
+--             what the generated triggers do in line
+-- Parameters: the change as it is in the log; hash that chooses the lane, null for a barrier
+create or replace function rowrelay.enqueue(change rowrelay.change, lane_hash integer) returns void
+language plpgsql as $$ -- rather than SQL, because its plans are kept
+declare
+  bytes constant integer := coalesce(pg_column_size(change.old_row), 0) + coalesce(pg_column_size(change.new_row), 0);
+begin
+  insert into rowrelay.queue (change_id, lane, day, bytes)
+  select change.id,
+         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)) + rowrelay.waiting_room(r.capture, r.target),
+         change.day, bytes
+    from rowrelay.route r
+    join rowrelay.target t on t.id = r.target
+   where r.capture = change.capture and r.until_id is null and t.dropped_at is null and change.op <> 'r';
+  if change.op <> 'b' then
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    select change.id, lane, change.day, bytes
+      from rowrelay.document_lanes(change.capture, change.op, lane_hash, change.old_row, change.new_row) as lane;
+  end if;
+  if change.id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+end
+$$;
+-- Purpose:    one change, logged and queued; the generated triggers do the same in line
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
+-- Result:     its id
+create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
+                                               new_row json, problem text default null, caveat json default null) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  added rowrelay.change;
+begin
+  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
+                                    application_name, client_addr, old_row, new_row, caveat)
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
+          rowrelay.actor(), rowrelay.db_user(),
+          current_setting('application_name'), rowrelay.client_addr(), add_change.old_row, add_change.new_row,
+          case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
+  returning c.* into added;
+  if add_change.op = 't' then
+    insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
+    values (capture_id, added.id, added.day, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+  end if;
+  perform rowrelay.enqueue(added, lane_hash);
+  return added.id;
+end
+$$;
+-- Purpose:    writes a change into the log and the queue, and rings the doorbell if somebody sleeps: the last thing that every
+--             generated trigger function does. It is one function for all tables, because each session keeps the plans of
+--             each function: some kilobytes for each statement. Nothing in it depends on the session's search_path.
+-- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
+-- Result:     true
+create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text, old_row json,
+                                               new_row json, caveat json, lanes integer[], bytes integer) returns boolean
+language plpgsql as $$
+declare
+  id  pg_catalog.int8;
+  day pg_catalog.date := rowrelay.partition_day();
+begin
+  -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
+  db_user := coalesce(db_user, session_user);
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                               application_name, client_addr, old_row, new_row, caveat)
+  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
+  if lanes is null then
+    return true;
+  end if;
+  insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lanes[1], day, bytes);
+  for other in 2 .. pg_catalog.cardinality(lanes) loop
+    insert into rowrelay.queue (change_id, lane, day, bytes) values (id, lanes[other], day, bytes);
+  end loop;
+  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return true;
+end
+$$;
+-- Purpose:    whether what this transaction writes is not to be captured: it has asked for that, or it is rowrelay's own work
+-- Parameters: whether that is captured too
+create or replace function rowrelay.is_left_out(capture_origin boolean) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  -- as PostgreSQL reads a boolean, but without an error
+  return coalesce(lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
+                  or not capture_origin and current_setting('rowrelay.origin', true) <> '', false);
+end
+$$;
+-- Purpose:    ends the guarded part of a trigger function, so that the change is captured the slow way
+-- Result:     none
+-- Errors:     always
+create or replace function rowrelay.raise_altered() returns integer
+language plpgsql as $$
+begin
+  raise exception 'the table was altered';
+end
+$$;
+-- Purpose:    key texts and lane hashes out of two row images, as the generated triggers compute them from the rows
+-- Parameters: capture; untrimmed row images before and after, null where there is none
+-- Result:     old and new key: null when the table has none, or a column of it is gone; old and new hash
+create or replace function rowrelay.key_and_hash(capture rowrelay.capture, before_image json, after_image json,
+                                                 out old_key text, out old_hash integer, out new_key text, out new_hash integer)
+language plpgsql as $$
+declare
+  key_columns  smallint[] := rowrelay.live_key(capture);
+  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
+  definitions  text;
+begin
+  select string_agg(format('%I %s', a.attname, rowrelay.plain_type(a.atttypid, a.attcollation)), ', ') into definitions
+    from pg_attribute a
+   where a.attrelid = capture.relation and not a.attisdropped and a.attnum = any (key_columns || lane_columns);
+  old_hash := hashint4(capture.id);
+  new_hash := old_hash;
+  if definitions is null then
+    return;
+  end if;
+  -- a row of nulls for an image that is not there
+  execute format('select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, ''{}'')) as new(%s)',
+                 rowrelay.key_expression(capture.relation, key_columns, 'old'),
+                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
+                 rowrelay.key_expression(capture.relation, key_columns, 'new'),
+                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'),
+                 definitions, definitions)
+     into old_key, old_hash, new_key, new_hash using before_image, after_image;
+  if before_image is null then
+    old_key := null;
+  end if;
+  if after_image is null then
+    new_key := null;
+  end if;
+end
+$$;
+-- Purpose:    the tables whose rows a capture sees: the table, its partitions or its inheritance children, and theirs
+-- Parameters: capture
+-- Result:     tables, parents first, so that locks are taken in the order in which writers take them
+create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  -- Most tables stand alone. It is asked of each of thousands, so nothing here may read a catalog from end to end: a kind
+  -- is looked up for each table, where a join would read all of pg_class.
+  if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
+    return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
+  end if;
+  return (
+    with recursive member(relation, depth) as (
+      select c.oid, 0 from pg_class c where c.oid = capture.relation
+      union all
+      select i.inhrelid, m.depth + 1 from member m join pg_inherits i on i.inhparent = m.relation
+    )
+    select array(select m.relation::regclass
+                   from member m
+                  where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+                  group by m.relation order by min(m.depth), m.relation));
+end
+$$;
+-- Purpose:    the triggers of a capture that are on some tables
+-- Parameters: capture; tables, null: wherever they are, which takes a look at every trigger of the database
+-- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
+--             parent's
+create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass, out name text,
+                                                out is_always boolean, out is_copy boolean) returns setof record
+language plpgsql stable as $$ -- rather than SQL, because what is looked for is then found out once
+declare
+  row_function      constant oid := to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id));
+  truncate_function constant oid := to_regprocedure('rowrelay.capture_truncate()');
+  truncate_argument constant bytea := convert_to(capture.id::text, 'UTF8') || E'\\x00'::bytea;
+  found             oid[];
+begin
+  if tables is null then
+    found := array(select t.oid from pg_trigger t
+                    where t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument);
+  else
+    -- one table at a time, or the planner reads all triggers when there are a few tables
+    found := array(select t.oid
+                     from unnest(tables) as m(relation)
+                    cross join lateral (
+                      select t.oid from pg_trigger t
+                       where t.tgrelid = m.relation
+                         and (t.tgfoid = row_function or t.tgfoid = truncate_function and t.tgargs = truncate_argument)
+                      offset 0) as t);
+  end if;
+  return query
+    select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
+           exists (select from pg_depend d
+                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
+      from unnest(found) as f(oid)
+     cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
+end
+$$;
+-- Purpose:    triggers of ours that are on the tables of a capture and do not belong to it: another capture, of which a table
+--             was a partition once, has left them. A trigger of the application may be called like ours, and is none.
+-- Parameters: capture; its tables
+-- Result:     table; trigger's name
+create or replace function rowrelay.other_triggers(capture rowrelay.capture, tables regclass[], out relation regclass, out name text)
+returns setof record language sql stable as $$
+  select t.tgrelid::regclass, t.tgname::text
+    from pg_trigger t
+    join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
+   where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
+     and not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = t.tgrelid and o.name = t.tgname)
+$$;
+-- Purpose:    the triggers of a capture, wherever they are: a partition that was detached still has the one for TRUNCATE
+-- Parameters: capture
+-- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
+--             parent's
+create or replace function rowrelay.own_triggers(capture rowrelay.capture, out relation regclass, out name text,
+                                                 out is_always boolean, out is_copy boolean) returns setof record
+language sql stable as $$
+  select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
+$$;
+-- Purpose:    whether the row version that a trigger is told of is no more: another trigger, fired by an earlier row of the
+--             same statement, has changed or deleted the row since, and that was captured already. What we are told now
+--             is older than what is in the log.
+-- Parameters: the table that holds the row; where the version stands
+-- Result:     false also when it cannot be seen
+create or replace function rowrelay.is_superseded(relation oid, version tid) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  is_there boolean;
+begin
+  if row_security_active(relation) then
+    return false;
+  end if;
+  execute format('select exists (select from only %s where ctid = $1)', relation::regclass) into is_there using version;
+  return not is_there;
+exception when others then
+  return false;
+end
+$$;
+-- Purpose:    what the composite types are like that a table's columns have in them: images take such values apart
+--             (rowrelay.safe_json), so a trigger function has to be made anew when one of them is altered
+-- Parameters: relation
+-- Result:     '' for most tables
+create or replace function rowrelay.part_state(relation regclass) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  if not exists (select from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and a.atttypid >= 16384) then
+    return '';
+  end if;
+  return (
+    with recursive part(relation) as (
+      select part_state.relation::oid
+      union
+      select t.typrelid
+        from part p
+        join pg_attribute a on a.attrelid = p.relation and a.attnum > 0 and not a.attisdropped
+       cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b
+        left join pg_type e on e.typarray = b.type
+        join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
+       where t.typtype = 'c' and t.oid >= 16384
+    )
+    select coalesce(string_agg(format('%s %s %s', a.attrelid, a.attname, a.atttypid), ',' order by a.attrelid, a.attnum), '')
+      from part p join pg_attribute a on a.attrelid = p.relation and a.attnum > 0 and not a.attisdropped
+     where p.relation <> part_state.relation);
+end
+$$;
+-- Purpose:    SQL for whether two rows have the same key, by each type's own equality, which not everybody's search_path
+--             finds: two spellings in citext are one key
+-- Parameters: capture; names of the two rows
+-- Result:     a condition
+create or replace function rowrelay.same_key(capture rowrelay.capture, one text, other text) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    select string_agg(format('%s operator(%s) %s', rowrelay.plain_value(one, a.attname, a.atttypid),
+                             coalesce(e.operator, 'pg_catalog.='), rowrelay.plain_value(other, a.attname, a.atttypid)),
+                      ' and ' order by u.position)
+      from unnest(capture.key_columns) with ordinality as u(number, position)
+      join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+      cross join lateral (select rowrelay.base_type(a.atttypid) as type offset 0) as b -- once, not for each class
+      left join lateral (
+        select format('%I.%s', n.nspname, o.oprname) as operator
+          from pg_opclass c
+          join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
+          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+                        and p.amopstrategy = 3
+          join pg_operator o on o.oid = p.amopopr
+          join pg_namespace n on n.oid = o.oprnamespace
+         where c.opcdefault and c.opcintype = b.type) as e on true);
+end
+$$;
+-- Purpose:    SQL for keys as the log has them, taken apart into the columns of the key
+-- Parameters: capture; keys: SQL for an array of texts
+-- Result:     what can stand behind FROM: u.key is the text, wanted.* are the columns, of types without domains
+create or replace function rowrelay.parsed_keys(capture rowrelay.capture, keys text) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+begin
+  return (
+    select format(case when cardinality(capture.key_columns) = 1
+                       then 'unnest(%1$s) as u(key) cross join lateral (select u.key::%2$s as %3$I) as wanted'
+                       -- an array or a row is JSON within the array that the key is
+                       else 'unnest(%1$s) as u(key) '
+                            'cross join lateral json_to_record(json_build_object(%4$s)) as wanted(%5$s)' end,
+                  keys, min(k.type), min(k.name),
+                  string_agg(format('%L, u.key::json -> %s', k.name, k.position - 1), ', '),
+                  string_agg(format('%I %s', k.name, k.type), ', ' order by k.position))
+      from (select a.attname::text as name, u.position, rowrelay.plain_type(a.atttypid, a.attcollation) as type
+              from unnest(capture.key_columns) with ordinality as u(number, position)
+              join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped) as k
+    having count(*) > 0);
+end
+$$;
+-- Purpose:    whether no two rows of a capture can have the same key, not even for the time of a statement
+-- Parameters: capture
+-- Result:     false also when there is no key, or not any more, and for a table whose inheritance children have rows too: an
+--             index is of one table
+create or replace function rowrelay.key_is_unique(capture rowrelay.capture) returns boolean
+language sql stable as $$
+  select exists (
+           select from pg_index i
+            where i.indrelid = capture.relation and i.indisunique and i.indisvalid and i.indimmediate
+              and i.indpred is null and i.indexprs is null
+              and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ rowrelay.live_key(capture))
+     and not rowrelay.has_children(capture.relation)
+$$;
+-- Purpose:    whether there is a row with a key, of those that are captured, as the transaction sees it that asks
+-- Parameters: capture id; key as the log has it
+-- Result:     false also when that cannot be seen
+create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
+set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off as $$
+declare
+  capture  rowrelay.capture;
+  is_there boolean;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  if row_security_active(capture.relation) then
+    return false;
+  end if;
+  execute format('select exists (select from %s as new, %s where %s)', capture.relation,
+                 rowrelay.parsed_keys(capture, 'array[$1]'),
+                 concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+     into is_there using key;
+  return is_there;
+exception when others then
+  return false;
+end
+$$;
+-- Purpose:    remembers by which change a row version went that this transaction itself had made, of a table without a key.
+--             Its own change may come later: the two cancel each other, and rowrelay.take_follower() takes them out.
+-- Parameters: table and place of the version; the change that says that it went, and its partition
+create or replace function rowrelay.note_follower(relation oid, version tid, change_id bigint, day date) returns void
+language plpgsql as $$
+begin
+  insert into rowrelay.follower as f (txid, relation, version, change_id, day)
+  values (pg_catalog.pg_current_xact_id(), note_follower.relation, note_follower.version, note_follower.change_id, note_follower.day)
+  on conflict on constraint follower_pkey do update set change_id = excluded.change_id, day = excluded.day;
+end
+$$;
+-- Purpose:    takes out of the log that a row version of a table without a key went, because that it came is only told now,
+--             and is not logged either. Nobody has seen that change: it is this transaction's own.
+-- Parameters: table and place of the version
+-- Result:     false: nothing is in the log of that it went, because that is told later
+create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  gone rowrelay.follower;
+begin
+  delete from rowrelay.follower f
+   where f.txid = pg_current_xact_id() and f.relation = take_follower.relation and f.version = take_follower.version
+  returning f.* into gone;
+  if not found then
+    return false;
+  end if;
+  update rowrelay.change c set op = 'i', old_row = null
+   where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid and c.op = 'u';
+  if not found then
+    delete from rowrelay.queue q
+     using rowrelay.change c,
+           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r where r.capture = c.capture
+                     union
+                    select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
+     join rowrelay.target t on t.id = way.target
+     where c.id = gone.change_id and c.day = gone.day
+       and q.change_id = c.id
+       and q.lane between rowrelay.lane_number(t.id, -1) + way.room and rowrelay.lane_number(t.id, t.lanes) + way.room;
+    delete from rowrelay.change c where c.id = gone.change_id and c.day = gone.day and c.txid = gone.txid;
+  end if;
+  return true;
+end
+$$;
+-- Purpose:    what generated trigger functions were made from, so that one can see that a table is no longer so. Of many
+--             captures at once, because one by one it would take seconds where thousands are captured.
+--             (A server in FIPS mode has no md5.)
+-- Parameters: ids of captures
+-- Result:     capture; a digest of its table's columns and of the row types in them, whether its key is unique, whether it has
+--             inheritance children, who may make partitions of it, and the number of the way in which functions are
+--             made. None for a capture whose table is gone.
+create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
+begin
+  return query
+    with described as (
+      select c.id, string_agg(format('%s %s %s %s %s %s', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation,
+                                          a.attnotnull), ',' order by a.attnum) as columns,
+             bool_or(a.atttypid >= 16384) as has_own_types
+        from rowrelay.capture c
+        join pg_attribute a on a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+       where c.id = any (captures)
+       group by c.id
+    )
+    select c.id,
+           encode(sha256(convert_to(
+             d.columns || format(' 2 %s ', rowrelay.key_is_unique(c))
+               || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
+               || exists (select from pg_inherits i where i.inhparent = c.relation)
+               || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
+             getdatabaseencoding())), 'hex')
+      from described d
+      join rowrelay.capture c on c.id = d.id;
+end
+$$;
+-- Purpose:    what a generated trigger function was made from; see rowrelay.column_states()
+-- Parameters: capture
+-- Result:     null when the table is gone
+create or replace function rowrelay.column_state(capture rowrelay.capture) returns text
+language sql stable as $$
+  select s.state from rowrelay.column_states(array[capture.id]) as s
+$$;
+-- Purpose:    what decides the lane of a row: the columns and their types, whose hash functions differ
+-- Parameters: capture
+-- Result:     a text that changes when rows may change lanes; renames do not count
+create or replace function rowrelay.lane_state(capture rowrelay.capture) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return (
+    select coalesce(string_agg(format('%s %s %s%s', u.n, a.atttypid, a.attcollation,
+                                      case when rowrelay.column_hash('', a.attname, a.atttypid, a.attcollation) is null
+                                           then ' any' end), ',' order by u.position), '')
+      from unnest(coalesce(capture.lane_columns, capture.key_columns)) with ordinality as u(n, position)
+      left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped);
+end
+$$;
+-- Purpose:    the statements of a trigger function that make the row images. For most tables that is row_to_json and no
+--             more; columns that are left out or masked, and values that JSON would not bring back, take some care.
+-- Parameters: capture; whether the row before is to be kept
+-- Result:     declarations; statements; expression for the column caveat, null when it is always null
+create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
+                                                     out declarations text, out statements text, out caveat text)
+language plpgsql stable as $$
+declare
+  relation   regclass := capture.relation;
+  keep       text[];
+  leave_out  text[];
+  masks      json;
+  row_type   oid;
+  own        text[]; -- columns that an inheritance child has, too: its own are nobody's business
+  plain      text;
+  same_names text;
+  awkward    record;
+  condition  text;
+  conditions text;
+  names      text[];
+  new_texts  text;
+  old_texts  text;
+  json_names text;
+  hiding     text;
+  hidden     text;
+begin
+  select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
+  select c.reltype into row_type from pg_class c where c.oid = relation;
+  if rowrelay.has_children(relation) then
+    own := rowrelay.current_names(row_type);
+  end if;
+  plain := format('    new_row := %s;', rowrelay.row_image(row_type, 'new', own));
+  if keeps_before then
+    plain := plain || format(E'\n    old_row := %s;', rowrelay.row_image(row_type, 'old', own));
+  end if;
+
+  -- Were a column renamed that is left out, it would slip through under its new name, even when another one has its name
+  -- by now. So the guard looks what each is called: in the catalogs' cache, which is cheap, and true to the row also when
+  -- this transaction cannot see yet that the table was altered.
+  select string_agg(format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
+                           'pg_class'::regclass::oid, relation::oid, a.attnum, a.attname),
+                    E'\n        and ' order by a.attnum)
+    into same_names
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+     and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
+
+  -- What is left out has to be read over all the same.
+  select string_agg(concat_ws(E'\n', format('    new.%I := null;', a.name),
+                              case when keeps_before then format('    old.%I := null;', a.name) end), E'\n')
+    into hidden
+    from rowrelay.awkward_columns(relation) as a
+   where a.is_unreadable and (a.name <> all (keep) or a.name = any (leave_out));
+
+  for awkward in
+    select a.* from rowrelay.awkward_columns(relation) as a
+     where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
+  loop
+    -- Both images take the same form, because text_columns speaks of both.
+    condition := format(awkward.condition, format('new.%I', awkward.name));
+    if keeps_before then
+      condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
+    end if;
+    conditions := concat_ws(E'\n       or ', conditions, condition);
+    names := array_append(names, awkward.name);
+    new_texts := concat_ws(E',\n          ', new_texts,
+      format('case when %s then %s end', condition, rowrelay.safe_text(format('new.%I', awkward.name), awkward.type)));
+    old_texts := concat_ws(E',\n          ', old_texts,
+      format('case when %s then %s end', condition, rowrelay.safe_text(format('old.%I', awkward.name), awkward.type)));
+    if awkward.is_json then
+      json_names := concat_ws(E'\n', json_names, format('      if %s then', condition),
+        format('        text_columns := pg_catalog.array_append(text_columns, %L);', awkward.name),
+        '      end if;');
+    end if;
+    if awkward.is_unreadable then
+      -- \u0000 and the like must not get into what exact_image() and trim_image() have to read
+      hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
+        format('        new.%I := null;', awkward.name),
+        case when keeps_before then format('        old.%I := null;', awkward.name) end,
+        '      end if;');
+    end if;
+  end loop;
+
+  declarations := nullif(concat_ws(E'\n',
+    case when conditions is not null then
+           '  new_texts pg_catalog.json;' end,
+    case when conditions is not null and keeps_before then
+           '  old_texts pg_catalog.json;' end,
+    case when json_names is not null then
+           '  text_columns pg_catalog.text[];' end), '');
+  if json_names is not null then
+    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
+  end if;
+  statements := concat_ws(E'\n',
+    case when same_names is not null then concat_ws(E'\n',
+      format('    if (%s) is not true then', same_names),
+             '      raise exception ''a column was renamed'';',
+             '    end if;') end,
+    hidden,
+    case when conditions is null then plain else concat_ws(E'\n',
+      format('    if %s then', conditions),
+      -- of arrays, because a function takes a hundred arguments at most
+      format(E'      new_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, new_texts),
+      case when keeps_before then
+      format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
+      json_names,
+      hiding,
+             '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
+      case when keeps_before then
+             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own) || ', old_texts);' end,
+             '    else',
+      plain,
+             '    end if;') end,
+    case when keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then concat_ws(E'\n',
+      format('    new_row := rowrelay.trim_image(new_row, %L, %L, %L);', keep, leave_out, masks),
+      case when keeps_before then
+      format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
+    -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
+    case when capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
+             '    if op operator(pg_catalog.=) ''d'' then',
+             '      new_row := null;',
+             '    end if;',
+      case when keeps_before then concat_ws(E'\n',
+             '    if op operator(pg_catalog.=) ''i'' then',
+             '      old_row := null;',
+             '    end if;') end) end);
+end
+$$;
+-- Purpose:    SQL for the image of a row: the same image that the trigger makes of a row when it is written
+--             (rowrelay.image_statements), byte for byte
+-- Parameters: capture; what the row is called in the statement; what another one is called whose image is made to take the
+--             same form, null: none
+-- Result:     two expressions on the row, of the table or a partition, or of a child (of one with columns of its own only when
+--             those are in the row): the image, and what caveat.text_columns is, an array that may be empty (null when
+--             it always is)
+create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new', other text default null,
+                                                     out image text, out text_columns text)
+language plpgsql stable as $$
+declare
+  row_type   oid := (select c.reltype from pg_class c where c.oid = capture.relation);
+  keep       text[];
+  leave_out  text[];
+  masks      json;
+  awkward    record;
+  condition  text;
+  conditions text;
+  names      text[];
+  texts      text;
+  json_names text;
+  shown      text;
+  readable   text;
+  whole      constant text := '(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row)';
+begin
+  select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
+
+  -- the row with what trim_image() cannot read taken out, and what exact_image() cannot
+  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value, a.name) end, ', '
+                    order by a.place) filter (where a.any_hidden),
+         string_agg(case when a.is_hidden then format('null as %I', a.name)
+                         when a.condition is not null then format('case when %s then null else %s end as %I', a.condition, a.value, a.name)
+                         else format('%s as %I', a.value, a.name) end, ', '
+                    order by a.place) filter (where a.any_hidden or a.any_condition)
+    into readable, shown
+    from (select c.place, c.name, rowrelay.safe_json(format('%I.%I', row_name, c.name), c.type) as value, w.condition,
+                 coalesce(w.is_hidden, false) as is_hidden, bool_or(w.is_hidden) over () as any_hidden,
+                 bool_or(w.condition is not null) over () as any_condition
+            from rowrelay.current_columns(row_type) as c
+            left join (select u.name, u.name <> all (keep) or u.name = any (leave_out) as is_hidden,
+                              concat_ws(' or ', format(u.condition, format('%I.%I', row_name, u.name)),
+                                        case when other is not null then format(u.condition, format('%I.%I', other, u.name)) end) as condition
+                         from rowrelay.awkward_columns(capture.relation) as u where u.is_unreadable) as w
+              on w.name = c.name) as a;
+
+  for awkward in
+    select a.* from rowrelay.awkward_columns(capture.relation) as a
+     where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
+  loop
+    condition := format(awkward.condition, format('%I.%I', row_name, awkward.name));
+    if other is not null then
+      condition := condition || ' or ' || format(awkward.condition, format('%I.%I', other, awkward.name));
+    end if;
+    conditions := concat_ws(' or ', conditions, condition);
+    names := array_append(names, awkward.name);
+    texts := concat_ws(', ', texts, format('case when %s then %s end', condition,
+                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name), awkward.type)));
+    if awkward.is_json then
+      json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
+    end if;
+  end loop;
+
+  image := case when readable is not null then format(whole, readable)
+                else rowrelay.row_image(row_type, row_name, case when rowrelay.has_children(capture.relation)
+                                                                 then rowrelay.current_names(row_type) end) end;
+  if conditions is not null then
+    image := format('case when %s then rowrelay.exact_image(%s, pg_catalog.json_object(%L, array[%s])) else %s end',
+                    conditions,
+                    case when shown is not null then format(whole, shown) else image end,
+                    names, texts, image);
+  end if;
+  if keep is not null or cardinality(leave_out) > 0 or masks::text <> '{}' then
+    image := format('rowrelay.trim_image(%s, %L, %L, %L)', image, keep, leave_out, masks);
+  end if;
+  text_columns := format('pg_catalog.array_remove(array[%s]::pg_catalog.text[], null)', json_names);
+  if json_names is null then
+    text_columns := null;
+  end if;
+end
+$$;
+-- Purpose:    keys and lane hashes of two rows, as the trigger functions compute them
+-- Parameters: capture; rows before and after, null where there is none
+-- Result:     old and new key: null where there is no row, when the table has no key, or a column of it is gone; old and new
+--             hash; whether a row has null in its key; what is kept of the row before when not all of it is
+create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record, out old_key text,
+                                             out old_hash integer, out new_key text, out new_hash integer, out is_null boolean,
+                                             out key_row json)
+language plpgsql as $$
+declare
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
+  has_old      constant boolean := before_row is distinct from null;
+  has_new      constant boolean := after_row is distinct from null;
+  nulls        text;
+begin
+  select string_agg(format('%I.%I is not distinct from null', r.name, a.attname), ' or ') into nulls
+    from pg_attribute a
+    join (values ('old', has_old), ('new', has_new)) as r(name, is_there) on r.is_there
+   where a.attrelid = capture.relation and a.attnum = any (key_columns) and not a.attisdropped;
+  execute format('select %s, %s, %s, %s, %s, %s from %s',
+                 case when has_old then rowrelay.key_expression(capture.relation, key_columns, 'old') else 'null' end,
+                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
+                 case when has_new then rowrelay.key_expression(capture.relation, key_columns, 'new') else 'null' end,
+                 rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'new'),
+                 coalesce(nulls, 'false'),
+                 case when has_old and cardinality(key_columns) > 0 then rowrelay.key_row(capture) else 'null' end,
+                 rowrelay.rows_given(before_row, after_row))
+     into old_key, old_hash, new_key, new_hash, is_null, key_row using before_row, after_row;
+end
+$$;
+-- Purpose:    images of two rows, as the trigger functions make them (rowrelay.image_statements), byte for byte
+-- Parameters: capture; rows before and after, null where there is none; whether that before is kept: then both take one form
+-- Result:     images without what is left out; null where there is no row, or it is not kept; the caveat about them
+create or replace function rowrelay.row_images(capture rowrelay.capture, before_row record, after_row record, keeps_before boolean,
+                                               out old_row json, out new_row json, out caveat json)
+language plpgsql as $$
+declare
+  new_image constant record := rowrelay.image_expression(capture, 'new', case when keeps_before then 'old' end);
+  old_image constant record := rowrelay.image_expression(capture, 'old', 'new');
+begin
+  execute format('select %s, %s, %s from %s',
+                 case when keeps_before and before_row is distinct from null then old_image.image else 'null' end,
+                 case when after_row is distinct from null then new_image.image else 'null' end,
+                 case when new_image.text_columns is null then 'null'
+                      else format('case when %1$s <> ''{}'' then pg_catalog.json_build_object(''text_columns'', %1$s) end',
+                                  new_image.text_columns) end,
+                 rowrelay.rows_given(before_row, after_row))
+     into old_row, new_row, caveat using before_row, after_row;
+end
+$$;
+-- Purpose:    captures a change the slow way, as rowrelay.record_row() does, for trigger functions that version 1 of the schema
+--             made: until they are made anew, half a minute after an upgrade, they call it. What nests it does not know.
+-- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); what went wrong before
+create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
+                                                  after_image json, problem text default null) returns void
+language plpgsql set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  capture     rowrelay.capture;
+  key_names   text[];
+  old_key     text;
+  new_key     text;
+  old_hash    integer;
+  new_hash    integer;
+  images      record;
+  new_row     json;
+  old_row     json;
+  old_key_row json;
+  keeps_before boolean;
+begin
+  begin
+    select c.* into capture from rowrelay.capture c where c.id = capture_id;
+    if not found then
+      raise exception 'the table was captured by a transaction that this one cannot see yet';
+    end if;
+    -- a row may have moved from one document to another
+    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    key_names := rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture));
+    select i.* into images from rowrelay.image_columns(capture) as i;
+    if (images.keep is not null or cardinality(images.leave_out) > 0 or images.masks::text <> '{}')
+       and not rowrelay.names_are_current(capture.relation) then
+      raise exception 'its columns were renamed by a transaction that this one cannot see yet';
+    end if;
+    select k.* into old_key, old_hash, new_key, new_hash from rowrelay.key_and_hash(capture, before_image, after_image) as k;
+    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    if capture.lane_state <> rowrelay.lane_state(capture) then
+      old_hash := null;
+      new_hash := null;
+    end if;
+    new_row := rowrelay.trim_image(after_image, images.keep, images.leave_out, images.masks);
+    old_row := rowrelay.trim_image(before_image, images.keep, images.leave_out, images.masks);
+    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;
+    if exists (select from unnest(key_names) as name, (values (before_image), (after_image)) as v(image)
+                where v.image is not null and coalesce(json_typeof(v.image -> name), 'null') = 'null') then
+      problem := 'its key is null';
+    elsif new_row is not null or old_row is not null then
+      problem := null; -- what went wrong before is made good
+    end if;
+  exception when others then
+    problem := sqlerrm;
+    if sqlstate in ('22P02', '22P05') then
+      -- the images are of now, and not made readable as rowrelay.image_statements() does
+      problem := concat(problem, (select format(' (in column %s)', string_agg(a.name, ' or '))
+                                    from rowrelay.awkward_columns(capture.relation) a where a.is_unreadable
+                                  having count(*) > 0));
+    end if;
+    new_row := null;
+    old_row := null;
+    old_key_row := null;
+  end;
+
+  if operation = 'UPDATE' and old_key is distinct from new_key and cardinality(key_names) > 0 then
+    perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                case when keeps_before then old_row else old_key_row end, null, problem);
+    perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);
+  elsif operation = 'DELETE' then
+    perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                case when keeps_before then old_row else coalesce(old_key_row, old_row) end,
+                                null, problem);
+  elsif operation = 'UPDATE' then
+    perform rowrelay.add_change(capture_id, 'u', new_key, new_hash,
+                                case when keeps_before then old_row end,
+                                new_row, problem);
+  else
+    perform rowrelay.add_change(capture_id, 'i', new_key, new_hash, null, new_row, problem);
+  end if;
+end
+$$;
+-- Purpose:    captures a change the slow way, by what the catalogs say at this moment, and as the trigger function would if
+--             it were made anew. The generated triggers fall back to it when a column they name has been renamed, dropped or
+--             retyped since, or when a row is too large for an image. It must not fail where the writer would not, so
+--             what it cannot do it records as a problem. What nests is told from what does not as in
+--             rowrelay.nesting_statements().
+-- Parameters: capture; TG_OP; rows before and after (null where there is none); what went wrong before; the table that holds
+--             the row; where its new version is, if somebody may have changed it since; and its old one
+create or replace function rowrelay.record_row(capture_id integer, operation text, before_row record, after_row record,
+                                               problem text, relation oid default null, is_at tid default null,
+                                               was_at tid default null) returns void
+language plpgsql set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  capture      rowrelay.capture;
+  old_key      text;
+  new_key      text;
+  old_hash     integer;
+  new_hash     integer;
+  new_row      json;
+  old_row      json;
+  old_key_row  json;
+  caveat       json;
+  key_is_null  boolean;
+  keeps_before boolean;
+  has_key      boolean := true;
+  rekeyed      boolean := false;
+  is_gone      boolean := false;
+  is_back      boolean := false;
+  is_double    boolean := false;
+  id           bigint;
+begin
+  begin
+    select c.* into capture from rowrelay.capture c where c.id = capture_id;
+    if not found then
+      raise exception 'the table was captured by a transaction that this one cannot see yet';
+    end if;
+    -- a row may have moved from one document to another
+    keeps_before := rowrelay.keeps_before(capture) or rowrelay.document_columns(capture_id) <> '{}';
+    has_key := cardinality(rowrelay.live_key(capture)) > 0;
+    if exists (select from rowrelay.image_columns(capture) as i
+                where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+       and not rowrelay.names_are_current(capture.relation) then
+      raise exception 'its columns were altered';
+    end if;
+    select k.* into old_key, old_hash, new_key, new_hash, key_is_null, old_key_row
+      from rowrelay.row_keys(capture, before_row, after_row) as k;
+    rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
+    -- as the trigger function does: see rowrelay.can_change_lane()
+    if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
+      -- a key that is only spelled otherwise is the same row, so it moves too
+      if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
+        new_hash := null;
+      end if;
+      if operation = 'DELETE' or rekeyed then
+        old_hash := null;
+      end if;
+    end if;
+    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    if capture.lane_state <> rowrelay.lane_state(capture) then
+      old_hash := null;
+      new_hash := null;
+    end if;
+    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at);
+    is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
+    if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
+      execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,
+                     rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
+         into is_double using before_row, after_row, relation;
+    end if;
+    select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
+  exception when others then
+    problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
+                    else 'its columns were altered by a transaction that this one cannot see yet' end;
+    old_key_row := null;
+  end;
+
+  if not has_key then
+    if is_gone and rowrelay.take_follower(relation, is_at) then
+      if operation = 'INSERT' then
+        return;
+      end if;
+      operation := 'DELETE';
+    end if;
+    id := rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
+                              case operation when 'DELETE' then old_hash else new_hash end,
+                              case when operation <> 'INSERT' then old_row end, case when operation <> 'DELETE' then new_row end,
+                              problem, caveat);
+    if operation <> 'INSERT' and was_at is not null then
+      perform rowrelay.note_follower(relation, was_at, id, rowrelay.partition_day());
+    end if;
+    return;
+  end if;
+
+  if operation = 'DELETE' or rekeyed then
+    -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    if not is_back or not capture.key_is_exact then
+      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash, case when keeps_before then old_row else old_key_row end,
+                                  null, problem, case when keeps_before then caveat end);
+    end if;
+    if is_back then
+      perform rowrelay.record_state(capture_id, old_key, old_hash);
+    end if;
+    if operation = 'DELETE' then
+      return;
+    end if;
+    operation := 'INSERT';
+  end if;
+  if is_gone then
+    -- rare enough to be told in full: documents that the row has left, another lane
+    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null);
+    perform rowrelay.record_state(capture_id, new_key, new_hash);
+  elsif is_double then
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,
+                                'another inheritance child, or the table itself, has a row with its key');
+  else
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash,
+                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row, problem, caveat);
+  end if;
+end
+$$;
+-- Purpose:    logs what the row of a key is at this moment: that it is there, and how, or that it is not. It is called where
+--             what has been logged of it may arrive in another order: among lanes, or for keys that are not unique. It
+--             must not fail where the writer would not.
+-- Parameters: capture id; key as the log has it; hash that chooses the lane, null: a barrier
+create or replace function rowrelay.record_state(capture_id integer, key text, lane_hash integer) returns void
+language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
+set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
+set quote_all_identifiers = off as $$
+declare
+  capture rowrelay.capture;
+  part    regclass;
+  images  record;
+  present record;
+  is_gone boolean := true;
+  key_row json;
+  shown   text; -- an inheritance child's own columns are nobody's business
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  if row_security_active(capture.relation) then
+    raise exception 'row-level security hides what the row is now from role %', current_user;
+  end if;
+  select * into strict images from rowrelay.image_expression(capture);
+  select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
+    from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  for part in
+    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
+  loop
+    for present in
+      execute format('select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
+                     rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'new'),
+                     images.image, coalesce(images.text_columns, 'null::text[]'),
+                     case when rowrelay.has_children(capture.relation) then shown else 't.*' end, part,
+                     rowrelay.parsed_keys(capture, 'array[$1]'),
+                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+        using key
+    loop
+      perform rowrelay.add_change(capture_id, 'u', present.key, lane_hash, null, present.image, null,
+                                  case when present.names <> '{}' then json_build_object('text_columns', present.names) end);
+      is_gone := false;
+    end loop;
+  end loop;
+  if is_gone then
+    execute format('select row_to_json(wanted) from %s', rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
+    perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
+  end if;
+exception when others then
+  perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
+end
+$$;
+-- Purpose:    the statements of a trigger function that keep the last change of a row the last in the log, whatever nests.
+--
+--             PostgreSQL tells of what a statement did to rows when the statement is over. What was written while it ran, by
+--             a BEFORE trigger, by a function in it, by another trigger of an earlier row, is a statement of its own that is
+--             over sooner, and is told of sooner. So what we are told may be older than what is in the log. The rule is:
+--             what is logged of a key is what is true of it at that moment, or is left to who has made it true.
+--
+--             - A row version that is no more is left out: who changed or deleted it has been told of that already, or, if
+--               it was a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
+--               (the row was locked before, or upserted) are looked for at their place, by a snapshot that sees all that
+--               this transaction has done until now. What was rolled back is not, and counts for nothing.
+--             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
+--               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
+--               that. Where the key is not sure to be unique, or equal keys may have different texts, or rows change
+--               lanes, it is not left out: what the row is now is logged once more.
+--             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
+--               version that is no more, and that it went. See rowrelay.note_follower().
+-- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
+--             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
+--             are built from the table
+-- Result:     declarations; then for when there may be something of all that: guarded: statements that look; settled: what
+--             is done before the change is logged; noted: and after it
+create or replace function rowrelay.nesting_statements(
+  capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text, can_move boolean,
+  has_documents boolean, caveat text, out declarations text,
+  out guarded text, out settled text, out noted text)
+language plpgsql stable as $$
+declare
+  has_key     constant boolean := cardinality(rowrelay.live_key(capture)) > 0;
+  is_filtered constant boolean := capture.row_filter is not null;
+  is_firm     constant boolean := has_key and rowrelay.key_is_unique(capture);
+  -- the key is not told from another one by its text alone
+  is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
+  followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
+  -- A transaction's numbers are larger than its own first one; that others' may be does no harm.
+  is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
+                               ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
+                               ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
+  came_back   constant text := E'(pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid) operator(pg_catalog.>) 0'
+                               ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
+                               '\n        or pg_catalog.current_setting(''track_counts'') operator(pg_catalog.<>) ''on'')';
+  name        constant text := rowrelay.full_name(capture.relation);
+  -- nothing keeps their keys apart
+  has_children constant boolean := rowrelay.has_children(capture.relation);
+  -- another table may have the name by now
+  is_named    constant text := format('pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid',
+                                      rowrelay.full_name(capture.relation), capture.relation::oid);
+  at_write    text; -- whether there may be something of all that
+  at_delete   text;
+begin
+  declarations := concat_ws(E'\n',
+           '  is_gone  pg_catalog.bool;',
+           '  is_at    pg_catalog.tid;',
+    case when not has_key then concat_ws(E'\n',
+           '  may_nest is_gone%type;',
+           '  was_at   is_at%type;') end,
+    case when has_key then concat_ws(E'\n',
+           '  rekeyed  is_gone%type;',
+           '  is_back  is_gone%type;',
+           '  former   key%type;',
+           '  former_hash hash%type;',
+           '  former_row  new_row%type;',
+      case when has_children then
+           '  is_double   is_gone%type;' end) end);
+
+  if has_key then
+    at_write := concat_ws(' or ', rekeyed, followed, case when has_children then 'op operator(pg_catalog.=) ''i''' end);
+    at_delete := case when not is_firm then 'true'
+                      when is_filtered then format(E'tg_op operator(pg_catalog.=) ''DELETE'' and %s'
+                                                   '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and (%s or %s)',
+                                                   came_back, rekeyed, followed)
+                      else came_back end;
+  else
+    at_write := format('%s or %s', is_own, followed);
+    at_delete := is_own;
+  end if;
+
+  guarded := concat_ws(E'\n',
+    -- of a row that was inserted there is no old one, and what is compared with that is null
+    format(E'    if op operator(pg_catalog.<>) ''d'' and (%s)\n       or op operator(pg_catalog.=) ''d'' and (%s) then', at_write, at_delete),
+    -- Each statement costs the session that runs it some 13 kB, for each table, so there are few.
+    case when has_key then
+    format('      rekeyed := case when %s then op operator(pg_catalog.=) ''u'' and (%s) else rowrelay.raise_altered() is null end;',
+           is_named, rekeyed)
+    else concat_ws(E'\n',
+    format('      may_nest := case when %s then true else rowrelay.raise_altered() is null end;', is_named),
+           '      is_at := new.ctid;',
+           '      was_at := old.ctid;') end,
+    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then', followed),
+    case when has_key then
+           -- not in what is changed for an image any more
+           '        is_at := new.ctid;' end,
+    -- a child that comes later has a trigger of its own, and this function is made anew before
+    case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at);' else
+    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name) end,
+           '      end if;',
+    case when has_key then concat_ws(E'\n',
+    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+           capture.relation::oid),
+    format('        is_back := exists (select from %s as t where %s);', name, rowrelay.same_key(capture, 't', 'old')),
+           '      end if;',
+           '      if rekeyed or is_back then',
+    format('        former := %s;', old_key),
+    format('        former_hash := %s;', old_hash),
+    case when not keeps_before and not has_documents then
+    format('        former_row := %s;', key_row) end,
+    case when is_filtered then
+    format('        is_back := is_back and rowrelay.is_present(%s, former);', capture.id) end,
+           '      end if;',
+    case when has_children then concat_ws(E'\n',
+           '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
+    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) tg_relid);', name,
+           rowrelay.same_key(capture, 't', 'new')),
+           '      end if;') end,
+    case when not keeps_before and has_documents then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        former_row := %s;', key_row),
+           '      end if;') end) end,
+           '    end if;');
+
+  if has_key then
+    settled := concat_ws(E'\n',
+    format('  if rekeyed or is_back or is_gone%s then', case when has_children then ' or is_double' end),
+    case when keeps_before then
+           '    former_row := old_row;' end,
+           '    if rekeyed or is_back then',
+           -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    case when capture.key_is_exact then
+           '      if is_back is not true then' else
+           '      if true then' end,
+    format('        perform rowrelay.add_change(%s, ''d'', former, %s, former_row, null%s);', capture.id,
+           case when can_move then 'null' else 'former_hash' end,
+           case when keeps_before then ', null, ' || caveat end),
+    case when has_documents then concat_ws(E'\n',
+           -- what is left out here may be the only change that tells which documents the row has left
+           '      else',
+    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null);', capture.id)) end,
+           '      end if;',
+    case when is_told then concat_ws(E'\n',
+           '      if is_back then',
+    format('        perform rowrelay.record_state(%s, former, %s);', capture.id, case when can_move then 'null' else 'former_hash' end),
+           '      end if;') end,
+           '      if rekeyed is not true then',
+           '        return null;',
+           '      end if;',
+           '      op := ''i'';',
+           '      old_row := null;',
+           '    end if;',
+           '    if is_gone then',
+    case when has_documents then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null);', capture.id),
+           '      end if;') end,
+    case when can_move then
+    format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
+           '      return null;',
+           '    end if;',
+    case when has_children then concat_ws(E'\n',
+           '    if is_double then',
+    format('      perform rowrelay.add_change(%s, op, key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
+           '      return null;',
+           '    end if;') end,
+           '  end if;');
+  else
+    settled := concat_ws(E'\n',
+           '  if is_gone and rowrelay.take_follower(tg_relid, is_at) then',
+           '    if op operator(pg_catalog.=) ''i'' then',
+           '      return null;',
+           '    end if;',
+           '    op := ''d'';',
+           '    new_row := null;',
+           '  end if;');
+    noted := concat_ws(E'\n',
+           '  if may_nest and op operator(pg_catalog.<>) ''i'' then',
+           '    perform rowrelay.note_follower(tg_relid, was_at, id, day);',
+           '  end if;');
+  end if;
+end
+$$;
+-- Purpose:    the text of the function that a captured table's row triggers run. It is generated for the table, so that
+--             its SQL is static and its plans are cached; everything in it is named with its schema, operators too, so
+--             that nothing in the application's session can change what is captured.
+--
+--             What it does with a row:
+--               1. nothing, when this transaction asked to be skipped, or is rowrelay's own work;
+--               2. makes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). This is the one part that could fail where the application's
+--                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
+--                  captured the slow way by rowrelay.record_row();
+--               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target
+--                  (rowrelay.log_change). The id is taken
+--                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
+--               4. rings the doorbell if somebody sleeps.
+--             A changed key is two changes: the old key deleted, the new one inserted. What takes a row out of its lane
+--             while its key stays, or may come back in another lane, is a barrier, because lanes have no order among each
+--             other: see rowrelay.can_change_lane().
+--             What nests in a statement is told of before the statement: see rowrelay.nesting_statements().
+-- Parameters: capture
+-- Result:     a CREATE OR REPLACE FUNCTION statement
+create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  relation     regclass := capture.relation;
+  key_columns  smallint[] := rowrelay.live_key(capture);
+  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
+  has_key      boolean := cardinality(key_columns) > 0;
+  keeps_before boolean := rowrelay.keeps_before(capture);
+  -- without a key a row that is updated may have been inserted in another lane
+  can_move     boolean := case when has_key then rowrelay.can_change_lane(capture)
+                               else coalesce(cardinality(capture.lane_columns), 0) > 0 end;
+  -- a filter's triggers say what a change means: an update may bring a row in, or take it out
+  operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
+  key_row      text;
+  lanes        text;
+  logged       text;
+  pins         record;
+  images       record;
+  documents    record;
+  nesting      record;
+  -- the expressions that stand in it
+  new_key      text := rowrelay.key_expression(relation, key_columns, 'new');
+  old_key      text := rowrelay.key_expression(relation, key_columns, 'old');
+  new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
+  old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
+  rekeyed      text;
+  new_is_null  text;
+  old_is_null  text;
+  size         text;
+  is_relayed   text := case when not capture.capture_origin
+                            then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
+                                                    and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
+                                                        = 'pg_catalog.row_to_json(new.*)');
+  -- PostgreSQL wants the owner of a partitioned table to be allowed to use this (rowrelay.trigger_grants), so he can put
+  -- it on another table of his.
+  foreign_to   text := (select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
+                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                                      rowrelay.captured_tables(capture)::oid[], relation::oid)
+                          from pg_class c where c.oid = relation and c.relkind = 'p');
+  body         text;
+  quote        text := '$rowrelay$';
+begin
+  select * into images from rowrelay.image_statements(capture, keeps_before);
+  -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
+  select case when capture.key_is_exact
+              then string_agg(format('%s operator(pg_catalog.<>) %s',
+                                     rowrelay.plain_value('new', a.attname, a.atttypid),
+                                     rowrelay.plain_value('old', a.attname, a.atttypid)), ' or ' order by u.position)
+              else format('(%s) collate pg_catalog."C" operator(pg_catalog.<>) (%s) collate pg_catalog."C"',
+                          new_key, old_key) end
+    into rekeyed
+    from unnest(key_columns) with ordinality as u(number, position)
+    join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
+  -- Somebody said that these are the key; a row without one cannot be told from others.
+  select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
+         format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
+    into new_is_null, old_is_null
+    from pg_attribute a
+   where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
+  having count(*) > 0;
+  size := case when keeps_before
+               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
+               else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
+  select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
+  key_row := rowrelay.key_row(capture);
+  select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
+  select * into nesting
+    from rowrelay.nesting_statements(capture, keeps_before, key_row, old_key, old_hash, rekeyed, can_move,
+                                     documents.queueing is not null, images.caveat);
+
+  select string_agg(
+           format(case when can_move and t.lanes > 1 then 'case when moves then %1$s else %2$s end' else '%2$s' end,
+                  rowrelay.lane_number(t.id, -1) + room,
+                  format('pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(hash, 2147483647), %s))',
+                         rowrelay.lane_number(t.id, 0) + room, t.lanes)),
+           E',\n         ' order by t.id)
+    into lanes
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
+
+  logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+                   coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
+
+  body := concat_ws(E'\n',
+    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
+           'declare',
+    format('  op       pg_catalog."char" := pg_catalog.lower(%s)::pg_catalog."char";', operation),
+           '  key      pg_catalog.text;',
+           '  hash     pg_catalog.int4;',
+           '  new_row  pg_catalog.json;',
+           -- a name for a type that was named before: each name that PostgreSQL has to look up costs a session 2 kB
+           '  old_row  new_row%type;',
+    nesting.declarations,
+    case when can_move then
+           '  moves    is_gone%type;' end,
+    case when nesting.noted is not null or documents.queueing is not null then concat_ws(E'\n',
+           '  id       pg_catalog.int8;',
+           '  day      pg_catalog.date;') end,
+           '  actor    key%type;',
+           '  db_user  key%type;',
+    images.declarations,
+    documents.declarations,
+    pins.declarations,
+           'begin',
+           -- one look at all that is rarely set
+    concat('  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.<>) ''''', is_relayed),
+           '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
+           '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
+           '  then',
+    format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
+           '      return null;',
+           '    end if;',
+           '    actor := rowrelay.actor();',
+           '    db_user := rowrelay.db_user();',
+           '  end if;',
+           '',
+    case when foreign_to is not null then concat_ws(E'\n',
+    format('  if %s then', foreign_to),
+    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
+           '  end if;') end,
+           '  begin',
+    pins.pin,
+    -- first, because nothing is made of a row that has other columns
+    format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',
+           known, new_hash, old_hash),
+    format('    key := case when op operator(pg_catalog.<>) ''d'' then %s else %s end;', new_key, old_key),
+    case when new_is_null is not null or can_move then concat_ws(E'\n',
+           '    if op operator(pg_catalog.<>) ''d'' then',
+    new_is_null,
+    case when old_is_null is not null then concat_ws(E'\n',
+           '      if op operator(pg_catalog.=) ''u'' then',
+    old_is_null,
+           '      end if;') end,
+    case when can_move then
+      -- a key that is only spelled otherwise is the same row, so it moves too
+      format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
+             case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
+           '    end if;') end,
+    case when old_is_null is not null or can_move or not keeps_before then concat_ws(E'\n',
+           '    if op operator(pg_catalog.=) ''d'' then',
+    case when can_move then
+           '      moves := true;' end,
+    old_is_null,
+    case when not keeps_before then
+      format('      old_row := %s;', key_row) end,
+           '    end if;') end,
+    nesting.guarded,
+    images.statements,
+    documents.guarded,
+    pins.unpin,
+           '  exception when others then',
+           '    declare',
+           '      problem key%type := sqlerrm;',
+           '    begin',
+           -- in what was changed for an image they are not any more
+    format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
+    format('        coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+           case when not has_key then ', coalesce(was_at, old.ctid)' end),
+           '      return null;',
+           '    end;',
+           '  end;',
+           '',
+    nesting.settled,
+    -- an assignment is cheaper than PERFORM
+    format('  is_gone := %s;', logged),
+    case when nesting.noted is not null or documents.queueing is not null then concat_ws(E'\n',
+             '  id := pg_catalog.currval(''rowrelay.change_id''::pg_catalog.regclass);',
+             '  day := rowrelay.partition_day();') end,
+    nesting.noted,
+    documents.queueing,
+    case when documents.queueing is not null then concat_ws(E'\n',
+             '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
+             '    perform rowrelay.ring_doorbell();',
+             '  end if;') end,
+           -- what is returned does not matter, and a variable is no expression that a session would have to plan
+           '  return old;',
+           'end');
+  -- A column may be called like what quotes the text.
+  while position(quote in body) > 0 loop
+    quote := '$' || replace(quote, '$', '') || '_$';
+  end loop;
+  return concat_ws(E'\n',
+    format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
+    format('language plpgsql security definer as %s', quote),
+    body,
+    quote);
+end
+$$;
+-- Purpose:    what the row images of a capture look like now: the columns that row_to_json() puts into them, in its order
+-- Parameters: capture
+-- Result:     as a row of rowrelay.shape, of which the id is that of no other; all null when the table is gone
+create or replace function rowrelay.current_shape(capture rowrelay.capture) returns rowrelay.shape
+language plpgsql stable as $$
+declare
+  shape  rowrelay.shape;
+  images record;
+begin
+  if rowrelay.full_name(capture.relation) is null then
+    return null;
+  end if;
+  select * into images from rowrelay.image_columns(capture);
+  select capture.id, coalesce(array_agg(a.attnum order by a.attnum) filter (where s.is_shown), '{}'),
+         coalesce(array_agg(a.attname::text order by a.attnum) filter (where s.is_shown), '{}'),
+         coalesce(array_agg(a.attnum order by a.attnum) filter (where not s.is_shown), '{}')
+    into shape.capture, shape.numbers, shape.names, shape.hidden
+    from pg_attribute a
+   cross join lateral (
+     select (images.keep is null or a.attname = any (images.keep)) and a.attname <> all (images.leave_out)) as s(is_shown)
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  shape.id := 2147483647;
+  shape.masks := images.masks;
+  shape.key_types := array(select rowrelay.base_type(a.atttypid)::regtype
+                             from unnest(capture.key_columns) with ordinality as u(number, position)
+                             join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+                            order by u.position);
+  -- xmin has 32 bits, and frozen ones are older than everything
+  select greatest(0, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - coalesce(min(age(a.xmin)), 0))::text::xid8 into shape.altered_by
+    from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0;
+  return shape;
+end
+$$;
+-- Purpose:    remembers what the row images of a capture look like from now on, if that is new (rowrelay.shape)
+-- Parameters: capture
+create or replace function rowrelay.note_shape(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  shape rowrelay.shape := rowrelay.current_shape(capture);
+  last  rowrelay.shape;
+begin
+  select s.* into last from rowrelay.shape s where s.capture = note_shape.capture.id order by s.id desc limit 1;
+  if (last.numbers, last.names, last.masks::text, last.hidden, last.key_types)
+     is distinct from (shape.numbers, shape.names, shape.masks::text, shape.hidden, shape.key_types) then
+    -- The id is read last: what is written after it has this shape.
+    insert into rowrelay.shape (capture, from_id, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
+    values (shape.capture, rowrelay.last_change_id(), false, false, shape.numbers, shape.names, shape.masks, shape.hidden,
+            shape.key_types, shape.altered_by);
+  end if;
+end
+$$;
+-- Purpose:    remembers that the log holds every change of a table from now on. The caller has put on the triggers and
+--             holds the lock that this takes, so whoever wrote before has ended, and whoever writes later is captured.
+-- Parameters: capture
+create or replace function rowrelay.begin_log(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  shape rowrelay.shape := rowrelay.current_shape(capture);
+begin
+  update rowrelay.capture c set log_since = clock_timestamp()
+   where c.id = begin_log.capture.id
+  returning c.log_since into shape.noticed_at;
+  insert into rowrelay.shape (capture, from_id, noticed_at, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
+  values (shape.capture, rowrelay.last_change_id(), shape.noticed_at, true,
+          -- A file without a page has no row. To look for one among the dead could take long, and writers wait.
+          not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation) where pg_relation_size(t.relation) > 0),
+          shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
+end
+$$;
+-- Purpose:    who may use a capture's trigger function: nobody, because that would be a way to write into the log. Only
+--             where PostgreSQL hands a partitioned table's triggers down to a new partition it asks whether the one who
+--             makes it may, and that is the table's owner.
+-- Parameters: capture, whose trigger function there is
+-- Result:     GRANT and REVOKE statements, none when all is as it should be
+create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text
+language plpgsql stable as $$
+begin
+  return query
+    with trigger_function as (
+      select p.oid, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)) as acl
+        from pg_proc p where p.oid = format('rowrelay.%I()', 'capture_' || capture.id)::regprocedure
+    ), wanted(grantee) as (
+      select c.relowner from pg_class c, trigger_function f
+       where c.oid = capture.relation and c.relkind = 'p' and c.relowner <> f.proowner
+    ), present(grantee) as (
+      select a.grantee from trigger_function f, aclexplode(f.acl) as a where a.grantee <> f.proowner
+    )
+    select format('revoke all on function %s from %s', f.oid::regprocedure,
+                  case p.grantee when 0 then 'public' else p.grantee::regrole::text end)
+      from trigger_function f, (table present except table wanted) as p
+     union all
+    select format('grant execute on function %s to %s', f.oid::regprocedure, w.grantee::regrole)
+      from trigger_function f, (table wanted except table present) as w;
+end
+$$;
+-- Purpose:    makes a capture's trigger function as the table, the capture's options and its routes are now. Writers
+--             are not held up: no lock on the table is taken, and running transactions go on with what they have.
+--             Unless rows change lanes by it (another key, another type of it): then what was queued under the old
+--             lanes must be delivered before anything under the new ones, so a barrier is put between them, in a moment
+--             when nobody writes.
+-- Parameters: capture id; how long to try for the lock that this takes
+-- Errors:     as rowrelay.lock_tables()
+create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s') returns void
+-- callers have several paths, and with each other one all that is called from here would be planned anew
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  capture   rowrelay.capture;
+  statement text;
+  owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
+  if rowrelay.full_name(capture.relation) is null then
+    return; -- the table is gone, and its triggers with it
+  end if;
+  if capture.lane_state <> rowrelay.lane_state(capture) then
+    perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+    perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
+  end if;
+  -- another type may have another idea of equality
+  update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
+   where c.id = capture_id and rowrelay.live_key(c) = c.key_columns;
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  execute rowrelay.trigger_function(capture);
+  -- It runs with its owner's rights, and only the schema's owner is sure to have them.
+  if owner <> current_user then
+    execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
+  end if;
+  for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
+    execute statement;
+  end loop;
+  update rowrelay.capture c
+     set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
+         relation_name = rowrelay.full_name(capture.relation),
+         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
+   where c.id = capture_id;
+  -- of a capture that is new rowrelay.capture_table() notes the first
+  if exists (select from rowrelay.shape s where s.capture = capture_id) then
+    perform rowrelay.note_shape(capture);
+  end if;
+  update rowrelay.document_source s
+     set key_name = (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1]
+   where s.capture = capture_id and s.key_column is not null
+     and (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1] is not null;
+  -- Processes know the table by what it was.
+  update rowrelay.target t set version = t.version + 1
+   where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);
+end
+$$;
+-- Purpose:    captures all rows of a table as deleted, in one statement, because there may be many
+-- Parameters: capture; the table or partition that holds the rows
+create or replace function rowrelay.add_deletes(capture rowrelay.capture, relation regclass) returns void
+language plpgsql as $$
+declare
+  key_columns  smallint[] := rowrelay.live_key(capture);
+  lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
+  images       record;
+  shown        text; -- an inheritance child's own columns are nobody's business
+  old_row      text;
+  caveat       text := 'null::json';
+begin
+  -- Its statement would speak of columns that are others by now: their types may have casts that run somebody's code.
+  if not rowrelay.names_are_current(capture.relation) then
+    raise exception 'its columns were altered by a transaction that this one cannot see yet';
+  end if;
+  if rowrelay.keeps_before(capture) then
+    select * into images from rowrelay.image_expression(capture);
+    select string_agg(format('old.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+    old_row := format('(select %s from (select %s) as new)', images.image, shown);
+    if images.text_columns is not null then
+      caveat := format('(select case when n.names <> ''{}'' then json_build_object(''text_columns'', n.names) end '
+                       'from (select %s from (select %s) as new) as n(names))', images.text_columns, shown);
+    end if;
+  else
+    old_row := rowrelay.key_row(capture);
+  end if;
+  execute format(
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old%s), '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
+    '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
+    'insert into rowrelay.queue (change_id, lane, day, bytes) '
+    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
+    '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
+    '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
+    'union all '
+    'select g.id, d.lane, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    '  from gone g, rowrelay.document_lanes($1, ''d'', g.hash, g.old_row, null) as d(lane)',
+    rowrelay.key_expression(capture.relation, key_columns, 'old'),
+    case when rowrelay.can_change_lane(capture) then 'null::integer'
+         else rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old') end,
+    old_row, caveat, relation,
+    -- a row outside of the filter was never there, and somebody else's may look like it
+    ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
+    using capture.id, rowrelay.actor();
+  if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
+    perform rowrelay.ring_doorbell();
+  end if;
+end
+$$;
+-- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
+--             barrier: pushed alone, after all before it and before all after it.
+--             When a partition is truncated, the change says which rows that were; when it cannot be said in a way that
+--             the target understands (an inheritance child, a hash partition, columns that are not captured), each row
+--             is captured as deleted.
+--             It runs twice: before, when the rows are still there to be captured as deleted; and after, when what other
+--             triggers have written before is gone too. PostgreSQL tells of a table and then of each of its
+--             partitions, all before and then all after. What stands for the partitions too is told once: setting
+--             rowrelay.truncates names the tables that are being truncated and tell it.
+-- Parameters: TG_ARGV[0]: capture id
+create or replace function rowrelay.capture_truncate() returns trigger
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+set row_security = off set standard_conforming_strings = on as $$
+declare
+  is_before  constant boolean := tg_when = 'BEFORE';
+  -- one that an older version has put on runs only before
+  is_alone   constant boolean := not exists (select from pg_trigger t
+                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated' and t.tgenabled = 'A');
+  truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
+  capture    rowrelay.capture;
+  is_whole   boolean;
+  condition  text;
+begin
+  if not is_before then
+    if tg_relid = any (truncates) is not true then
+      return null;
+    end if;
+    truncates := array_remove(truncates, tg_relid);
+    perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
+  end if;
+  if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid and a.relid = any (truncates)) then
+    return null;
+  end if;
+  select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
+  if not found then
+    if is_before and not is_alone then
+      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
+    else
+      perform rowrelay.add_change(tg_argv[0]::integer, 't', null, null, null, null,
+                                  'the table was captured by a transaction that this one cannot see yet');
+    end if;
+    return null;
+  end if;
+  if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
+     -- a partition that was detached keeps this trigger, but its rows are not the table's any more
+     or tg_relid <> all (rowrelay.captured_tables(capture)) then
+    return null;
+  end if;
+  -- Children keep their rows when ONLY their parent is truncated, and have a trigger of their own when it is not only that.
+  is_whole := tg_relid = capture.relation
+              and not exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
+                               where i.inhparent = tg_relid and c.relkind = 'r');
+  if not is_whole and capture.only_columns is null and capture.exclude_columns = '{}' and capture.mask = '{}' then
+    condition := pg_get_partition_constraintdef(tg_relid);
+    -- the name of the parent, which it needs, means nothing elsewhere
+    if position('satisfies_hash_partition' in condition) > 0 then
+      condition := null;
+    end if;
+  end if;
+  if is_whole or condition is not null then
+    if not is_before or is_alone then
+      perform rowrelay.add_change(capture.id, 't', null, null, null,
+                                  case when not is_whole then json_build_object('where', condition) end);
+    else
+      perform set_config('rowrelay.truncates', array_to_string(truncates || tg_relid, ' '), true);
+    end if;
+    return null;
+  end if;
+  if not is_before then
+    return null;
+  end if;
+  begin
+    perform rowrelay.add_deletes(capture, tg_relid);
+  exception when others then -- columns may have names that this transaction cannot see yet
+    perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
+  end;
+  return null;
+end
+$$;
+-- Purpose:    refuses a table whose rows, or those of one of its partitions or children, another capture sees: two
+--             captures of one row would be two orders of one key
+-- Parameters: relation
+-- Errors:     names the other table, and one that belongs to both
+create or replace function rowrelay.check_overlap(relation regclass) returns void
+language plpgsql stable as $$
+declare
+  wanted rowrelay.capture;
+  other  regclass;
+  shared regclass;
+begin
+  wanted.relation := relation;
+  -- from what the tables belong to: to ask each capture for its tables would take the longer the more there are
+  with recursive belongs(relation, upper) as (
+    select m, m::oid from unnest(rowrelay.captured_tables(wanted)) as m
+    union
+    select b.relation, i.inhparent from belongs b join pg_inherits i on i.inhrelid = b.upper
+  )
+  select c.relation, b.relation into other, shared
+    from belongs b
+    join rowrelay.capture c on c.relation = b.upper and c.released_at is null
+   where c.relation <> check_overlap.relation
+   order by c.id, b.relation
+   limit 1;
+  if found then
+    raise exception 'table % is captured already together with %', relation, other using errcode = 'duplicate_object',
+      detail = format('Rows of %s would be captured twice.', shared),
+      hint = format('Release that first: select rowrelay.release_table(%L);', other);
+  end if;
+end
+$$;
+-- Purpose:    refuses relations that have no changes of their own to capture, or that are not ours
+-- Parameters: relation
+-- Errors:     says why not, and what to do
+create or replace function rowrelay.check_capturable(relation regclass) returns void
+language plpgsql stable as $$
+declare
+  kind   "char";
+  schema name;
+  owner  oid;
+  temporary boolean;
+begin
+  select c.relkind, n.nspname, c.relowner, c.relpersistence = 't' into strict kind, schema, owner, temporary
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
+  if kind not in ('r', 'p') then
+    raise exception '% is not a table', relation using errcode = 'wrong_object_type',
+      hint = case kind when 'v' then 'Capture the tables that the view reads.'
+                       when 'm' then 'Capture the tables that the materialized view reads.'
+                       when 'f' then 'Capture the table in the database where it lives.'
+                       else 'Only tables have rows that change.' end;
+  end if;
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like E'pg\\_toast%' then
+    raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
+      detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
+  end if;
+  -- who asks is the schema's owner, on behalf of somebody (rowrelay.capture_table)
+  if not pg_has_role(owner, 'usage') then
+    raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
+      using errcode = 'insufficient_privilege',
+            hint = format('Make it a member of the owner: grant %I to %I.', pg_get_userbyid(owner), current_user);
+  end if;
+  perform rowrelay.check_overlap(relation);
+end
+$$;
+-- Purpose:    whether an index of a table itself keeps a key unique in it; see rowrelay.key_guard()
+-- Parameters: relation; attribute numbers of the key
+-- Result:     table, deferrable or none
+create or replace function rowrelay.index_guard(relation regclass, numbers smallint[]) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  return coalesce(
+    (select case when i.indimmediate then 'table' else 'deferrable' end
+       from pg_index i
+      where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
+        and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ numbers
+        -- one that tells apart what the column's collation does not lets equal keys in
+        and not exists (select from generate_series(0, i.indnkeyatts - 1) as n
+                          join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[n]
+                          join pg_collation c on c.oid = a.attcollation and not c.collisdeterministic
+                         where i.indcollation[n] <> a.attcollation)
+      order by i.indimmediate desc
+      limit 1),
+    'none');
+end
+$$;
+-- Purpose:    what keeps two rows of a table from having the same key
+-- Parameters: relation; attribute numbers of the key
+-- Result:     table: a unique index on these columns, or on some of them; parts: each partition has one of its own;
+--             deferrable: only one that two rows may break for a while; none: nothing does
+create or replace function rowrelay.key_guard(relation regclass, numbers smallint[]) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
+declare
+  guard text := rowrelay.index_guard(relation, numbers);
+begin
+  if guard <> 'table'
+     and (select c.relkind = 'p' from pg_class c where c.oid = relation)
+     and not exists (
+       select from pg_partition_tree(relation) as p
+        where p.isleaf
+          and rowrelay.index_guard(p.relid, array(
+                select own.attnum from unnest(numbers) as u(number)
+                  join pg_attribute a on a.attrelid = relation and a.attnum = u.number
+                  join pg_attribute own on own.attrelid = p.relid and own.attname = a.attname
+                                       and not own.attisdropped)) <> 'table') then
+    guard := 'parts';
+  end if;
+  return guard;
+end
+$$;
+-- Purpose:    refuses a key that several rows may have: they would be one row in a mirror
+-- Parameters: relation; attribute numbers of the key that somebody chose; none is no key, and no matter
+-- Result:     Warning: each partition keeps it unique by itself, which two of them together may not
+-- Errors:     no unique index keeps it from that
+create or replace function rowrelay.check_key(relation regclass, numbers smallint[]) returns void
+language plpgsql stable as $$
+declare
+  guard text;
+  names text;
+begin
+  if coalesce(cardinality(numbers), 0) = 0 then
+    return;
+  end if;
+  guard := rowrelay.key_guard(relation, numbers);
+  select string_agg(quote_ident(n), ', ') into names from unnest(rowrelay.attribute_names(relation, numbers)) as n;
+  if guard = 'parts' then
+    raise warning 'table %: each partition keeps the key (%) unique by itself, and rows of two partitions may share one',
+      relation, names
+      using hint = 'They would be one row in a target. rowrelay verify TARGET finds such rows.';
+  elsif guard <> 'table' then
+    raise exception 'nothing keeps the key (%) of table % unique', names, relation
+      using errcode = 'invalid_parameter_value',
+            detail = case guard when 'deferrable'
+                       then 'Its unique constraint is deferrable: while it is deferred, two rows may have the same key.'
+                       else 'Rows with the same key would be one row in a target.' end,
+            hint = format('Make a unique index: create unique index on %s (%s); or leave the key out: then rows are told '
+                          'apart by all they hold.', relation, names);
+  end if;
+end
+$$;
+-- Purpose:    a mask with columns' numbers in place of their names, so that a rename does not uncover anything
+-- Parameters: relation; {"name": value}
+-- Result:     {"number": value}
+-- Errors:     not an object; a column does not exist
+create or replace function rowrelay.mask_by_number(relation regclass, mask jsonb) returns jsonb
+language plpgsql stable as $$
+begin
+  if jsonb_typeof(mask) <> 'object' then
+    raise exception 'mask is not a JSON object' using errcode = 'invalid_parameter_value',
+      hint = 'Write {"column": "value to show instead"}.';
+  end if;
+  return (select coalesce(jsonb_object_agg((rowrelay.attribute_numbers(relation, array[m.key], 'mask'))[1]::text, m.value), '{}')
+            from jsonb_each(mask) as m);
+end
+$$;
+-- Purpose:    locks tables without ever making others wait for long behind us: whoever asks for a strong lock holds up
+--             everybody who comes later, for as long as one old transaction lasts. So we ask for a tenth of a second,
+--             give up, let the others pass, and ask again.
+-- Parameters: tables; lock mode, as in LOCK TABLE; how long to go on trying
+-- Errors:     lock_not_available, naming who holds the table
+create or replace function rowrelay.lock_tables(relations regclass[], mode text, patience interval) returns void
+language plpgsql as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + patience;
+  before     constant text := current_setting('lock_timeout');
+  relation   regclass;
+  waited_for regclass;
+  ask_until  timestamptz;
+  holders    text;
+  endings    text; -- of transactions that are prepared
+begin
+  loop
+    begin
+      ask_until := clock_timestamp() + interval '100 ms';
+      foreach relation in array relations loop
+        waited_for := relation;
+        -- the bound is for all of them together
+        perform set_config('lock_timeout',
+                           greatest(1, extract(epoch from ask_until - clock_timestamp()) * 1000)::integer::text, true);
+        execute format('lock table only %s in %s mode', relation, mode);
+      end loop;
+      perform set_config('lock_timeout', before, true);
+      return;
+    exception when lock_not_available or deadlock_detected then
+      -- what was locked is free again: the block was a subtransaction
+      perform set_config('lock_timeout', before, true);
+    end;
+    if clock_timestamp() > give_up_at then
+      with holder as (
+        select l.pid, l.virtualtransaction from pg_locks l
+         where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid is distinct from pg_backend_pid()
+           and l.database = (select d.oid from pg_database d where d.datname = current_database())
+      ), named as (
+        select a.backend_start as since, null as gid, format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)) as words
+          from pg_stat_activity a where a.pid in (select h.pid from holder h)
+        union all
+        select p.prepared, p.gid, format('prepared transaction %L (%s, prepared %s ago)', p.gid, p.owner,
+                                         date_trunc('second', clock_timestamp() - p.prepared))
+          from pg_prepared_xacts p
+         where exists (select from holder h join pg_locks l on l.virtualtransaction = h.virtualtransaction
+                        where h.pid is null and l.pid is null and l.transactionid = p.transaction)
+      )
+      select string_agg(n.words, ', ' order by n.since),
+             string_agg(format('commit prepared %1$L or rollback prepared %1$L', n.gid), '; ' order by n.since)
+               filter (where n.gid is not null)
+        into holders, endings from named n;
+      raise exception 'table % is in use: no lock within %', waited_for, patience
+        using errcode = 'lock_not_available',
+              detail = coalesce('It is held by ' || holders || '.', 'It is held by short transactions that follow close on each other.'),
+              hint = 'Nothing was changed. '
+                     || coalesce('A prepared transaction holds its locks until somebody ends it: ' || endings || '.',
+                                 'Try again when that transaction has ended, or wait for longer (--lock-wait; in SQL lock_wait).');
+    end if;
+    perform pg_sleep(0.05 + random() * 0.2);
+  end loop;
+end
+$$;
+-- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
+--             the condition and writes it out again: it is put into a view, and the view's text is taken.
+--             Both in one way of writing strings, whatever the session has: who makes the trigger may have another.
+-- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
+-- Result:     the condition, with all names resolved: it means the same under any search_path
+-- Errors:     what PostgreSQL says of a condition that is not one
+create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
+language plpgsql set standard_conforming_strings = on as $$
+declare
+  definition text;
+  view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
+  path       constant text := current_setting('search_path');
+begin
+  begin
+    -- the second table makes PostgreSQL write names in full
+    execute format('create view rowrelay.%I as select (%s)::boolean as rowrelay_filter '
+                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter, relation);
+  exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
+    raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
+      using errcode = 'invalid_parameter_value', detail = sqlerrm,
+            hint = 'Write what could stand behind WHERE, such as  status = ''open''.';
+  end;
+  perform set_config('search_path', 'pg_catalog, pg_temp', true);
+  definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
+  perform set_config('search_path', path, true);
+  execute format('drop view rowrelay.%I', view_name);
+  definition := substring(definition from E'^\\s*SELECT\\s+(.*)\\s+AS rowrelay_filter\\s+FROM');
+  return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
+end
+$$;
+-- Purpose:    the triggers that a capture needs: on the table, on the inheritance children whose rows are the table's
+--             too, and for TRUNCATE on every partition, because PostgreSQL does not hand that one down.
+--             Their names begin with ! so that they run before the table's own triggers, which may change the row again:
+--             what is written first must be captured first.
+-- Parameters: capture
+-- Result:     table, trigger name, CREATE TRIGGER statement
+create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
+                                                    out statement text) returns setof record
+language plpgsql as $$
+declare
+  old_passes text;
+  new_passes text;
+  has_parts  boolean := (select c.relkind = 'p' from pg_class c where c.oid = capture.relation);
+begin
+  if capture.row_filter is not null then
+    old_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'old');
+    new_passes := rowrelay.filter_expression(capture.relation, capture.row_filter, 'new');
+  end if;
+  return query
+    with recursive member(relation) as (
+      select capture.relation::oid
+      union
+      select i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
+    ), row_trigger(name, event, condition, argument) as (
+      select '!rowrelay', 'insert or update or delete', null, null where capture.row_filter is null
+      union all
+      select v.* from (values
+        ('!rowrelay_insert', 'insert', format('(%s)', new_passes), 'INSERT'),
+        ('!rowrelay_delete', 'delete', format('(%s)', old_passes), 'DELETE'),
+        ('!rowrelay_update', 'update', format('((%s) and (%s))', old_passes, new_passes), 'UPDATE'),
+        ('!rowrelay_update_in', 'update', format('((%s) and (%s) is not true)', new_passes, old_passes), 'INSERT'),
+        ('!rowrelay_update_out', 'update', format('((%s) and (%s) is not true)', old_passes, new_passes), 'DELETE')
+      ) as v where capture.row_filter is not null
+    )
+    select m.relation::regclass, t.name,
+           format('create trigger %I after %s on %s for each row %s execute function rowrelay.%I(%s)',
+                  t.name, t.event, m.relation::regclass, 'when ' || t.condition, 'capture_' || capture.id,
+                  quote_literal(t.argument))
+      from member m cross join row_trigger t
+     where m.relation = capture.relation or not has_parts
+    union all
+    select m.relation::regclass, t.name,
+           format('create trigger %I %s truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
+                  t.name, t.moment, m.relation::regclass, capture.id)
+      from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
+      cross join member m
+     where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
+end
+$$;
+-- Purpose:    takes a capture's triggers off its tables, and what another capture has left there; the caller has locked
+--             the tables
+-- Parameters: capture
+create or replace function rowrelay.detach_triggers(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  doomed record;
+begin
+  for doomed in
+    select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
+    union
+    select o.relation, o.name from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)) o
+  loop
+    execute format('drop trigger if exists %I on %s', doomed.name, doomed.relation);
+  end loop;
+end
+$$;
+-- Purpose:    a digest of the condition that the triggers of a capture with a row filter have; a renamed column does not
+--             change it, another condition does
+-- Parameters: capture
+-- Result:     null when there is no filter, or no trigger
+create or replace function rowrelay.filter_state(capture rowrelay.capture) returns text
+language sql stable as $$
+  select encode(sha256(convert_to(t.tgqual::text, getdatabaseencoding())), 'hex')
+    from pg_trigger t
+   where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
+     and t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
+$$;
+-- Purpose:    puts a capture's triggers onto its tables: those that are missing, or all of them anew
+--             Where triggers of the table have been dropped or disabled, nobody knows what was written meanwhile: then the
+--             log begins anew (rowrelay.begin_log).
+-- Parameters: capture; anew: their conditions have changed, so take off what is there; how long to try for the locks
+-- Result:     number of triggers made, or enabled again
+-- Errors:     as rowrelay.lock_tables()
+create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval) returns integer
+language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
+declare
+  tables     regclass[] := rowrelay.captured_tables(capture);
+  locked     regclass[];
+  statements text[];
+  statement  text;
+  made       integer;
+  filters    boolean; -- whether the condition of the row filter is among them
+  was_cut    boolean;
+begin
+  -- A table that was a partition may have a trigger left from that time.
+  anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
+  -- A partition or a child without triggers may be new, and what an older version has put on has no trigger after TRUNCATE.
+  was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
+             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always and o.relation = any (tables))
+                  or exists (select from rowrelay.wanted_triggers(capture) w
+                              where w.relation = capture.relation and w.name <> '!rowrelay_truncated'
+                                and not exists (select from rowrelay.own_triggers(capture) o
+                                                 where o.relation = w.relation and o.name = w.name)));
+  select array_agg(w.statement), array_agg(w.relation),
+         bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
+    from rowrelay.wanted_triggers(capture) w
+   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation and o.name = w.name);
+  locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
+                             where not o.is_always and o.relation = any (tables));
+  if cardinality(locked) = 0 then
+    return 0;
+  end if;
+  -- What is done to a partitioned table is done to its partitions too.
+  locked := array(select u.relation from unnest(tables) with ordinality as u(relation, position)
+                   where anew or u.relation = any (locked) or (capture.relation = any (locked)) order by u.position);
+
+  -- Everything that takes time has been done by now: from here to the commit writers of these tables wait.
+  perform rowrelay.lock_tables(locked, case when anew then 'access exclusive' else 'share row exclusive' end, patience);
+  if anew then
+    perform rowrelay.detach_triggers(capture);
+  end if;
+  made := coalesce(cardinality(statements), 0);
+  foreach statement in array coalesce(statements, '{}') loop
+    begin
+      execute statement;
+    exception when feature_not_supported or grouping_error or windowing_error then
+      if capture.row_filter is null then
+        raise;
+      end if;
+      raise exception 'row filter "%" of table % looks at more than the row', capture.row_filter, capture.relation
+        using errcode = 'invalid_parameter_value', detail = sqlerrm,
+              hint = 'Put that into a function, and give it the row''s columns.';
+    end;
+  end loop;
+  -- Also under session_replication_role = replica, which tools set that load data.
+  for statement in
+    select format('alter table %s enable always trigger %I', o.relation, o.name)
+      from rowrelay.triggers_on(capture, tables) o
+     where not o.is_always and o.relation = any (tables)
+  loop
+    execute statement;
+    made := made + 1;
+  end loop;
+  if filters then
+    update rowrelay.capture c set filter_state = rowrelay.filter_state(capture) where c.id = capture.id;
+  end if;
+  if was_cut then
+    perform rowrelay.begin_log(capture);
+    raise warning 'table % had lost triggers: what was written meanwhile is not in the log, and its log begins anew', capture.relation
+      using hint = 'At a mirror, rowrelay verify TARGET --repair brings what is missing.';
+  end if;
+  return made;
+end
+$$;
+-- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for all
+--             of them. What comes later is seen when it is written (rowrelay.nesting_statements).
+-- Parameters: capture
+-- Errors:     names a key, and two tables that have a row with it
+create or replace function rowrelay.check_children(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  shared record;
+begin
+  if cardinality(capture.key_columns) = 0 or not rowrelay.has_children(capture.relation) then
+    return;
+  end if;
+  execute format('select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having count(*) > 1 limit 1',
+                 rowrelay.key_expression(capture.relation, capture.key_columns, 't'), capture.relation,
+                 (select string_agg(format('t.%I', name), ', ') from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
+     into shared;
+  if shared.key is not null then
+    raise exception 'table % and its inheritance children have several rows with the key %', capture.relation, shared.key
+      using errcode = 'unique_violation', detail = format('They are in %s.', array_to_string(shared.tables, ' and ')),
+            hint = 'A unique index is of one table, and says nothing of its children. Capture the table without a key: --key "" '
+                   '(in SQL key => ''{}''). Or name columns that tell all rows apart.';
+  end if;
+end
+$$;
+-- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
+--             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
+-- Parameters: relation
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique index on columns not null, else none)
+--             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
+--             columns / exclude: what to capture (default: everything) / what to leave out
+--             mask: {"column": value to show instead}
+--             row_filter: condition on a row; an update that makes it hold is captured as insert, the other way as delete
+--             before: none, or full to keep an update's row before it too
+--             capture_origin: capture also what rowrelay itself writes into this table
+--             lock_wait: how long to try for the lock
+-- Result:     id of the capture
+--             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
+--             row-level security hides it; two partitions may have rows with the same key.
+-- Errors:     the relation cannot be captured; a key that nothing keeps unique, or that rows of it and of inheritance
+--             children share; unknown columns; no lock within lock_wait. Nothing has changed then.
+create or replace function rowrelay.capture_table(
+  relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
+  capture_origin boolean default false, lock_wait interval default '1 min') returns integer
+language plpgsql security definer as $$
+declare
+  key_numbers smallint[];
+  was         rowrelay.capture;
+  capture     rowrelay.capture;
+  documents   text;
+  shown       text;
+  begins      boolean;
+begin
+  perform rowrelay.check_capturable(relation);
+  key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
+  if key is not null then
+    perform rowrelay.check_key(relation, key_numbers);
+  end if;
+  if before not in ('none', 'full') then
+    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+  end if;
+
+  select c.* into was from rowrelay.capture c
+   where c.relation = capture_table.relation and c.released_at is null for update;
+  if was.id is null then
+    insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
+                                       exclude_columns, mask, row_filter, before, capture_origin)
+    values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
+    returning c.* into capture;
+  else
+    capture := was;
+  end if;
+
+  update rowrelay.capture c
+     set relation_name = rowrelay.full_name(capture_table.relation),
+         key_columns = key_numbers,
+         key_is_exact = rowrelay.key_is_exact(capture_table.relation, key_numbers),
+         lane_columns = rowrelay.attribute_numbers(capture_table.relation, lane, 'lane'),
+         only_columns = rowrelay.attribute_numbers(capture_table.relation, columns, 'columns'),
+         only_names = capture_table.columns,
+         exclude_columns = coalesce(rowrelay.attribute_numbers(capture_table.relation, exclude, 'exclude'), '{}'),
+         exclude_names = coalesce(capture_table.exclude, '{}'),
+         mask = rowrelay.mask_by_number(capture_table.relation, coalesce(capture_table.mask, '{}')),
+         mask_names = coalesce(capture_table.mask, '{}'),
+         row_filter = capture_table.row_filter,
+         before = capture_table.before,
+         capture_origin = capture_table.capture_origin
+   where c.id = capture.id
+  returning c.* into capture;
+  -- Who only wants another target, or another key, may not think of what was said the last time.
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from pg_attribute a
+   where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
+     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
+     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text or a.attnum <> all (capture.only_columns)) is not true;
+  if shown is not null then
+    raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
+      using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
+  end if;
+  if was.row_filter is not null and row_filter is null then
+    raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
+      using hint = 'Capture it again with the row filter, if that is not what you want.';
+  end if;
+  if capture.key_columns && (capture.exclude_columns || array(select m::smallint from jsonb_object_keys(capture.mask) as m))
+     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
+    raise exception 'the key of table % cannot be left out or masked', relation
+      using errcode = 'invalid_parameter_value',
+            hint = 'Choose other columns, or another key (parameter key).';
+  end if;
+
+  select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
+    from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
+  if shown is not null then
+    raise warning 'unlogged tables are emptied by a crash, and no trigger is told: %', shown
+      using hint = 'Afterwards rowrelay verify TARGET --repair removes at a mirror what is gone.';
+  end if;
+
+  if row_security_active(relation) then
+    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation, current_user
+      using detail = 'Where triggers of the table change rows that the same statement writes, changes may be captured in the wrong order.',
+            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
+                          'alter table %s no force row level security.', current_user, relation);
+  end if;
+
+  if was.id is null then
+    -- It was captured once, and documents are built from it.
+    with ours as (
+      update rowrelay.document_source s set capture = capture.id
+        from rowrelay.capture c, rowrelay.target t
+       where c.id = s.capture and c.relation = capture_table.relation and c.released_at is not null
+         and t.id = s.document and t.dropped_at is null
+      returning t.name
+    )
+    select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
+    if documents is not null then
+      raise warning 'nothing was captured of table % for a while, and documents % are built from it', relation, documents
+        using hint = 'Build what was missed, for each of them: rowrelay document rebuild NAME';
+    end if;
+  end if;
+  select string_agg(distinct format('"%s"', t.name), ', ') into documents
+    from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+   where s.capture = capture.id and t.dropped_at is null
+     and (s.key_column = any (capture.exclude_columns) or s.key_column <> all (capture.only_columns)
+          or capture.mask ? s.key_column::text);
+  if documents is not null then
+    raise exception 'the column of table % that holds the keys of documents % cannot be left out or masked', relation, documents
+      using errcode = 'invalid_parameter_value';
+  end if;
+
+  perform rowrelay.check_children(capture);
+  begins := was.id is null
+         or (was.key_columns, was.row_filter, was.capture_origin)
+            is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);
+  if was.id is not null and begins then
+    -- what is captured as it was before must have ended when the log begins anew
+    perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+  end if;
+  perform rowrelay.make_trigger_function(capture.id, lock_wait);
+  perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
+                                   lock_wait);
+  if begins then
+    perform rowrelay.begin_log(capture);
+  end if;
+  return capture.id;
+end
+$$;
+-- Purpose:    takes the triggers off a table again; it is then as it was. What was captured stays, and what is queued is
+--             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, without letting
+--             anybody queue behind it for longer than a tenth of a second.
+-- Parameters: relation; lock_wait: how long to try for the lock
+-- Errors:     the table is not captured; no lock within lock_wait
+create or replace function rowrelay.release_table(relation regclass, lock_wait interval default '1 min') returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  capture rowrelay.capture := rowrelay.captured(relation);
+begin
+  perform rowrelay.lock_tables(
+    rowrelay.captured_tables(capture)
+      || array(select distinct o.relation from rowrelay.own_triggers(capture) o
+                where o.relation <> all (rowrelay.captured_tables(capture))), -- partitions that were detached
+    'access exclusive', lock_wait);
+  perform rowrelay.detach_triggers(capture);
+  execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
+  perform rowrelay.copy_forget(r.capture, r.target)
+     from rowrelay.route r where r.capture = capture.id and r.until_id is null;
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.capture = capture.id and r.until_id is null;
+  update rowrelay.capture c set released_at = now() where c.id = capture.id;
+end
+$$;
+-- Purpose:    what it takes to make a table's column types in another database: the types that people defined, those
+--             that others are made of first. Types of extensions are left out, because extensions have to be installed.
+-- Parameters: relation
+-- Result:     [{"type": name, "definition": CREATE statement}]
+create or replace function rowrelay.type_definitions(relation regclass) returns json
+language sql stable as $$
+  with recursive used(type, depth) as (
+    select a.atttypid, 0 from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+    union all
+    select part.type, u.depth + 1
+      from used u
+      cross join lateral (
+        select t.typelem from pg_type t where t.oid = u.type and t.typelem <> 0
+        union all
+        select t.typbasetype from pg_type t where t.oid = u.type and t.typtype = 'd'
+        union all
+        select a.atttypid from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+         where t.oid = u.type and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped
+        union all
+        select r.rngsubtype from pg_range r where r.rngtypid = u.type
+        union all
+        select r.rngtypid from pg_range r where to_jsonb(r) ->> 'rngmultitypid' = u.type::text
+      ) as part(type)
+     where u.depth < 20
+  ), own as (
+    select t.oid, t.typname, t.typtype, t.typrelid, t.typbasetype, t.typtypmod, n.nspname, u.depth
+      from (select type, max(depth) as depth from used group by type) as u
+      join pg_type t on t.oid = u.type
+      join pg_namespace n on n.oid = t.typnamespace
+     where t.oid >= 16384 and t.typtype in ('e', 'c', 'd', 'r')
+       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid and d.deptype = 'e')
+  )
+  select json_agg(json_build_object('schema', o.nspname, 'type', format('%I.%I', o.nspname, o.typname), 'definition',
+           case o.typtype
+             when 'e' then format('create type %I.%I as enum (%s)', o.nspname, o.typname,
+               (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum e where e.enumtypid = o.oid))
+             when 'c' then format('create type %I.%I as (%s)', o.nspname, o.typname,
+               (select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)
+                  from pg_attribute a where a.attrelid = o.typrelid and a.attnum > 0 and not a.attisdropped))
+             -- without its constraints: the source has checked the values
+             when 'd' then format('create domain %I.%I as %s', o.nspname, o.typname, format_type(o.typbasetype, o.typtypmod))
+             else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname, format_type(r.rngsubtype, null))
+                     from pg_range r where r.rngtypid = o.oid)
+           end) order by o.depth desc, o.oid)
+    from own o
+$$;
+-- Purpose:    ends copying a table to a target as a whole, because it no longer goes there. What was captured meanwhile is
+--             not delivered. The caller makes the trigger function anew.
+-- Parameters: capture; target
+create or replace function rowrelay.copy_forget(capture_id integer, target_id integer) returns void
+language plpgsql as $$
+declare
+  room integer := rowrelay.waiting_room(capture_id, target_id);
+begin
+  update rowrelay.backfill b
+     set state = 'cancelled', snapshot = null, finished_at = clock_timestamp(),
+         note = 'the table does not go to the target any more'
+   where b.capture = capture_id and b.target = target_id and b.state in ('copying', 'joining');
+  if room = 0 then
+    return;
+  end if;
+  execute format('drop function rowrelay.%I()', format('copies_%s_%s', capture_id, target_id));
+  -- what a writer still adds, rowrelay.maintain() removes later
+  delete from rowrelay.queue q
+   where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
+end
+$$;
+-- Purpose:    what the table of a table's changes is called in an append target: its name with _changes. PostgreSQL cuts
+--             longer names than 63 bytes, and what is left could be another table's name, or the table's own.
+-- Parameters: relation
+-- Result:     the name with its schema, quoted where it must be
+create or replace function rowrelay.changes_name(relation regclass) returns text
+language plpgsql stable as $$
+declare
+  room    constant integer := 63 - octet_length('_changes');
+  schema  name;
+  name    text;
+  begins  text;
+begin
+  select n.nspname, c.relname into schema, name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation;
+  if octet_length(name) > room then
+    begins := name;
+    while octet_length(begins) > room - 9 loop
+      begins := left(begins, -1);
+    end loop;
+    name := begins || '_' || left(encode(sha256(convert_to(name, getdatabaseencoding())), 'hex'), 8);
+  end if;
+  return format('%I.%I', schema, name || '_changes');
+end
+$$;
+-- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
+-- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
+--             it is missing, and add columns that it lacks later
+-- Errors:     table not captured; no such target
+create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
+                                          create_table boolean default false) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  capture   rowrelay.capture := rowrelay.captured(relation);
+  target_id integer := rowrelay.target_id(target);
+  -- as the table is called now, and not after somebody has renamed it
+  default_table text := rowrelay.full_name(relation);
+  is_again      boolean;
+begin
+  if rowrelay.full_name(relation) is null then
+    raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
+  end if;
+  if exists (select from rowrelay.document d where d.target = target_id) then
+    raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
+      hint = 'What a document is built from is told when it is added.';
+  end if;
+  if into_table = '' then
+    raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
+      hint = 'Leave it out to use the name that the table has here.';
+  end if;
+  if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
+    default_table := rowrelay.changes_name(relation);
+  end if;
+  if rowrelay.waiting_room(capture.id, target_id) <> 0
+     and exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target_id and r.into_table <> route.into_table) then
+    raise exception 'table % is just being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+  end if;
+  -- What is queued of it still may be in other lanes than what comes now.
+  is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+                       where r.target = target_id and c.relation = route.relation
+                         and (c.id <> capture.id or r.until_id is not null));
+  insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+  values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
+  on conflict on constraint route_pkey do update
+    set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+  perform rowrelay.check_indexes(target_id);
+  if is_again then
+    perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
+    -- And what waits of it, because the target cannot take the table, waits before what comes now.
+    insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
+    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(), h.message, h.hint
+      from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
+     where h.target = target_id and c.relation = route.relation and c.id <> capture.id
+     order by h.target, h.capture desc
+    on conflict on constraint hold_pkey do nothing;
+  end if;
+  perform rowrelay.make_trigger_function(capture.id);
+end
+$$;
+-- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered, unless the table was
+--             just being copied there as a whole.
+-- Parameters: relation; target
+-- Errors:     table not captured; no such target; the table is not routed there
+create or replace function rowrelay.unroute(relation regclass, target text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  capture   rowrelay.capture := rowrelay.captured(relation);
+  target_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.route r set until_id = rowrelay.last_change_id()
+   where r.capture = capture.id and r.target = target_id and r.until_id is null;
+  if not found then
+    raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
+      hint = 'View rowrelay.captures shows where each table goes.';
+  end if;
+  perform rowrelay.copy_forget(capture.id, target_id);
+  perform rowrelay.make_trigger_function(capture.id);
+end
+$$;
+-- Purpose:    sends a table to a target no more, as unroute() does, and gives up what of it is queued for the target, or was
+--             refused by it: for a table that is gone there, and holds up all others. The log keeps the changes, and who gave
+--             them up. Waits until no batch of the target is in flight. What a transaction has written that is still open
+--             is not known yet, and will be delivered: then the same again.
+-- Parameters: relation; target
+-- Result:     how many changes were given up
+-- Errors:     table not captured; no such target; the table never went there
+create or replace function rowrelay.discard(relation regclass, target text) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  target_id integer := (select t.id from rowrelay.target t where t.name = discard.target and t.dropped_at is null);
+  capture   rowrelay.capture;
+  lanes     integer[] := rowrelay.lanes_of(target_id);
+  given_up  bigint;
+begin
+  -- Before anything else is locked: a batch that is about to halt its target must not wait for us while we wait for it.
+  perform rowrelay.lock_lanes(lanes);
+
+  capture := rowrelay.captured(relation);
+  target_id := rowrelay.target_id(target);
+  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id and r.until_id is not null) then
+    null; -- it goes there no more, and something of it may have been queued since
+  else
+    perform rowrelay.unroute(relation, target);
+  end if;
+
+  delete from rowrelay.hold h where h.target = target_id and h.capture = capture.id;
+  with unqueued as (
+    delete from rowrelay.queue q
+     using rowrelay.change c
+     where q.lane = any (lanes) and c.id = q.change_id and c.day = q.day and c.capture = capture.id
+    returning q.change_id, null::text as error
+  ), unrefused as (
+    delete from rowrelay.refusal f
+     where f.target = target_id and f.capture = capture.id
+    returning f.change_id, f.message as error
+  ), gone as (
+    select u.change_id, u.error, (row_number() over (partition by u.error order by u.change_id) - 1) / 10000 as part
+      from (select * from unqueued union all select * from unrefused) as u
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, target_id, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
+           array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
+      from gone g group by g.error, g.part
+  )
+  select count(*) into given_up from gone;
+  return given_up;
+end
+$$;
+-- Purpose:    whether the rows of a capture go to a target now: routed there, or as the table that has all the keys of a
+--             document
+-- Parameters: capture id; target id
+create or replace function rowrelay.goes_to(capture_id integer, target_id integer) returns boolean
+language sql stable as $$
+  select exists (select from rowrelay.route r where r.capture = capture_id and r.target = target_id and r.until_id is null)
+      or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                  where s.capture = capture_id and s.document = target_id and s.position = 1 and t.dropped_at is null)
+$$;
+-- Purpose:    how many rows a table has, with its partitions and children, as the planner guesses: from its size now and
+--             what it knew of it last
+-- Parameters: relation
+-- Result:     number of rows
+create or replace function rowrelay.estimated_rows(relation regclass) returns bigint
+language plpgsql as $$
+declare
+  plan json;
+begin
+  execute format('explain (format json) select from %s', relation) into plan;
+  return (plan #>> '{0,Plan,Plan Rows}')::numeric::bigint;
+end
+$$;
+-- Purpose:    how much is queued for a target
+-- Parameters: target; where to stop counting
+-- Result:     number of queued rows
+create or replace function rowrelay.backlog(target rowrelay.target, at_most bigint) returns bigint
+language sql volatile as $$
+  select count(*)
+    from (select from generate_series(-1, target.lanes - 1) as n
+            join rowrelay.queue q on q.lane = rowrelay.lane_number(target.id, n)
+           -- so that rows which are gone, but not vacuumed, are not walked past
+           where q.change_id > coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
+           limit at_most) as q
+$$;
+-- Purpose:    the name of a type to read values under that were in a table already, so that no CHECK of a domain is asked
+--             again: it is code of whoever made the domain, and would run with the rights of who reads
+-- Parameters: type of a column
+-- Result:     the type, or what a domain is made of, an array of that; text for an array or a row that has domains deeper in it
+create or replace function rowrelay.unchecked_type(of_type oid) returns text
+language plpgsql stable as $$
+declare
+  base constant oid := rowrelay.base_type(of_type);
+  element       oid := (select rowrelay.base_type(e.oid) from pg_type e where e.typarray = base);
+begin
+  if exists (with recursive part(type) as (
+               select coalesce(element, base)
+               union
+               select coalesce(rowrelay.base_type(e.oid), rowrelay.base_type(a.atttypid))
+                 from part p
+                 join pg_type t on t.oid = p.type and t.typtype = 'c'
+                 join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+                 left join pg_type e on e.typarray = a.atttypid
+             )
+             select from part p
+               join pg_type t on t.oid = p.type and t.typtype = 'c'
+               join pg_attribute a on a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+               left join pg_type e on e.typarray = a.atttypid
+               join pg_type d on d.oid = coalesce(e.oid, a.atttypid) and d.typtype = 'd') then
+    return 'pg_catalog.text';
+  end if;
+  return (select format('%I.%I', n.nspname, t.typname)
+            from pg_type t join pg_namespace n on n.oid = t.typnamespace
+           where t.oid = coalesce((select e.typarray from pg_type e where e.oid = element), base));
+end
+$$;
+-- Purpose:    the row filter of a capture as a condition on a row called new, as its trigger reads it: whatever search_path or
+--             names were when it was given
+-- Parameters: capture
+-- Result:     a condition in parentheses; null when the capture has no filter
+-- Errors:     the table has lost its triggers, or somebody has put another in the place of ours
+create or replace function rowrelay.filter_condition(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  condition text;
+begin
+  if capture.row_filter is null then
+    return null;
+  end if;
+  -- Only who may use the trigger function can make a trigger of it. Where the owner of a partitioned table may
+  -- (rowrelay.trigger_grants) it must be the condition that we wrote.
+  select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into condition
+    from pg_trigger t
+    join pg_proc p on p.oid = t.tgfoid
+   where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
+     and p.oid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
+     and (capture.filter_state = rowrelay.filter_state(capture)
+          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee <> p.proowner));
+  if condition is null then
+    raise exception 'table % has lost its triggers', capture.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);', capture.relation, capture.relation);
+  end if;
+  return condition;
+end
+$$;
+-- Purpose:    the statement that logs rows of a table as they are, and queues them for one target. Each row is locked FOR
+--             SHARE before its change gets an id: whoever writes it later has a larger id, and what somebody else is just
+--             writing is either waited for, or makes the statement fail. The image is the one that the trigger makes.
+-- Parameters: capture; target; a table with rows of its own: the captured one, a partition or an inheritance child;
+--             condition on a row called new, which the rows of a capture with a row filter must meet too; whether to
+--             wait for rows that others have locked; problem: why there can be no image, which the change says instead
+-- Result:     an INSERT whose only row of result is the number of rows queued, and the largest id (null: none)
+create or replace function rowrelay.snapshot_statement(capture rowrelay.capture, target rowrelay.target, relation regclass,
+                                                       condition text, waits boolean,
+                                                       problem text default null) returns text
+language plpgsql stable as $$
+declare
+  images  record;
+  caveat  text := format('%L::json', json_build_object('target', target.id));
+  key     smallint[] := rowrelay.live_key(capture);
+  shown   text := 'new.*';
+begin
+  if not rowrelay.names_are_current(capture.relation) then
+    raise exception 'table % was altered by a transaction that this one cannot see yet', capture.relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Try again in another transaction.';
+  end if;
+  select * into strict images from rowrelay.image_expression(capture);
+  if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
+              where i.inhrelid = relation and p.relkind = 'r') then
+    -- an inheritance child's own columns are nobody's business
+    select string_agg(format('new.%I', a.attname), ', ' order by a.attnum) into shown
+      from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  end if;
+  if problem is not null then
+    images.image := 'null::json';
+    caveat := format('%L::json', json_build_object('target', target.id, 'problem', problem));
+  elsif images.text_columns is not null then
+    caveat := format('(select case when n.names = ''{}'' then %s else json_build_object(''target'', %s, ''text_columns'', n.names) end '
+                     'from (select %s) as n(names))', caveat, target.id, images.text_columns);
+  end if;
+  return format($statement$
+    with taken as materialized (
+      select nextval('rowrelay.change_id') as id, %s as key, %s as hash, %s as image, %s as caveat
+        -- read and locked in there; what stands above is made of the row that was locked
+        from (select %s from only %s as new where %s for share of new%s) as new
+    ), logged as (
+      insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor,
+                                   db_user, application_name, client_addr, new_row, caveat)
+      select t.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), %s, 's', t.key,
+             rowrelay.actor(), rowrelay.db_user(), current_setting('application_name'), rowrelay.client_addr(), t.image, t.caveat
+        from taken t
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select t.id, %s + mod(t.hash & 2147483647, %s), rowrelay.partition_day(), coalesce(pg_column_size(t.image), 0)
+        from taken t
+    )
+    select count(*), max(t.id) from taken t$statement$,
+    rowrelay.key_expression(capture.relation, key, 'new'),
+    rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, key), 'new'),
+    images.image, caveat,
+    shown, relation, concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), case when not waits then ' nowait' end,
+    capture.id, rowrelay.lane_number(target.id, 0), target.lanes);
+end
+$$;
+-- Purpose:    in what order the rows of a table can be read piece by piece, each piece beginning behind the last: the
+--             columns of a unique index that are not null. The capture's key comes first, but any such order will do.
+-- Parameters: a table with rows of its own; columns to prefer
+-- Result:     names in the index's order; empty when there is no such index
+create or replace function rowrelay.backfill_order(relation regclass, preferred text[]) returns text[]
+language sql stable as $$
+  select coalesce(
+    (select k.names
+       from pg_index i
+       join pg_class c on c.oid = i.indexrelid and c.relam = (select m.oid from pg_am m where m.amname = 'btree')
+       cross join lateral (
+         select array_agg(a.attname::text order by u.position) as names,
+                -- written in the order in which it is asked for: ascending, or all the other way round, by the columns' own
+                -- collations and their types' usual operators
+                bool_and(a.attnotnull and i.indcollation[u.position::integer - 1] = a.attcollation and o.opcdefault
+                         and i.indoption[u.position::integer - 1] = i.indoption[0] and i.indoption[0] in (0, 3)) as usable
+           from unnest(i.indkey::smallint[]) with ordinality as u(number, position)
+           left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.number and a.attnum > 0
+           left join pg_opclass o on o.oid = i.indclass[u.position::integer - 1]
+          where u.position <= i.indnkeyatts) as k
+      where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
+        and k.usable
+      order by k.names @> preferred and k.names <@ preferred desc, i.indisprimary desc, i.indnkeyatts, i.indexrelid
+      limit 1),
+    '{}')
+$$;
+-- Purpose:    the condition that rows stand behind a position in the order of some columns, or not behind it
+-- Parameters: relation; names of the columns; their values at the position, as text; behind: else up to it, and with it
+-- Result:     a condition on a row called new, by the types' own operators, which not everybody's search_path finds
+-- Errors:     a column is of a type whose values cannot be read without running somebody's CHECK
+create or replace function rowrelay.backfill_bound(relation regclass, names text[], texts text[], behind boolean)
+returns text language plpgsql stable as $$
+declare
+  direction  constant text := case when behind then '>' else '<' end;
+  of_columns text;
+  of_values  text;
+  condition  text; -- of the columns so far, from the last on
+  first_one  text;
+  is_usual   boolean := true;
+  part       record;
+begin
+  for part in
+    select u.name, rowrelay.has_domain_parts(relation, array[a.attnum]) as is_checked,
+           rowrelay.plain_value('new', a.attname, a.atttypid) as mine,
+           format('%L::%s', u.value, rowrelay.plain_type(a.atttypid, a.attcollation)) as bound,
+           -- of a type that has a class of its own; arrays, enums, ranges and rows share those of PostgreSQL
+           coalesce(o.schema, 'pg_catalog') as schema, coalesce(o.equal, '=') as equal,
+           coalesce(o.beyond, direction) as beyond,
+           coalesce(o.not_before, direction || '=') as not_before
+      from unnest(names, texts) with ordinality as u(name, value, position)
+      join pg_attribute a on a.attrelid = relation and a.attname = u.name and not a.attisdropped
+      left join lateral (
+        select min(n.nspname) as schema, min(p.oprname) filter (where s.amopstrategy = 3) as equal,
+               min(p.oprname) filter (where s.amopstrategy = case when behind then 5 else 1 end) as beyond,
+               min(p.oprname) filter (where s.amopstrategy = case when behind then 4 else 2 end) as not_before
+          from pg_opclass c
+          join pg_amop s on s.amopfamily = c.opcfamily and s.amoplefttype = c.opcintype
+                        and s.amoprighttype = c.opcintype
+          join pg_operator p on p.oid = s.amopopr
+          join pg_namespace n on n.oid = p.oprnamespace
+         where c.opcmethod = (select m.oid from pg_am m where m.amname = 'btree') and c.opcdefault
+           and c.opcintype = rowrelay.base_type(a.atttypid)) as o on true
+     order by u.position desc
+  loop
+    if part.is_checked then
+      raise exception 'table % cannot be read piece by piece: column "%" holds rows with domains', relation, part.name
+        using errcode = 'object_not_in_prerequisite_state', detail = 'Their CHECKs would have to be run again for each piece.',
+              hint = 'Copy the table as a whole into an empty mirror, or make a unique index on other columns.';
+    end if;
+    is_usual := is_usual and part.schema = 'pg_catalog';
+    of_columns := concat_ws(', ', part.mine, of_columns);
+    of_values := concat_ws(', ', part.bound, of_values);
+    first_one := format('%s operator(%I.%s) %s', part.mine, part.schema, part.not_before, part.bound);
+    if condition is null and not behind then
+      condition := first_one;
+    else
+      condition := format('(%1$s operator(%2$I.%3$s) %4$s', part.mine, part.schema, part.beyond, part.bound)
+                   || coalesce(format(' or %s operator(%I.%s) %s', part.mine, part.schema, part.equal, part.bound)
+                               || ' and ' || condition, '') || ')';
+    end if;
+  end loop;
+  if is_usual then
+    return format('(%s) %s (%s)', of_columns, case when behind then '>' else '<=' end, of_values);
+  end if;
+  return format('%s and %s', first_one, condition); -- the first for the index
+end
+$$;
+-- Purpose:    the tables that a backfill reads one after the other: the captured one, or its partitions or inheritance
+--             children, in the order of their numbers
+-- Parameters: capture; the one that was read last (null: none)
+-- Result:     the next one; null when there is none
+create or replace function rowrelay.backfill_part(capture rowrelay.capture, after regclass) returns regclass
+language sql stable as $$
+  select m
+    from unnest(rowrelay.captured_tables(capture)) as m
+    join pg_class c on c.oid = m and c.relkind = 'r'
+   where after is null or m::oid > after::oid
+   order by m::oid limit 1
+$$;
+-- Purpose:    the transactions that write to a capture's tables at this moment, and may go on using the trigger function
+--             as it was when they began to
+-- Parameters: capture
+-- Result:     virtual transaction ids; empty when there is none
+create or replace function rowrelay.backfill_writers(capture rowrelay.capture) returns text[]
+language sql volatile as $$
+  select coalesce(array_agg(distinct l.virtualtransaction), '{}')
+    from pg_locks l
+   where l.locktype = 'relation'
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+     and l.relation = any (rowrelay.captured_tables(capture)::oid[])
+     and l.mode in ('RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+     and l.granted
+     and l.pid is distinct from pg_backend_pid()
+$$;
+-- Purpose:    for which transactions a backfill has to wait before it reads anything: those that wrote to the table when it
+--             began may still use the trigger function as it was before the route, and their rows are not there to be
+--             read yet. They are waited for as CREATE INDEX CONCURRENTLY waits, by looking, without a lock.
+-- Parameters: backfill; its capture
+-- Result:     waits_for: who of them is still there, null when nobody was listed yet; waits_since: when they were listed,
+--             or when this was first asked; note: the same for people
+create or replace function rowrelay.backfill_waits(backfill rowrelay.backfill, capture rowrelay.capture, out waits_for text[],
+                                                   out waits_since timestamptz, out note text)
+language plpgsql as $$
+declare
+  writers text[];
+begin
+  waits_for := backfill.waits_for;
+  waits_since := coalesce(backfill.waits_since, clock_timestamp());
+  -- A transaction can be seen to have committed a moment before other processes are told that functions have changed.
+  if waits_since between clock_timestamp() - interval '50 ms' and clock_timestamp() then
+    return;
+  end if;
+  writers := rowrelay.backfill_writers(capture);
+  -- A time that is to come was noted while the clock was ahead, and does not tell.
+  if waits_for is null or waits_since > clock_timestamp() then
+    waits_for := writers;
+    waits_since := clock_timestamp();
+  else
+    -- A restart of the server, also one after a crash, gives new names to those who outlive it, to prepared transactions:
+    -- -1 and their number. They began before it, so all of them are waited for.
+    waits_for := array(select w from unnest(writers) as w where w = any (backfill_waits.waits_for) or w like '-1/%');
+  end if;
+  select 'waits for transactions that wrote to the table before this began: '
+         || string_agg(case when l.pid is null then 'a prepared one'
+                             else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                         to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
+    into note
+    from (select distinct k.pid, k.virtualtransaction from pg_locks k
+           where k.virtualtransaction = any (backfill_waits.waits_for)) as l
+    left join pg_stat_activity a on a.pid = l.pid;
+end
+$$;
+-- Purpose:    queues the next rows of the table that a backfill is at, which the caller has locked. Where they end is looked up first, without locks;
+--             then those up to there are locked, logged and queued (rowrelay.snapshot_statement).
+-- Parameters: backfill; its capture; its target; how many rows to read at most
+-- Result:     passed: how many were read; fewer than most_rows: these were the last; queued: how many were queued;
+--             bound: the new position, null when there was no row; held: for how many milliseconds rows may have been
+--             locked so far
+-- Errors:     as rowrelay.backfill_step()
+create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, capture rowrelay.capture, target rowrelay.target,
+                                                   most_rows integer, out passed integer, out queued bigint, out bound text[],
+                                                   out held integer)
+language plpgsql as $$
+declare
+  names     text[];
+  columns   text; -- new.a, new.b
+  ascending text; -- a, b: as columns of what was read
+  downwards text;
+  texts     text;
+  condition text;
+  document_key text;
+  last_id   bigint;
+  locked_at timestamptz;
+begin
+  passed := 0;
+  queued := 0;
+  held := 0;
+  if rowrelay.full_name(backfill.part) is null then
+    return; -- a partition that was dropped
+  end if;
+  perform rowrelay.check_sees_all(backfill.part);
+  names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
+  if names = '{}' then
+    raise exception 'table % has no order in which it can be read piece by piece', backfill.part
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Make a unique index on columns that are not null.';
+  end if;
+  select string_agg(format('new.%I', u.name), ', ' order by u.position), string_agg(format('%I', u.name), ', ' order by u.position),
+         string_agg(format('%I desc', u.name), ', ' order by u.position),
+         string_agg(rowrelay.safe_text(format('%I', u.name), a.atttypid), ', ' order by u.position)
+    into columns, ascending, downwards, texts
+    from unnest(names) with ordinality as u(name, position)
+    join pg_attribute a on a.attrelid = backfill.part and a.attname = u.name and not a.attisdropped;
+
+  condition := case when backfill.position is null then 'true'
+                    else rowrelay.backfill_bound(backfill.part, names, backfill.position, true) end;
+  execute format('select array[%s], (count(*) over ())::integer from (select %s from only %s as new where %s order by %s limit %s) as piece '
+                 'order by %s limit 1',
+                 texts, columns, backfill.part, condition, columns, most_rows, downwards)
+     into bound, passed;
+  if bound is null then
+    passed := 0;
+    return;
+  end if;
+
+  condition := concat_ws(' and ', condition,
+                         rowrelay.backfill_bound(backfill.part, names, bound, false),
+                         '(' || backfill.condition || ')');
+  -- A document is read when it is built: what is queued are keys, and no row has to be locked for them.
+  select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key
+    from rowrelay.document_source s where s.document = target.id and s.position = 1;
+  if document_key is not null then
+    queued := rowrelay.queue_documents(target.id, format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is not null',
+                                                         document_key, backfill.part, condition), null);
+    return;
+  end if;
+  locked_at := clock_timestamp();
+  if most_rows > 1 then
+    execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, false) into queued, last_id;
+  else
+    begin
+      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true) into queued, last_id;
+    exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
+      -- if it is not the row but the condition that fails, it does so once more
+      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true, sqlerrm) into queued, last_id;
+    end;
+  end if;
+  held := extract(epoch from clock_timestamp() - locked_at) * 1000;
+  if last_id <= pg_sequence_last_value('rowrelay.doorbell'::regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+end
+$$;
+-- Purpose:    who has locked the row that a backfill has to read next, or its whole table
+--             Whoever calls it gives a number and never a row: what a row says of itself would be believed, and looked up,
+--             with the rights of the schema's owner.
+-- Parameters: number of a backfill
+-- Result:     for people: what is locked, and whose transaction it is; null when nobody is found
+create or replace function rowrelay.backfill_holder(backfill_id integer) returns text
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
+-- a policy of the table's would be evaluated with our rights; it is an error instead
+set row_security = off
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  backfill rowrelay.backfill;
+  capture  rowrelay.capture;
+  names    text[];
+  columns  text;
+  key      text;
+  locker   xid;
+  lockers  xid[];
+  holders  text;
+begin
+  select b.* into backfill from rowrelay.backfill b where b.id = backfill_id;
+  select string_agg(case when l.pid is null then 'a prepared transaction'
+                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', ' order by l.pid)
+    into holders
+    from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'relation' and l.relation = backfill.part and l.granted
+     and l.database = (select d.oid from pg_database d where d.datname = current_database())
+     and l.mode in ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock');
+  if holders is not null then
+    return format('waits for table %s, locked by %s', backfill.part, holders);
+  end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = backfill.capture;
+  names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
+  select string_agg(format('new.%I', name), ', ') into columns from unnest(names) as name;
+  execute format('select %s, xmax from only %s as new where %s order by %s limit 1',
+                 rowrelay.key_expression(capture.relation, capture.key_columns, 'new'), backfill.part,
+                 case when backfill.position is null then 'true'
+                      else rowrelay.backfill_bound(backfill.part, names, backfill.position, true) end,
+                 columns)
+     into key, locker;
+  lockers := array[locker];
+  if not exists (select from pg_locks l where l.transactionid = locker) then
+    begin -- several may have locked it, and updated it too: then it is the number of their list
+      lockers := array(select m.xid from pg_get_multixact_members(locker) as m);
+    exception when others then
+      return null;
+    end;
+  end if;
+  select string_agg(case when l.pid is null then 'a prepared transaction'
+                         else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                     to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
+    into holders
+    from pg_locks l left join pg_stat_activity a on a.pid = l.pid
+   where l.locktype = 'transactionid' and l.granted and l.transactionid = any (lockers);
+  return 'waits for row ' || key || ', locked by ' || holders;
+exception when others then
+  return null; -- it is only for information
+end
+$$;
+-- Purpose:    the next step of a backfill, to be called again and again, each time in a transaction of its own: waits for
+--             the transactions that may use the trigger function as it was, then queues piece after piece of the rows.
+--             How far it got is stored by the same transaction, so nothing is left out or repeated however one ends.
+--             Nobody is made to wait for long: no lock that is not free at once is waited for, except, for a piece of
+--             one row, that row's, for a tenth of a second.
+-- Parameters: its number; how many rows to read at most
+-- Result:     outcome: progress; waits (note says for what: look again in a while); done; cancelled; gone
+--             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
+--             estimated: rows so far and in all; rate: rows per second at most, null: any; note
+-- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+--             insufficient_privilege: row-level security hides rows of the table;
+--             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
+create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
+                                                  out held integer, out queued bigint, out read bigint, out estimated bigint,
+                                                  out rate integer, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
+-- what a policy hides is an error, not missing
+set row_security = off
+-- rows are read in the order of an index, whatever statistics there are
+set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+declare
+  most_queued constant bigint := 100000; -- of the target, before this waits for it
+  look_each   constant integer := 10000; -- rows between looks at that
+  b           rowrelay.backfill;
+  capture     rowrelay.capture;
+  target      rowrelay.target;
+  piece       record;
+begin
+  -- A crash must not take ids back that targets have seen, whatever the session thinks of its commits.
+  perform set_config('synchronous_commit', 'on', true);
+  select k.* into b from rowrelay.backfill k where k.id = backfill_id for update skip locked;
+  if b.id is null then
+    outcome := case when exists (select from rowrelay.backfill k where k.id = backfill_id) then 'waits' else 'gone' end;
+    note := case outcome when 'waits' then 'another process is at it' end;
+    passed := 0;
+    held := 0;
+    return;
+  end if;
+  -- From here on the table's columns are called as the statements below have them, and its rows stay in their lanes: who
+  -- changes that takes a lock that this one keeps out (rowrelay.make_trigger_function).
+  if b.state = 'running' and rowrelay.full_name(b.part) is not null then
+    execute format('lock table only %s in row exclusive mode', b.part);
+  end if;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+
+  outcome := 'waits';
+  passed := 0;
+  held := 0;
+  if b.state in ('copying', 'joining') then
+    note := 'it is being copied as a whole';
+  elsif b.state in ('done', 'cancelled') then
+    outcome := b.state;
+    note := b.note;
+  elsif capture.released_at is not null or target.dropped_at is not null
+     or not rowrelay.goes_to(b.capture, b.target) then
+    outcome := 'cancelled';
+    note := 'the table does not go to the target any more';
+  elsif rowrelay.full_name(capture.relation) is null then
+    outcome := 'cancelled';
+    note := 'the table is gone';
+  elsif b.way = 'copy' and capture.key_columns = '{}' then
+    note := 'it can only be copied as a whole';
+  elsif cardinality(rowrelay.live_key(capture)) = 0 then
+    note := 'a key column was dropped: capture the table again';
+  elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
+    note := 'the key was altered, and the trigger function has to be made anew';
+  elsif b.state = 'waiting' then
+    select w.waits_for, w.waits_since, w.note into b.waits_for, b.waits_since, note
+      from rowrelay.backfill_waits(b, capture) as w;
+    if b.waits_for = '{}' then
+      outcome := 'progress';
+      b.state := 'running';
+      b.started_at := clock_timestamp();
+      b.part := rowrelay.backfill_part(capture, null);
+    end if;
+  elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
+    -- or all of the table would wait there with what does already
+    note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
+  elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
+        and rowrelay.backlog(target, most_queued) >= most_queued then
+    note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,
+                   case when not exists (select from rowrelay.instance i
+                                          where rowrelay.is_alive(i.heartbeat_at)
+                                            and (i.targets is null or target.id = any (i.targets)))
+                        then ', and no rowrelay run is at it' end);
+  else
+    outcome := 'progress';
+    if b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each then
+      b.looked_at_rows := b.rows_queued;
+    end if;
+    if b.part is not null then
+      select p.* into piece from rowrelay.backfill_piece(b, capture, target, most_rows) as p;
+      passed := piece.passed;
+      held := piece.held;
+      b.rows_read := b.rows_read + piece.passed;
+      b.rows_queued := b.rows_queued + piece.queued;
+      b.position := piece.bound;
+      if piece.passed < most_rows then
+        b.part := rowrelay.backfill_part(capture, b.part);
+        b.position := null;
+      end if;
+    end if;
+    if b.part is null then
+      outcome := 'done';
+    end if;
+  end if;
+
+  if outcome in ('done', 'cancelled') and b.state <> outcome then
+    b.state := outcome;
+    b.finished_at := clock_timestamp();
+  end if;
+  queued := b.rows_queued;
+  read := b.rows_read;
+  estimated := b.rows_estimated;
+  rate := b.rate;
+  update rowrelay.backfill k
+     set state = b.state, way = case when outcome = 'progress' then 'pieces' else k.way end, waits_for = b.waits_for,
+         waits_since = b.waits_since, part = b.part, position = b.position, rows_read = b.rows_read,
+         rows_queued = b.rows_queued, looked_at_rows = b.looked_at_rows,
+         note = backfill_step.note, retry_at = null, started_at = b.started_at, finished_at = b.finished_at
+   where k.id = backfill_id;
+end
+$$;
+-- Purpose:    refuses to read a table of which row-level security hides rows from whoever reads: they would be taken for
+--             rows that are not there. FORCE ROW LEVEL SECURITY binds also who is a member of the table's owner.
+-- Parameters: a table
+-- Errors:     says whom it hides them from, and what to do
+create or replace function rowrelay.check_sees_all(relation regclass) returns void
+language plpgsql stable as $$
+begin
+  if row_security_active(relation) then
+    raise exception 'row-level security hides rows of table % from role %', relation, current_user
+      using errcode = 'insufficient_privilege', detail = 'They would be taken for rows that are not there.',
+            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
+                          'alter table %s no force row level security.', current_user, relation);
+  end if;
+end
+$$;
+-- Purpose:    checks whether the rows of a captured table can be copied piece by piece
+-- Parameters: capture
+-- Errors:     it has no key; it, or a partition, cannot be read piece by piece, or not all of its rows can be seen
+create or replace function rowrelay.check_pieces(capture rowrelay.capture) returns void
+language plpgsql as $$
+declare
+  part regclass;
+begin
+  if cardinality(rowrelay.live_key(capture)) = 0 then
+    raise exception 'table % has no key', capture.relation using errcode = 'object_not_in_prerequisite_state',
+      detail = 'A row that is written while it is copied would arrive twice, because nothing tells that both are one.',
+      hint = 'Give it a primary key, or name columns that identify a row: rowrelay capture --key.';
+  end if;
+  -- a partition may not exist yet, or have gone, when its turn comes
+  for part in
+    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
+     where rowrelay.backfill_order(m, '{}') = '{}'
+  loop
+    raise exception 'table % has no order in which it can be read piece by piece', part
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Make a unique index on columns that are not null.';
+  end loop;
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
+end
+$$;
+-- Purpose:    the columns of a captured table that go to targets, for comparing them with those of a target's table
+-- Parameters: capture
+-- Result:     [{"name", "type": with its schema, a domain's is what it is made of, "plain": COPY can bring it as the trigger's
+--             image does}]
+create or replace function rowrelay.copy_columns(capture rowrelay.capture) returns json
+language sql stable as $$
+  select json_agg(json_build_object(
+           'name', a.attname,
+           'type', n.nspname || '.' || t.typname,
+           -- what takes the place of a value is JSON, and stands for a value of any type only if it is a simple one
+           'plain', coalesce(json_typeof(m.value) not in ('object', 'array') or t.oid in ('json'::regtype, 'jsonb'::regtype), true))
+           order by a.attnum)
+    from pg_attribute a
+    join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
+    join pg_namespace n on n.oid = t.typnamespace
+    cross join rowrelay.image_columns(capture) as i
+    left join json_each(i.masks) as m on m.key = a.attname
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+     and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))
+$$;
+-- Purpose:    the statement that copies all rows of a captured table out, as the trigger's images show them
+-- Parameters: capture; names of columns; condition on a row called new, beside that of the capture (null: none)
+-- Result:     COPY ... TO STDOUT
+-- Errors:     the table has a row filter and has lost its triggers
+create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text) returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  masks     constant json := (select i.masks from rowrelay.image_columns(capture) as i);
+  is_simple boolean := condition is null and capture.row_filter is null and masks::text = '{}';
+  shown     text;
+begin
+  is_simple := is_simple and exists (select from pg_class c where c.oid = capture.relation and c.relkind = 'r')
+               and not exists (select from pg_inherits i where i.inhparent = capture.relation)
+               and not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attgenerated <> '');
+  if is_simple then
+    -- faster than a query
+    return format('copy %s (%s) to stdout', rowrelay.full_name(capture.relation),
+                  (select string_agg(format('%I', name), ', ') from unnest(columns) as name));
+  end if;
+  select string_agg(case
+           when m.value is null then format('new.%I', u.name)
+           when json_typeof(m.value) = 'null' then 'null'
+           when rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype) then quote_literal(m.value::text)
+           else quote_literal(m.value #>> '{}') end, ', ' order by u.position)
+    into shown
+    from unnest(columns) with ordinality as u(name, position)
+    join pg_attribute a on a.attrelid = capture.relation and a.attname = u.name and not a.attisdropped
+    left join json_each(masks) as m on m.key = a.attname;
+  return format('copy (select %s from %s as new where %s) to stdout', shown, rowrelay.full_name(capture.relation),
+                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), ''), 'true'));
+end
+$$;
+-- Purpose:    takes the lock under which nobody writes to a capture's tables, if it can be had at once: when all who wrote at
+--             the last look have ended
+-- Parameters: backfill, whose waits_for is what the last look saw, and is set to what this one sees; its capture
+-- Result:     may_lock: the lock is held until the transaction ends; note: who is waited for
+-- Errors:     as rowrelay.lock_tables()
+create or replace function rowrelay.copy_writers(backfill rowrelay.backfill, capture rowrelay.capture, out may_lock boolean,
+                                                 out note text)
+language plpgsql as $$
+declare
+  writers text[] := rowrelay.backfill_writers(capture);
+begin
+  -- waits_for is null at the first look
+  may_lock := writers = '{}' or coalesce(not backfill.waits_for && writers, false);
+  if may_lock then
+    perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', '0 s');
+    return;
+  end if;
+  update rowrelay.backfill k set waits_for = writers where k.id = backfill.id;
+  select 'waits for transactions that write to the table: '
+         || string_agg(coalesce(format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
+                                       to_char(a.xact_start, 'HH24:MI:SS')),
+                                'a prepared one'), ', ' order by l.pid)
+    into note
+    from (select distinct k.pid, k.virtualtransaction from pg_locks k where k.virtualtransaction = any (writers)) as l
+    left join pg_stat_activity a on a.pid = l.pid
+   where a.xact_start is null or a.xact_start < clock_timestamp() - interval '1 s';
+end
+$$;
+-- Purpose:    begins copying a table to a target as a whole: from now on its changes go into a waiting room.
+--             This takes a lock under which nobody writes, for a moment, so that every transaction either has queued all
+--             its changes for the target as ever, and has ended, or has all of them in the waiting room. It is asked for
+--             only when all who wrote at the last look have ended, and for a tenth of a second; so nobody queues behind
+--             it for longer, and a transaction that takes hours is waited for without it.
+-- Parameters: number of the backfill
+-- Result:     switched: done; else note says what is waited for: call it again in a while
+-- Errors:     the backfill is not one that waits to be copied
+create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
+declare
+  first_lane constant integer := -2048 * (backfill_id + 1); -- of the waiting room
+  b          rowrelay.backfill;
+  capture    rowrelay.capture;
+  flag       text;
+begin
+  switched := false;
+  -- locked in the order in which others do it: capture, target, backfill
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
+  if capture.id is null then
+    note := 'somebody is changing how the table is captured';
+    return;
+  end if;
+  perform from rowrelay.target t where t.id = b.target for update;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'waiting' or b.way <> 'copy' then
+    raise exception 'backfill % does not wait to be copied as a whole', backfill_id using errcode = 'object_not_in_prerequisite_state';
+  end if;
+  if capture.released_at is not null
+     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+    update rowrelay.backfill k
+       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table does not go to the target any more'
+     where k.id = backfill_id;
+    return;
+  end if;
+  flag := format('copies_%s_%s', b.capture, b.target);
+  select w.may_lock, w.note into switched, note from rowrelay.copy_writers(b, capture) as w;
+  if not switched then
+    return;
+  end if;
+
+  execute format('create or replace function rowrelay.%I() returns integer language sql immutable as %L', flag,
+                 format('select %s', first_lane - rowrelay.lane_number(b.target, -1)));
+  execute format('comment on function rowrelay.%I() is %L', flag,
+                 'the table is being copied to the target; see rowrelay.waiting_room()');
+  execute format('revoke all on function rowrelay.%I() from public', flag);
+  delete from rowrelay.queue q where q.lane between first_lane and first_lane + 1024;
+  perform rowrelay.make_trigger_function(b.capture);
+  update rowrelay.backfill k
+     set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null
+   where k.id = backfill_id;
+exception when lock_not_available then
+  switched := false;
+  note := 'waits for a moment when nobody writes to the table';
+  update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+end
+$$;
+-- Purpose:    the captures whose queued changes are older than a copy of the table: its own, and those of before it was
+--             released and captured again, that went to the same table
+-- Parameters: capture; target
+-- Result:     capture ids
+create or replace function rowrelay.copied_captures(capture_id integer, target_id integer) returns integer[]
+language sql stable as $$
+  select array(select c.id
+                 from rowrelay.route own
+                 join rowrelay.capture now on now.id = own.capture
+                 join rowrelay.capture c on c.relation = now.relation
+                 join rowrelay.route r on r.capture = c.id and r.target = own.target and r.into_table = own.into_table
+                where own.capture = capture_id and own.target = target_id)
+$$;
+-- Purpose:    puts what is queued of a table that is copied as a whole into the waiting room, piece by piece, the youngest
+--             changes first: so what is left of it outside is always what comes before the rest. What is in a lane that
+--             somebody works on, in a transaction or by a lease, stays outside; it is waited for by calling this again. At
+--             the end the table's refused changes come along: the copy has what they brought, and nobody may retry them
+--             after it.
+-- Parameters: number of the backfill; the id below which it goes on (null: at the youngest); how many rows to look at
+-- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
+create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
+                                              out busy boolean)
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  most_id   constant bigint := 9223372036854775807;
+  b         rowrelay.backfill;
+  target    rowrelay.target;
+  room      integer;
+  each_lane integer;
+  captures  integer[];
+  lanes     integer[]; -- that are ours until this is committed
+begin
+  busy := false;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  -- what is just being released of a held table is in the queue when we look there
+  perform from rowrelay.target t where t.id = b.target for no key update; -- before the backfill, as others lock them
+  -- it is not ended while we are at it
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'copying' then
+    return;
+  end if;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  captures := rowrelay.copied_captures(b.capture, b.target);
+  -- Those that others hold are not waited for: of a busy target some always are.
+  lanes := array(select l.lane from rowrelay.lane l where l.lane = any (rowrelay.lanes_of(b.target)) order by l.lane
+                    for update skip locked);
+  lanes := array(select l from unnest(lanes) as l
+                  where not exists (select from rowrelay.lease e where e.lane = l and e.lease_until > clock_timestamp()));
+  each_lane := greatest(100, most_rows / target.lanes);
+  -- so far down that no lane has more rows in between than that
+  select max(l.lowest) into next
+    from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
+    cross join lateral (
+      select min(q.change_id) as lowest, count(*) as n
+        from (select u.change_id from rowrelay.queue u
+               where u.lane = lane.lane and u.change_id < coalesce(below, most_id)
+               order by u.change_id desc limit each_lane) as q) as l
+   where l.n = each_lane;
+  with found as materialized (
+    select q.lane, q.change_id
+      from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
+      cross join lateral (
+        select u.lane, u.change_id, u.day from rowrelay.queue u
+         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0) and u.change_id < coalesce(below, most_id)
+        offset 0) as q
+      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+     where c.capture = any (captures)
+  ), held as (
+    update rowrelay.queue q set lane = q.lane + room from found f
+     where q.lane = f.lane and q.change_id = f.change_id and f.lane = any (lanes)
+  )
+  select exists (select from found f where f.lane <> all (lanes)) into busy;
+  if next is null and not busy then
+    -- sent at most once, it is among the refused while it is in flight
+    busy := exists (select from rowrelay.refusal f
+                     where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
+  end if;
+  if next is null and not busy then
+    with freed as (
+      delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
+    )
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    select f.change_id, f.lane + room, f.day, f.bytes from freed f;
+  end if;
+end
+$$;
+-- Purpose:    lets changes of a table that was copied as a whole out of the waiting room, the oldest first: those that the
+--             copy's snapshot has seen are done with, the others are queued in their lanes, at their old place. Without
+--             a snapshot, because nothing came of the copy, all are queued. The lanes' locks are not needed: of a key
+--             nothing younger is in flight, because that is in the waiting room too.
+-- Parameters: number of the backfill; the id above which it goes on; how many rows to look at
+-- Result:     next: where the next piece begins, null: there is nothing more at this moment; passed: how many left the room
+-- Errors:     lock_not_available: somebody is changing the target; nothing was done
+create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
+                                              out passed bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  most_id   constant bigint := 9223372036854775807;
+  b         rowrelay.backfill;
+  target    rowrelay.target;
+  each_lane integer;
+  room      integer;
+  bound     bigint;
+  first_id  bigint;
+  captures  integer[];
+begin
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  perform from rowrelay.target t where t.id = b.target for update; -- before the backfill, as others lock them
+  -- it is not ended while we are at it
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  passed := 0;
+  if b.state <> 'joining' then
+    return;
+  end if;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  captures := rowrelay.copied_captures(b.capture, b.target);
+  each_lane := greatest(100, most_rows / target.lanes);
+  -- so far up that no lane has more rows in between than that
+  select min(l.highest) into bound
+    from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    cross join lateral (
+      select max(q.change_id) as highest, count(*) as n
+        from (select u.change_id from rowrelay.queue u
+               where u.lane = lane.lane and u.change_id > above
+               order by u.change_id limit each_lane) as q) as l
+   where l.n = each_lane;
+  with leaving as materialized (
+    select q.lane, q.change_id, coalesce(pg_visible_in_snapshot(c.txid, b.snapshot), false) as is_copied
+      from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+      cross join lateral (
+        select u.lane, u.change_id, u.day from rowrelay.queue u
+         where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
+        offset 0) as q
+      cross join lateral (select c.capture, c.txid from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+     where c.capture = any (captures)
+  ), gone as (
+    delete from rowrelay.queue q using leaving l
+     where l.is_copied and q.lane = l.lane and q.change_id = l.change_id
+  ), noted as (
+    insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, settled_at, change_ids, first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, b.target, 'copied', 'it came with a copy of the table', 0, clock_timestamp(),
+           array_agg(l.change_id order by l.change_id), min(l.change_id), max(l.change_id)
+      from leaving l where l.is_copied having count(*) > 0
+  ), queued as (
+    update rowrelay.queue q set lane = q.lane - room from leaving l
+     where not l.is_copied and q.lane = l.lane and q.change_id = l.change_id
+    returning q.change_id
+  )
+  select (select count(*) from leaving), (select min(q.change_id) from queued q) into passed, first_id;
+  if first_id is not null then
+    perform rowrelay.rewind(b.target, first_id);
+  end if;
+  next := bound;
+end
+$$;
+-- Purpose:    ends copying a table as a whole: lets the last of its changes out of the waiting room, and sends new ones to the
+--             target's lanes again. This takes a lock under which nobody writes, as rowrelay.copy_switch() does.
+-- Parameters: number of the backfill; how many rows to look at most while that is held: if there are more it is let go of
+-- Result:     finished: done; else note says what is waited for: let them out, and call it again in a while
+-- Errors:     lock_not_available: somebody is changing the target; nothing was done
+create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean, out note text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  b       rowrelay.backfill;
+  capture rowrelay.capture;
+  target  rowrelay.target;
+  room    integer;
+  writers record;
+begin
+  finished := false;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
+  select t.* into strict target from rowrelay.target t where t.id = b.target;
+  -- in the order in which others lock them
+  select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
+  if capture.id is null then
+    note := 'somebody is changing how the table is captured';
+    return;
+  end if;
+  perform from rowrelay.target t where t.id = b.target for update;
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  if b.state <> 'joining' then
+    finished := true;
+    return;
+  end if;
+  room := rowrelay.waiting_room(b.capture, b.target);
+  begin
+    select w.* into writers from rowrelay.copy_writers(b, capture) as w;
+    if not writers.may_lock then
+      note := writers.note;
+      return;
+    end if;
+    if (select count(*) from (
+          select from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+            join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
+      raise exception 'too many' using errcode = 'lock_not_available';
+    end if;
+    perform rowrelay.copy_join(backfill_id, 0, 2147483647);
+    execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
+    perform rowrelay.make_trigger_function(b.capture);
+  exception when lock_not_available then
+    note := 'waits for a moment when nobody writes to the table';
+    update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
+    return;
+  end;
+  finished := true;
+  update rowrelay.backfill k
+     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled' else 'waiting' end,
+         finished_at = case when b.snapshot is not null or b.give_up is not null then clock_timestamp() end,
+         note = case when b.snapshot is null then coalesce(b.give_up, b.note) end,
+         waits_for = null, waits_since = null, rows_read = case when b.snapshot is null then 0 else b.rows_read end
+   where k.id = backfill_id;
+end
+$$;
+-- Purpose:    does not copy a table as a whole after all, but piece by piece; a table for which that is not possible is not
+--             copied. What stands in the waiting room comes out again.
+-- Parameters: number of the backfill, of which nothing was copied; why, for people
+create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  b       rowrelay.backfill;
+  capture rowrelay.capture;
+begin
+  select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
+  select c.* into strict capture from rowrelay.capture c where c.id = b.capture;
+  if b.give_up is null then
+    begin
+      perform rowrelay.check_pieces(capture);
+    exception when object_not_in_prerequisite_state then
+      b.give_up := format('%s; and %s', why, sqlerrm);
+    end;
+  end if;
+  update rowrelay.backfill k
+     set way = 'pieces', snapshot = null, give_up = b.give_up, waits_for = null, waits_since = null,
+         note = coalesce(b.give_up, format('not as a whole: %s', why)), rows_read = 0,
+         state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled' else 'waiting' end,
+         finished_at = case when b.state = 'waiting' and b.give_up is not null then clock_timestamp() end
+   where k.id = backfill_id and k.state in ('waiting', 'copying');
+end
+$$;
+-- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
+--             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
+--             on where it was; one that was done begins anew.
+-- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
+--             second at most (null: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
+--             piece by piece
+-- Result:     its number in rowrelay.backfill
+-- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
+--             target; another filter than that of the backfill that is not finished
+create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
+                                             rate integer default null, copy boolean default true) returns integer
+language plpgsql security definer as $$
+declare
+  capture    rowrelay.capture := rowrelay.captured(relation);
+  target_id  integer := rowrelay.target_id(target);
+  wanted_way text := 'copy';
+  found_id   integer;
+  unfinished rowrelay.backfill;
+begin
+  if not rowrelay.goes_to(capture.id, target_id) then
+    raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
+      hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
+  end if;
+  if not copy or not exists (select from rowrelay.target t
+                              where t.id = target_id and t.url ~ '^postgres(ql)?:.'
+                                and coalesce(t.options ->> 'mode', 'mirror') = 'mirror'
+                                and not exists (select from rowrelay.document d where d.target = t.id)) then
+    perform rowrelay.check_pieces(capture);
+    wanted_way := 'pieces';
+  end if;
+
+  select b.* into unfinished from rowrelay.backfill b
+   where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
+  if found then
+    if unfinished.row_filter is distinct from backfill.row_filter then
+      raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
+        using errcode = 'object_not_in_prerequisite_state',
+              detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
+              hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
+    end if;
+    update rowrelay.backfill b set rate = backfill.rate, retry_at = null,
+           give_up = case when b.state = 'copying' then null else b.give_up end,
+           way = case when b.state = 'waiting' then wanted_way else b.way end
+     where b.id = unfinished.id;
+    return unfinished.id;
+  end if;
+
+  insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
+  values (capture.id, target_id, wanted_way, row_filter,
+          case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
+          rate, rowrelay.estimated_rows(relation))
+  on conflict on constraint one_for_each_route do update
+    set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
+        condition = excluded.condition, rate = excluded.rate,
+        waits_for = null, waits_since = null, part = null, position = null, rows_read = 0, rows_queued = 0,
+        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null, registered_at = now(),
+        started_at = null, finished_at = null
+  returning b.id into found_id;
+  return found_id;
+end
+$$;
+-- Purpose:    gives a backfill up that is not finished. What it has queued is still delivered. It waits for the piece that
+--             is being read. A copy of the whole table is given up by whoever is at it, or the next running process,
+--             unless the target turns out to have it already.
+-- Parameters: relation; target
+-- Errors:     table not captured; no such target; no backfill under way
+create or replace function rowrelay.cancel_backfill(relation regclass, target text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  capture   rowrelay.capture := rowrelay.captured(relation);
+  target_id integer := rowrelay.target_id(target);
+begin
+  update rowrelay.backfill b
+     set state = case when b.state in ('waiting', 'running') then 'cancelled' else b.state end,
+         finished_at = case when b.state in ('waiting', 'running') then clock_timestamp() end,
+         note = format('given up by %s', session_user),
+         give_up = format('given up by %s', session_user)
+   where b.capture = capture.id and b.target = target_id
+     and b.state in ('waiting', 'copying', 'joining', 'running');
+  if not found then
+    raise exception 'no backfill of table % into target "%" is under way', relation, target
+      using errcode = 'undefined_object', hint = 'View rowrelay.backfills shows them.';
+  end if;
+end
+$$;
+-- Purpose:    the name of a type of documents' keys, for SQL; not as format_type() writes it, whose "character" is char(1)
+-- Parameters: a type of schema pg_catalog
+-- Result:     such as pg_catalog.int8
+create or replace function rowrelay.document_key_type(key_type oid) returns text
+language sql stable as $$
+  select format('pg_catalog.%I', t.typname) from pg_type t where t.oid = key_type
+$$;
+-- Purpose:    SQL for the text of a document's key, as rowrelay.document_key() reads it from a row image, whatever type the
+--             expression has and whatever the session's settings are
+-- Parameters: expression; type of the document's keys
+-- Result:     an expression of type text
+create or replace function rowrelay.document_key_text(expression text, key_type oid) returns text
+language sql stable as $$
+  select format(case key_type
+                  when 'numeric'::regtype then 'pg_catalog.trim_scale(%s)::pg_catalog.text'
+                  -- always ISO
+                  when 'date'::regtype then 'pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}'''
+                  else '(%s)::pg_catalog.text'
+                end,
+                -- a type that somebody made may have a cast that runs his code: see rowrelay.is_safe_type()
+                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then (%1$s)::%2$s '
+                       'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
+                       expression, rowrelay.document_key_type(key_type)))
+$$;
+-- Purpose:    finds a document by name; its row in rowrelay.target is locked against others who change it
+-- Parameters: name
+-- Result:     its id
+-- Errors:     there is none of that name
+create or replace function rowrelay.document_id(document_name text) returns integer
+language plpgsql as $$
+declare
+  found_id integer;
+begin
+  select t.id into found_id
+    from rowrelay.document d join rowrelay.target t on t.id = d.target
+   where t.name = document_name and t.dropped_at is null
+     for no key update of t;
+  if not found then
+    raise exception 'document "%" does not exist', document_name
+      using errcode = 'undefined_object',
+            hint = coalesce('Documents are: '
+                              || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
+                                    from rowrelay.document d join rowrelay.target t on t.id = d.target
+                                   where t.dropped_at is null),
+                            'Add one first: rowrelay document add, or rowrelay.add_document().');
+  end if;
+  return found_id;
+end
+$$;
+-- Purpose:    the tables that a view reads, through other views as well
+-- Parameters: the view
+-- Result:     tables, partitioned tables, foreign tables and materialized views, each once
+create or replace function rowrelay.read_tables(of_view regclass) returns setof regclass
+language sql stable as $$
+  with recursive reads(relation) as (
+    select of_view::oid
+    union
+    select d.refobjid
+      from reads
+      join pg_class c on c.oid = reads.relation and c.relkind = 'v'
+      join pg_rewrite w on w.ev_class = c.oid
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+       and d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
+  )
+  select reads.relation::regclass
+    from reads join pg_class c on c.oid = reads.relation
+   where c.relkind in ('r', 'p', 'f', 'm')
+   order by 1
+$$;
+-- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
+-- Parameters: the text
+-- Result:     relation; number of the column that holds the document's key, or the query that finds the keys of rows in
+--             "changed"; numbers of the columns that the document uses, null: all
+-- Errors:     it cannot be read; no such table or column
+create or replace function rowrelay.document_source_parts(source text, out relation regclass, out key_column smallint,
+                                                          out keys_query text, out only_columns smallint[])
+language plpgsql stable as $$
+declare
+  part      text[] := regexp_match(source, E'^\\s*((?:"(?:[^"]|"")+"|[^":(\\s])+)\\s*(?:\\(([^()]*)\\))?\\s*:\\s*(.*?)\\s*;?\\s*$');
+  col       text[];
+  columns   text := part[2];
+  leads_to  text := part[3];
+begin
+  if part is null or leads_to = '' then
+    raise exception '"%" does not say how a row leads to documents', source
+      using errcode = 'invalid_parameter_value',
+            hint = 'Write TABLE:COLUMN, or TABLE:QUERY with a query that gives the documents'' keys for the rows of "changed".';
+  end if;
+  relation := to_regclass(part[1]);
+  if relation is null then
+    raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
+      hint = format('It is named in "%s".', source);
+  end if;
+  if leads_to ~* E'^(select|with|values|table)\\M|^\\(' then
+    keys_query := leads_to;
+  else
+    col := regexp_match(leads_to, E'^((?:"(?:[^"]|"")+"|[^"()\\s])+)\\s*(?:\\(([^()]*)\\))?$');
+    if col is null then
+      raise exception '"%" is neither a column nor a query', leads_to using errcode = 'invalid_parameter_value',
+        hint = format('It is what leads from a row of %s to documents.', relation);
+    end if;
+    columns := coalesce(col[2], columns);
+    key_column := (rowrelay.attribute_numbers(relation, parse_ident(col[1]), 'key of the document'))[1];
+  end if;
+  if columns is not null then
+    only_columns := rowrelay.attribute_numbers(relation,
+      array(select (parse_ident(c))[1] from unnest(string_to_array(columns, ',')) as c), 'columns of the document');
+  end if;
+end
+$$;
+-- Purpose:    the statement that finds a document's keys for changed rows of one of its tables
+-- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an expression
+--             of type json for these rows: an array of their images
+-- Result:     a query with one column, the keys as text
+create or replace function rowrelay.keys_statement(relation regclass, keys_query text, key_type oid, images text) returns text
+language sql stable as $$
+  select format(E'select distinct %s from (%s\n) as q(k) where k is not null', rowrelay.document_key_text('k', key_type),
+                case when keys_query ~* E'^with\\s+recursive\\M'
+                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+                     when keys_query ~* E'^with\\M'
+                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
+                     else 'with ' || c.changed || ' ' || keys_query end)
+    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', ' order by a.attnum)) as changed
+            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+$$;
+-- Purpose:    queues documents to be refreshed: pieces of work of some hundred keys each, in the log as changes with
+--             operation r. Many keys go to the document's late lanes, whose work waits behind that of live changes.
+-- Parameters: document; a query that gives keys as text, with $1; its parameter
+-- Result:     how many keys
+create or replace function rowrelay.queue_documents(document_id integer, keys_query text, parameter text) returns bigint
+language plpgsql as $$
+declare
+  -- keys of a piece; with fewer in all, nobody has to wait behind them
+  piece_size constant integer := 200;
+  document   rowrelay.document;
+  lanes      integer;
+  queued     bigint;
+begin
+  select d.* into strict document from rowrelay.document d where d.target = document_id;
+  select t.lanes / 2 into strict lanes from rowrelay.target t where t.id = document_id;
+  execute format($sql$
+    with wanted as (
+      select w.key, mod(hashtext(w.key) & 2147483647, $2) as lane, count(*) over () > $3 as late
+        from (%s) as w(key)
+    ), numbered as (
+      select w.*, row_number() over (partition by w.lane) / $3 as piece from wanted w
+    ), piece as (
+      select json_agg(n.key) as keys, count(*) as n, bool_or(n.late) as late from numbered n group by n.lane, n.piece
+    ), logged as (
+      insert into rowrelay.change (txid, captured_at, day, capture, op, db_user, application_name, client_addr, new_row)
+      select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, 'r', session_user,
+             current_setting('application_name'), rowrelay.client_addr(), p.keys from piece p
+      returning id, day, new_row
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select l.id,
+             rowrelay.lane_number($5, mod(hashtext(l.new_row ->> 0) & 2147483647, $2)
+                                        + case when (select bool_or(p.late) from piece p) then $2 else 0 end),
+             l.day, pg_column_size(l.new_row)
+        from logged l
+    )
+    select coalesce(sum(p.n), 0) from piece p $sql$, keys_query)
+    into queued using parameter, lanes, piece_size, document.capture, document_id;
+  if queued > 0 and pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return queued;
+end
+$$;
+-- Purpose:    queues the documents to which queries lead from changed rows: those of a customer, of an item. All queries are
+--             run as one, so a document to which several lead is queued once.
+-- Parameters: document; ids of changes of its tables; their days
+-- Errors:     those of the queries; row-level security hides rows of what they read
+create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
+declare
+  path_before constant text := current_setting('search_path');
+  document    rowrelay.document;
+  images      json; -- of each table, because it may have been captured before, under another number
+  statement   text;
+begin
+  select d.* into strict document from rowrelay.document d where d.target = document_id;
+  -- planned for these days, because there may be years of partitions
+  execute 'select json_object_agg(t.relation, t.images)'
+          '  from (select c.relation::oid, json_agg(i.image) as images'
+          '          from rowrelay.change h'
+          '          join rowrelay.capture c on c.id = h.capture'
+          '         cross join lateral (values (h.old_row), (h.new_row)) as i(image)'
+          '         where h.id = any ($1) and h.day = any ($2) and i.image is not null'
+          '         group by c.relation) as t'
+     into images using change_ids, days;
+  select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, s.keys_query, document.key_type,
+                                                           format('$1::pg_catalog.json -> %L', c.relation::oid))), ' union ')
+    into statement
+    from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
+   where s.document = document_id and s.keys_query is not null and images -> c.relation::oid::text is not null;
+  if statement is not null then
+    perform set_config('search_path', document.search_path, true);
+    perform rowrelay.queue_documents(document_id, statement, images::text);
+    perform set_config('search_path', path_before, true);
+  end if;
+end
+$$;
+-- Purpose:    queues all documents that the first of a document's tables has keys for
+-- Parameters: document
+-- Result:     how many
+-- Errors:     the column that held the keys is gone; row-level security hides rows of that table
+create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
+declare
+  relation   regclass;
+  key_column text;
+  key_type   oid;
+begin
+  select c.relation, (rowrelay.attribute_names(c.relation, array[s.key_column]))[1], d.key_type
+    into relation, key_column, key_type
+    from rowrelay.document d
+    join rowrelay.document_source s on s.document = d.target and s.position = 1
+    join rowrelay.capture c on c.id = s.capture
+   where d.target = document_id;
+  if key_column is null then
+    raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
+      hint = 'Drop the document, and add it with another column.';
+  end if;
+  perform rowrelay.check_sees_all(relation);
+  return rowrelay.queue_documents(document_id, format(
+    'select distinct %s from %s as r where r.%I is not null and $1::text is null',
+    rowrelay.document_key_text(format('r.%I', key_column), key_type), relation, key_column), null);
+end
+$$;
+-- Purpose:    notes documents that their target refused: each gets a change of its own in the log, so that it can be retried
+-- Parameters: document; [{"key", "attempts", "sqlstate", "message", "detail"}]
+create or replace function rowrelay.refuse_documents(document_id integer, refused json) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  with refused as materialized (
+    select * from json_to_recordset(refuse_documents.refused)
+                    as r(key text, attempts integer, sqlstate text, message text, detail text)
+  ), gone as (
+    delete from rowrelay.refusal f
+     using rowrelay.document d, refused r
+     where d.target = document_id and f.target = d.target and f.capture = d.capture
+       and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
+  ), logged as (
+    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name, client_addr, new_row)
+    select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
+           current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
+      from refused r, rowrelay.document d where d.target = document_id
+    returning id, day, capture, key, new_row
+  )
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
+                                message, detail)
+  select t.id, l.id, rowrelay.lane_number(t.id, mod(hashtext(l.key) & 2147483647, t.lanes / 2)), l.day,
+         pg_column_size(l.new_row), l.capture, l.key, rowrelay.text_hash(l.key), 'error', r.attempts, r.sqlstate,
+         r.message, r.detail
+    from logged l
+    join refused r on r.key = l.key
+    join rowrelay.target t on t.id = document_id;
+end
+$$;
+-- Purpose:    has documents built anew: those with these keys, or all that the first of its tables has keys for. They
+--             wait behind what live changes make stale.
+-- Parameters: name; keys (null: all)
+-- Result:     how many are queued
+-- Errors:     no such document
+create or replace function rowrelay.rebuild(document text, keys text[] default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  document_id integer := rowrelay.document_id(document);
+begin
+  if keys is null then
+    return rowrelay.queue_all_documents(document_id);
+  end if;
+  return rowrelay.queue_documents(document_id, format(
+    'select distinct %s from unnest($1::%s[]) as k where k is not null',
+    rowrelay.document_key_text('k', d.key_type), rowrelay.document_key_type(d.key_type)), keys::text)
+    from rowrelay.document d where d.target = document_id;
+end
+$$;
+-- Purpose:    finds out what a document's query gives and reads, without running it
+-- Parameters: name, for messages; query; name and type of the key
+-- Result:     columns: [{"name", "type"}] in their order; is_json: the one column is the document; reads: tables
+-- Errors:     it is no query, or does not give the key
+create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
+                                                         out columns jsonb, out is_json boolean, out reads regclass[])
+language plpgsql as $$
+declare
+  made       regclass;
+  words      text;
+  hint_words text;
+begin
+  if query !~ E'\\$1(?!\\d)' then
+    raise exception 'the query of document "%" does not use $1', name using errcode = 'invalid_parameter_value',
+      hint = '$1 is the array of the keys that are to be built, as in: where o.id = any ($1)';
+  end if;
+  begin
+    -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
+    execute format('create temporary view rowrelay_document_check as %s',
+                   regexp_replace(query, E'\\$1(?!\\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+  exception when others then
+    get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
+    raise exception 'the query of document "%" cannot be run: %', name, words
+      using errcode = sqlstate, hint = coalesce(nullif(hint_words, ''), format('In it, $1 is of type %s[].', key_type));
+  end;
+  made := 'pg_temp.rowrelay_document_check'::regclass;
+  reads := array(select rowrelay.read_tables(made));
+  select jsonb_agg(jsonb_build_object('name', a.attname,
+                     'type', case when t.typnamespace = 'pg_catalog'::regnamespace or e.typnamespace = 'pg_catalog'::regnamespace
+                                  then format_type(a.atttypid, a.atttypmod)
+                                  -- types that people made are not sure to be there at the target
+                                  when b.typtype = 'b' and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
+                                  else 'text' end) order by a.attnum),
+         count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
+    into columns, is_json
+    from pg_attribute a
+    join pg_type t on t.oid = a.atttypid
+    join pg_type b on b.oid = rowrelay.base_type(t.oid)
+    left join pg_type e on e.oid = t.typelem and t.typelem <> 0 and t.typcategory = 'A'
+   where a.attrelid = made and a.attnum > 0;
+  drop view pg_temp.rowrelay_document_check;
+  if not is_json and not columns @> jsonb_build_array(jsonb_build_object('name', key_name)) then
+    raise exception 'the query of document "%" does not give its key "%"', name, key_name
+      using errcode = 'undefined_column',
+            hint = 'It gives: ' || (select string_agg(c ->> 'name', ', ') from jsonb_array_elements(columns) as c) || '.';
+  end if;
+end
+$$;
+-- Purpose:    what the planner thinks of building documents: its cost, and which large tables it would read as a whole
+-- Parameters: query; type of the keys; a query that gives keys, such as those that are there
+-- Result:     cost, in the planner's units; whole_tables: those of more than some thousand rows; null when there are no keys
+create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text, out cost numeric,
+                                                  out whole_tables text)
+language plpgsql as $$
+declare
+  keys text;
+  plan json;
+begin
+  execute format('select array_agg(k)::text from (%s) as q(k)', keys_query) into keys;
+  if keys is null then
+    return;
+  end if;
+  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])', replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
+     into plan;
+  cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
+  with recursive node(plan) as (
+    select plan #> '{0,Plan}'
+    union all
+    select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
+  )
+  select string_agg(distinct format('%I', n.plan ->> 'Relation Name'), ', ') into whole_tables
+    from node n
+    join pg_class c on c.oid = to_regclass(quote_ident(n.plan ->> 'Relation Name'))
+   where n.plan ->> 'Node Type' = 'Seq Scan' and c.reltuples > 5000;
+end
+$$;
+-- Purpose:    names a document: rows or JSON that a query builds from several tables, kept fresh at a target. Tables that
+--             are not captured yet are captured. Documents of rows that are there already are built by
+--             rowrelay.rebuild(), or the command backfill.
+-- Parameters: name: its own, and that of the table at the target unless into_table is another
+--             target: where it goes
+--             key: the column of the query's result that tells documents apart
+--             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
+--             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
+--               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
+--               are. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: an update of other columns changes no document.
+--             create_table: make the table, and columns it lacks
+--             search: columns of it whose words can be searched: makes a column "search" with an index
+--             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
+--               know the document when it is there
+-- Result:     its id
+-- Errors:     no such target, or one that keeps every change; a query that cannot be run; sources that do not fit.
+--             Warnings: tables that the query reads and no source names; tables that it would read as a whole.
+create or replace function rowrelay.add_document(
+  name text, target text, key text, query text, sources text[], into_table text default null,
+  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as who builds documents reads the queries
+declare
+  delivers_to rowrelay.target;
+  source      record;
+  root        record;
+  column_type regtype;
+  tables      regclass[] := '{}';
+  captured    rowrelay.capture;
+  checked     record;
+  key_type    regtype;
+  own_target  integer;
+  own_capture integer;
+  changed     integer[] := '{}';
+  statement   text := regexp_replace(query, E'[;\\s]+$', '');
+  is_table    boolean;
+  build       text;
+  columns     jsonb;
+  one         record;
+  thousand    record;
+  missing     text;
+begin
+  perform rowrelay.check_target_name(name);
+  select t.* into delivers_to from rowrelay.target t where t.id = rowrelay.target_id(add_document.target);
+  if exists (select from rowrelay.document d where d.target = delivers_to.id) then
+    raise exception '"%" is a document, not a target', add_document.target using errcode = 'invalid_parameter_value';
+  end if;
+  if delivers_to.options ->> 'mode' = 'append' then
+    raise exception 'target "%" keeps every change, so it cannot hold documents', add_document.target
+      using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
+  end if;
+  if coalesce(cardinality(sources), 0) = 0 then
+    raise exception 'document "%" is built from nothing', name using errcode = 'invalid_parameter_value',
+      hint = 'Name its tables as TABLE:COLUMN or TABLE:QUERY.';
+  end if;
+  is_table := delivers_to.url ~ '^postgres';
+
+  select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
+  if root.key_column is null then
+    raise exception '"%" is a query, but the first source has to be TABLE:COLUMN', sources[1]
+      using errcode = 'invalid_parameter_value', hint = 'Its column holds all the keys there are.';
+  end if;
+  select rowrelay.base_type(a.atttypid)::regtype into key_type
+    from pg_attribute a where a.attrelid = root.relation and a.attnum = root.key_column;
+  if key_type <> all ('{int2,int4,int8,oid,numeric,text,varchar,bpchar,name,uuid,date}'::regtype[])
+     or not rowrelay.key_is_exact(root.relation, array[root.key_column]) then
+    raise exception 'documents cannot be told apart by a key of type %', key_type using errcode = 'invalid_parameter_value',
+      hint = 'The key may be an integer, a numeric, a text, a uuid or a date.';
+  end if;
+
+  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
+  columns := case when checked.is_json
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1))) -- with -1 it is bpchar, not char(1)
+                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type', 'jsonb')) else '[]' end
+                  else checked.columns end;
+  if search is not null then
+    select string_agg(format('"%s"', s), ', ') into missing
+      from unnest(search) as s
+     where not exists (select from jsonb_array_elements(columns) as c
+                        where c ->> 'name' = s and c ->> 'type' ~ '^(text|character|json|jsonb|name)');
+    if missing is not null or not is_table then
+      raise exception 'document "%" cannot be searched by %', name, coalesce(missing, 'columns')
+        using errcode = 'invalid_parameter_value',
+              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; the target has to be a PostgreSQL database.';
+    end if;
+    columns := columns || jsonb_build_object('name', 'search', 'index', 'gin', 'type',
+      format('tsvector generated always as (%s) stored',
+             (select string_agg(case when c ->> 'type' ~ '^json' then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
+                                     else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
+                from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
+  end if;
+  -- The first mention of $1 says its type.
+  build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
+    when checked.is_json then
+      format(E'select %s, %s from (%s\n) as d(j)', rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+             case when is_table
+                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', d.j)', key)
+                  else 'd.j' end, statement)
+    else
+      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d', rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+    end;
+
+  for source in
+    select p.*, u.text
+      from unnest(sources) with ordinality as u(text, position)
+      cross join lateral rowrelay.document_source_parts(u.text) as p
+     order by u.position
+  loop
+    if source.key_column is not null then
+      select rowrelay.base_type(a.atttypid)::regtype into column_type
+        from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
+      -- Equal keys have to have equal texts, in all tables.
+      if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
+                                          or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
+        raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
+          using errcode = 'datatype_mismatch', hint = 'Write TABLE:QUERY, with a query that gives keys for the rows of "changed".';
+      end if;
+    else
+      begin
+        execute format('create temporary view rowrelay_keys_check as %s',
+                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
+        execute 'drop view pg_temp.rowrelay_keys_check';
+      exception when others then
+        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
+          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
+      end;
+    end if;
+    -- all that triggers will be attached to
+    captured.relation := source.relation;
+    tables := tables || rowrelay.captured_tables(captured);
+  end loop;
+  select string_agg(r::text, ', ') into missing from unnest(checked.reads) as r where r <> all (tables);
+  if missing is not null then
+    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
+  end if;
+  select c.* into one from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+  if one.cost is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+  end if;
+  if one.whole_tables is not null then
+    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
+  end if;
+
+  -- All that takes time has been done: from here to the commit writers of these tables wait. In one go, so that none of
+  -- them is kept locked while another cannot be had.
+  perform rowrelay.lock_tables(array(select u.relation from unnest(tables) with ordinality as u(relation, position)
+                                      group by u.relation order by min(u.position)), 'share row exclusive', lock_wait);
+
+  insert into rowrelay.target as t (name, url, options, lanes)
+  values (add_document.name, delivers_to.url, '{}', 128)
+  returning t.id into own_target;
+  perform rowrelay.add_lanes(own_target);
+  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact, exclude_columns, mask,
+                                     before, capture_origin, released_at)
+  values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
+  returning c.id into own_capture;
+  insert into rowrelay.route (capture, target, into_table, create_table, from_id)
+  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table, rowrelay.last_change_id());
+  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path, build_query, columns)
+  values (own_target, delivers_to.id, own_capture, key, key_type, statement,
+          -- "$user" is somebody else where it is built
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'), build, columns);
+
+  for source in
+    select p.*, u.position, u.text
+      from unnest(sources) with ordinality as u(text, position)
+      cross join lateral rowrelay.document_source_parts(u.text) as p
+     order by u.position
+  loop
+    select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
+    if not found then
+      perform rowrelay.capture_table(source.relation, lock_wait => lock_wait);
+      select c.* into captured from rowrelay.capture c where c.relation = source.relation and c.released_at is null;
+    end if;
+    if source.key_column = any (captured.exclude_columns)
+       or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
+      raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
+        using errcode = 'invalid_parameter_value', hint = 'Capture the table with that column.';
+    end if;
+    if captured.row_filter is not null then
+      raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
+    end if;
+    insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
+    values (own_target, source.position, captured.id, source.key_column,
+            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);
+    changed := changed || captured.id;
+  end loop;
+  perform rowrelay.check_indexes(delivers_to.id);
+  perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
+  return own_target;
+exception when unique_violation then
+  raise exception 'there is a target or document "%" already', name using errcode = 'duplicate_object',
+    hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
+end
+$$;
+-- Purpose:    ends a document: its tables no longer queue for it, and what is queued is dropped. What it made at the target
+--             stays there.
+-- Parameters: name
+-- Errors:     no such document
+create or replace function rowrelay.drop_document(name text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform rowrelay.document_id(name);
+  perform rowrelay.drop_target(name);
+end
+$$;
+-- Purpose:    what tells rows apart where the texts of their keys do not: equal keys have equal hashes, by the types'
+--             own idea of equality. Different keys may have the same.
+-- Parameters: captures and keys, in pairs
+-- Result:     for each different pair the hash. It is 0 when it cannot be told: the table is gone, its key was altered,
+--             or the key is made of parts that are domains, whose CHECKs are not ours to run. Such a row may be any of
+--             the table.
+create or replace function rowrelay.row_hashes(captures integer[], keys text[])
+returns table (capture integer, key text, hash bigint)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  captured rowrelay.capture;
+  of_one   text[];
+  hashes   bigint[];
+begin
+  for captured in select c.* from rowrelay.capture c where c.id = any (captures) loop
+    of_one := array(select distinct w.key from unnest(captures, keys) as w(capture, key) where w.capture = captured.id);
+    begin
+      if rowrelay.has_domain_parts(captured.relation, captured.key_columns) then
+        hashes := array(select 0 from unnest(of_one));
+      else
+        execute format('select array_agg(coalesce(nullif(%s, 0), 1)::bigint order by g.n) '
+                       'from unnest($1) with ordinality as g(key, n) '
+                       'cross join lateral (select wanted.* from %s) as wanted',
+                       rowrelay.hash_expression(captured.id, captured.relation, captured.key_columns, 'wanted'),
+                       rowrelay.parsed_keys(captured, 'array[g.key]'))
+           into hashes using of_one;
+      end if;
+    exception when others then
+      hashes := array(select 0 from unnest(of_one));
+    end;
+    return query select captured.id, o.key, coalesce(o.hash, 0) from unnest(of_one, hashes) as o(key, hash);
+  end loop;
+end
+$$;
+-- Purpose:    whether two keys are one, by the types' own idea of equality
+-- Parameters: capture; two keys as the log has them
+-- Result:     null when it cannot be told, because the table is gone or its key was altered
+create or replace function rowrelay.is_same_key(capture_id integer, one text, other text) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  capture rowrelay.capture;
+  is_same boolean;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  if rowrelay.has_domain_parts(capture.relation, capture.key_columns) then
+    return null;
+  end if;
+  execute format('select %s from (select wanted.* from %s) as one, (select wanted.* from %s) as other',
+                 rowrelay.same_key(capture, 'one', 'other'),
+                 rowrelay.parsed_keys(capture, 'array[$1]'), rowrelay.parsed_keys(capture, 'array[$2]'))
+     into is_same using one, other;
+  return is_same;
+exception when others then
+  return null;
+end
+$$;
+-- Purpose:    queues those of some rows that are there, as snapshots, for one target. A row that somebody is writing at
+--             this moment is not waited for.
+-- Parameters: capture; target; keys as the log has them; problem: why there can be no image, which the change says instead
+-- Result:     how many were queued
+-- Errors:     lock_not_available: somebody is writing one of them; whatever a row makes fail
+create or replace function rowrelay.requeue_present(capture rowrelay.capture, target rowrelay.target, keys text[],
+                                                    problem text default null) returns bigint
+language plpgsql as $$
+declare
+  condition text := format('exists (select from %s where %s)',
+                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'), rowrelay.same_key(capture, 'new', 'wanted'));
+  part      regclass;
+  queued    bigint;
+  last_id   bigint;
+  total     bigint := 0;
+begin
+  for part in
+    select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
+  loop
+    execute rowrelay.snapshot_statement(capture, target, part, condition, false, problem) into queued, last_id;
+    total := total + queued;
+  end loop;
+  return total;
+end
+$$;
+-- Purpose:    queues those of some rows that are not there, as deleted, for one target. Such a row cannot be locked, so
+--             somebody may just be bringing it. Therefore the delete gets an id first; then all transactions are waited for
+--             that were writing to the table by then, because theirs could have a smaller one; then the rows' lanes are
+--             kept from being claimed, so that nothing with a larger id is delivered before this is committed; and then
+--             the rows are looked for again.
+-- Parameters: capture; target; keys as the log has them; patience: how long to wait for those who write
+-- Result:     how many were queued
+-- Errors:     lock_not_available: somebody goes on writing to the table for longer than that
+create or replace function rowrelay.requeue_absent(capture rowrelay.capture, target rowrelay.target, keys text[],
+                                                   patience interval) returns bigint
+language plpgsql as $$
+declare
+  give_up_at constant timestamptz := clock_timestamp() + patience;
+  -- Of other columns than the key's nobody knows what they were: then it has to be a barrier.
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
+  lane_is_known constant boolean := lane_columns <@ capture.key_columns;
+  is_there   text; -- conditions and expressions on what parsed_keys gives
+  lane_of    text;
+  old_row    text;
+  absent     text[];
+  ids        bigint[];
+  lanes      integer[];
+  writers    text[];
+  holders    text;
+  queued     bigint;
+begin
+  is_there := format('exists (select from %s as new where %s%s)', capture.relation,
+                     rowrelay.same_key(capture, 'new', 'wanted'), ' and ' || rowrelay.filter_condition(capture));
+  old_row := rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns),
+                               'wanted');
+  lane_of := case when lane_is_known
+                  then format('%s + mod(%s & 2147483647, %s)', rowrelay.lane_number(target.id, 0),
+                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'), target.lanes)
+                  else rowrelay.lane_number(target.id, -1)::text end;
+
+  execute format('select array(select u.key from %s where not %s)', rowrelay.parsed_keys(capture, '$1'), is_there)
+     into absent using keys;
+  if absent = '{}' then
+    return 0;
+  end if;
+  lock table only rowrelay.change in row exclusive mode; -- before the ids are taken: see rowrelay.writers()
+  ids := array(select nextval('rowrelay.change_id') from unnest(absent));
+  writers := rowrelay.backfill_writers(capture);
+  while writers && rowrelay.backfill_writers(capture) loop
+    if clock_timestamp() > give_up_at then
+      select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
+        from pg_stat_activity a
+       where a.pid in (select l.pid from pg_locks l where l.virtualtransaction = any (writers));
+      raise exception 'somebody who writes to table % has not ended within %', capture.relation, patience
+        using errcode = 'lock_not_available', detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
+              hint = 'Nothing was queued. Try again later.';
+    end if;
+    perform pg_sleep(0.01);
+  end loop;
+
+  if lane_is_known then
+    execute format('select array(select distinct %s from %s order by 1)', lane_of, rowrelay.parsed_keys(capture, '$1'))
+       into lanes using absent;
+  else
+    lanes := rowrelay.lanes_of(target.id);
+  end if;
+  perform rowrelay.lock_lanes(lanes);
+  execute format(
+    'with gone as materialized ('
+      'select d.id, %s as key, %s as lane, %s as old_row '
+        'from unnest($2, $3) as d(key, id) join (%s) on u.key = d.key where not %s), '
+    'logged as ('
+      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, '
+                                   'old_row, caveat) '
+      'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, '
+             'rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), g.old_row, '
+             'json_build_object(''target'', $6) from gone g) '
+    'insert into rowrelay.queue (change_id, lane, day, bytes) '
+    'select g.id, g.lane, rowrelay.partition_day(), pg_column_size(g.old_row) from gone g',
+    rowrelay.key_expression(capture.relation, capture.key_columns, 'wanted'), lane_of, old_row,
+    rowrelay.parsed_keys(capture, '$1'), is_there)
+    using absent, absent, ids, capture.id, rowrelay.actor(), target.id;
+  get diagnostics queued = row_count;
+  return queued;
+end
+$$;
+-- Purpose:    queues rows of a captured table again for one target, as they are now: a row that is there as a snapshot, one
+--             that is not as deleted. `rowrelay verify --repair` calls it for rows that differ. To be called by itself, not
+--             in a longer transaction: until it is committed the rows cannot be written, nor their lanes delivered.
+-- Parameters: relation; target; keys as the log has them: the text of a single column, a JSON array of several;
+--             patience: how long to wait for others who write to the table, where rows are not there
+-- Result:     how many rows were queued; one that somebody is just writing is left out, because that change will tell of it
+-- Errors:     the table is not captured, has no key, or does not go there; no such target; row-level security
+--             hides some of its rows; a key that its type does not read; lock_not_available: somebody goes on writing to the table for longer than that
+create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
+set row_security = off as $$
+declare
+  capture rowrelay.capture;
+  goes_to rowrelay.target;
+  key     text;
+  queued  bigint;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'rows can be queued again in a transaction that is read committed only'
+      using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
+  end if;
+  -- A crash must not take ids back that targets have seen.
+  perform set_config('synchronous_commit', 'on', true);
+  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation and c.released_at is null for share;
+  if capture.id is null then
+    capture := rowrelay.captured(relation);
+  end if;
+  -- Not locked: a batch in flight may have to change it before it lets go of a lane that we wait for.
+  select t.* into goes_to from rowrelay.target t where t.name = requeue.target and t.dropped_at is null;
+  if goes_to.id is null then
+    perform rowrelay.target_id(target);
+  end if;
+  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id and r.until_id is null) then
+    raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
+      hint = 'View rowrelay.captures shows where each table goes.';
+  end if;
+  if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
+    raise exception 'table % is just being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+  end if;
+  if cardinality(rowrelay.live_key(capture)) = 0 then
+    raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
+      detail = 'Its rows cannot be told apart, so none of them can be queued again.';
+  end if;
+  if capture.lane_state is distinct from rowrelay.lane_state(capture) then
+    raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
+      hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
+  end if;
+
+  -- A row that is hidden is not one to be deleted at the target.
+  perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
+
+  keys := array(select distinct k from unnest(keys) as k where k is not null);
+  -- Those that are locked come last, so that they are locked for a moment only.
+  queued := rowrelay.requeue_absent(capture, goes_to, keys, patience);
+  begin
+    queued := queued + rowrelay.requeue_present(capture, goes_to, keys);
+  exception when lock_not_available or data_exception or program_limit_exceeded or internal_error then
+    foreach key in array keys loop
+      begin
+        queued := queued + rowrelay.requeue_present(capture, goes_to, array[key]);
+      exception
+        when lock_not_available then
+          null;
+        when data_exception or program_limit_exceeded or internal_error then
+          queued := queued + rowrelay.requeue_present(capture, goes_to, array[key], sqlerrm);
+      end;
+    end loop;
+  end;
+  if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return queued;
+end
+$$;
+-- Purpose:    queues changes of the log again for a target that takes changes as such (events, lines, append): after the
+--             receiver lost them, or because it came later than they did. They are delivered in their order, before
+--             whatever is queued and younger. A target that holds a state has no use for it: what it lacks is brought by
+--             rowrelay.requeue() or rowrelay.backfill().
+--             One transaction, or a younger change of a key could come before an older one.
+-- Parameters: target; since, until: when they were captured; relation: only of this table
+-- Result:     how many changes were queued; what is queued already, or was refused and not settled, is left where it is
+-- Errors:     no such target; it holds a state; nothing goes there, or not this table
+create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(), relation regclass default null)
+returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  goes_to  rowrelay.target;
+  capture  rowrelay.capture;
+  change   rowrelay.change;
+  hashes   record;
+  lane     integer;
+  hash     integer;
+  first_id bigint;
+  queued   bigint := 0;
+begin
+  if since is null or until is null then
+    raise exception 'since when, and until when, are changes to be delivered again?' using errcode = 'null_value_not_allowed';
+  end if;
+  select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
+  if rowrelay.keeps_state(goes_to) then
+    raise exception 'target "%" holds the last state, so old changes are of no use there', target
+      using errcode = 'invalid_parameter_value',
+            hint = format('Bring rows that are missing or different: rowrelay verify %s --repair', target);
+  end if;
+  if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+                  where r.target = goes_to.id and r.until_id is null and c.released_at is null
+                    and (replay.relation is null or c.relation = replay.relation)) then
+    raise exception '% to target "%"', coalesce(format('table %s does not go', relation), 'no table goes'), target
+      using errcode = 'undefined_object', hint = format('Send it there first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
+  end if;
+
+  -- Nobody has a batch in hand, or takes one, while older changes are put before it.
+  perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
+
+  for capture in
+    select c.* from rowrelay.route r join rowrelay.capture c on c.id = r.capture
+     where r.target = goes_to.id and r.until_id is null and c.released_at is null
+       and (replay.relation is null or c.relation = replay.relation)
+  loop
+    for change in
+      select h.* from rowrelay.change h
+       where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
+         and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
+         and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
+         -- it may be queued in another lane than it would be queued in now
+         and not exists (select from rowrelay.queue q
+                          where q.change_id = h.id
+                            and q.lane between rowrelay.lane_number(goes_to.id, -1) and rowrelay.lane_number(goes_to.id, 1023))
+    loop
+      hash := null;
+      if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
+        select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
+        -- What leaves a lane, or may do so, is a barrier, as it was when it was captured.
+        if not rowrelay.can_change_lane(capture) then
+          hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
+        elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
+          hash := hashes.new_hash;
+        end if;
+      end if;
+      lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      values (change.id, lane, change.day, -- as large as they are when they are read, and not as they are stored
+              coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
+      on conflict do nothing;
+      if found then
+        queued := queued + 1;
+        first_id := least(first_id, change.id);
+      end if;
+    end loop;
+  end loop;
+  if queued > 0 then
+    perform rowrelay.rewind(goes_to.id, first_id);
+  end if;
+  return queued;
+end
+$$;
+-- Purpose:    whether everything that one snapshot sees is seen by another one too
+-- Parameters: the later; the earlier
+create or replace function rowrelay.snapshot_includes(later pg_snapshot, earlier pg_snapshot) returns boolean
+language sql immutable as $$
+  select pg_snapshot_xmax(earlier) <= pg_snapshot_xmax(later)
+     and not exists (select from pg_snapshot_xip(later) as running(xid) where pg_visible_in_snapshot(running.xid, earlier))
+$$;
+-- Purpose:    SQL for whether a change was there at a moment: committed in a snapshot, or, of a time, in a transaction of
+--             which nothing was captured later. No half of a transaction is ever shown.
+-- Parameters: at: a time, or null; seen: a snapshot, or null; unfinished: transactions that were captured partly by then
+-- Result:     a condition on a row of rowrelay.change, or rowrelay.truncation, that is called h
+create or replace function rowrelay.counts_at(at timestamptz, seen pg_snapshot, unfinished xid8[]) returns text
+language sql stable as $$
+  select case
+    when seen is not null then format('pg_catalog.pg_visible_in_snapshot(h.txid, %L)', seen)
+    when unfinished = '{}' then format('h.captured_at <= %L', at)
+    else format('(h.captured_at <= %L and h.txid <> all (%L::pg_catalog.xid8[]))', at, unfinished)
+  end
+$$;
+-- Purpose:    ends a statement that needs the image of a row which the log has not
+-- Parameters: relation; key, null: it is not known; the change that is too late, or that has no image
+-- Result:     none
+-- Errors:     no_data_found, always
+create or replace function rowrelay.missing_image(relation regclass, key text, change_id bigint) returns json
+language plpgsql stable as $$
+begin
+  if key is null then
+    raise exception 'it is not in the log which row of table % change % is about', relation, change_id
+      using errcode = 'no_data_found',
+            detail = (select 'It could not be captured: ' || (h.caveat ->> 'problem') || '.' from rowrelay.readable_change h where h.id = change_id),
+            hint = 'Ask for a later moment, or for one row.';
+  end if;
+  raise exception 'what row % of table % was before change % is not in the log', key, relation, change_id
+    using errcode = 'no_data_found',
+          detail = 'That change is the first of it, or follows one that could not be captured, and the row before it was not kept.',
+          hint = 'Tables that are captured with before => ''full'', or were empty then, have no such gaps.';
+end
+$$;
+-- Purpose:    ends a statement in which a row of a table without a key was taken away more often than it was there
+-- Parameters: relation; the row
+-- Errors:     no_data_found, always
+create or replace function rowrelay.missing_row(relation regclass, row_text text) returns integer
+language plpgsql stable as $$
+begin
+  raise exception 'the log of table % does not fit the table', relation
+    using errcode = 'no_data_found',
+          detail = format('It says that a row was written that is not there any more: %s.', left(row_text, 200)),
+          hint = 'Rows were changed without being captured: by a partition that was detached, or with rowrelay.skip.';
+end
+$$;
+-- Purpose:    a row image with its columns under other names
+-- Parameters: image; names of json columns in it that are given as text; names as they are in it; what each is to be
+--             called, null: left out, as is what has no name here
+-- Result:     the image; the text columns under their new names
+create or replace function rowrelay.rename_image(image json, texts text[], was text[], becomes text[], out renamed json,
+                                                 out renamed_texts text[])
+language sql immutable as $$
+  select (select coalesce(json_object_agg(b.name, e.value), '{}')
+            from json_each(image) as e
+            join unnest(was, becomes) as b(was, name) on b.was = e.key and b.name is not null),
+         array(select b.name from unnest(was, becomes) as b(was, name) where b.was = any (texts) and b.name is not null)
+$$;
+-- Purpose:    SQL for the value that a masked column shows in the past of a table
+-- Parameters: mask: JSON value; type and type modifier of the column
+-- Result:     an expression of that type; null when the type does not take the mask
+create or replace function rowrelay.mask_value(mask json, type oid, modifier integer) returns text
+language plpgsql stable as $$
+declare
+  value text;
+begin
+  if rowrelay.base_type(type) in ('json'::regtype, 'jsonb'::regtype) then
+    return format('%L::%s', mask, format_type(type, modifier));
+  end if;
+  execute format('select x.v::text from json_to_record($1) as x(v %s)', format_type(type, modifier))
+     into value using json_build_object('v', mask);
+  return format('%L::%s', value, format_type(type, modifier));
+exception when others then
+  return null;
+end
+$$;
+-- Purpose:    the table that a row type is of
+-- Parameters: type
+-- Errors:     it is of no table
+create or replace function rowrelay.table_of(type regtype) returns regclass
+language plpgsql stable as $$
+declare
+  relation regclass := (select c.oid from pg_type t join pg_class c on c.oid = t.typrelid
+                         where t.oid = type and c.relkind in ('r', 'p', 'v', 'm', 'f'));
+begin
+  if relation is null then
+    raise exception 'type % is not that of a table''s rows', type using errcode = 'wrong_object_type',
+      hint = 'Give null of the table''s type: select * from rowrelay.as_of(null::shop.orders, now());';
+  end if;
+  return relation;
+end
+$$;
+-- Purpose:    refuses questions about the past that the log cannot answer
+-- Parameters: relation; its capture, null: it was never captured; shape with which the log begins; at: a time, or null;
+--             seen: a snapshot, or null
+-- Errors:     the table is not captured; the caller may not read all of it; the moment is before the log begins
+create or replace function rowrelay.check_past(relation regclass, capture rowrelay.capture, begun rowrelay.shape,
+                                               at timestamptz, seen pg_snapshot) returns void
+language plpgsql stable as $$
+declare
+  parent  regclass;
+  reaches boolean;
+begin
+  if capture.id is null or begun.id is null then
+    select c.relation into parent from rowrelay.capture c
+     where c.released_at is null and c.relation <> check_past.relation and check_past.relation = any (rowrelay.captured_tables(c));
+    raise exception 'table % is not captured', relation
+      using errcode = 'undefined_object',
+            hint = case when parent is not null then format('It is captured together with %s: ask for that.', parent)
+                        else format('Its past begins with: select rowrelay.capture_table(%L);', relation) end;
+  end if;
+  if capture.released_at is not null then
+    raise exception 'table % is not captured any more', relation
+      using errcode = 'undefined_object', detail = 'What it is now has no connection with what the log says of it.',
+            hint = 'What was captured is in rowrelay.history.';
+  end if;
+  if not has_table_privilege(relation, 'select') or row_security_active(relation) then
+    raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
+      detail = 'Its past can be read by who may read all of its rows.';
+  end if;
+  if (at is null) = (seen is null) then
+    raise exception 'the moment is null' using errcode = 'null_value_not_allowed';
+  end if;
+
+  if seen is null then
+    reaches := at >= capture.log_since;
+  else
+    if not rowrelay.snapshot_includes(pg_current_snapshot(), seen) then
+      raise exception 'snapshot % is not in the past', seen using errcode = 'invalid_parameter_value',
+        detail = format('This statement sees %s.', pg_current_snapshot()),
+        hint = 'It must be of this server, and not later than what this transaction can see.';
+    end if;
+    reaches := pg_visible_in_snapshot(begun.txid, seen)
+      and (capture.log_since <= begun.noticed_at -- else something was removed, and only what is left can tell
+           or exists (select from rowrelay.readable_change h
+                       where h.capture = capture.id and h.captured_at >= capture.log_since and pg_visible_in_snapshot(h.txid, seen)));
+  end if;
+  if not reaches then
+    raise exception 'the log of table % begins at %', relation, capture.log_since
+      using errcode = 'invalid_parameter_value',
+            detail = case when seen is null then format('It does not say what was there at %s.', at)
+                          else 'That snapshot was taken before, or there is nothing left of the log that shows that it was not.' end,
+            hint = 'Ask for a later moment. Changes that the log holds from before are in rowrelay.history.';
+  end if;
+end
+$$;
+-- Purpose:    the last tick before a moment: what it does not show as committed, and only that, may come after the moment
+-- Parameters: at: a time, or null; seen: a snapshot, or null
+-- Result:     from_id, from_day: changes after the moment have larger ids, and are in this partition or a later one;
+--             both as low as can be when there is no tick that helps
+create or replace function rowrelay.past_tick(at timestamptz, seen pg_snapshot, out from_id bigint, out from_day date)
+language plpgsql stable as $$
+declare
+  tick rowrelay.tick;
+begin
+  if seen is not null then
+    select t.* into tick from rowrelay.tick t
+     where pg_snapshot_xmax(t.snapshot) <= pg_snapshot_xmin(seen)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+  else
+    -- in the order in which they were taken, should the clock have been set back
+    select t.* into tick from rowrelay.tick t
+     where t.id < coalesce((select min(l.id) from rowrelay.tick l where l.taken_at > at), 9223372036854775807)
+     order by t.id desc limit 1;
+  end if;
+  from_id := coalesce(least(tick.low, (select min(f) from unnest(tick.writers_from) as f)), 0);
+  from_day := coalesce(tick.open_from, '-infinity');
+end
+$$;
+-- Purpose:    whether a transaction of which something was captured by a time went on after it
+-- Parameters: txid; at
+create or replace function rowrelay.is_unfinished(txid xid8, at timestamptz) returns boolean
+language plpgsql stable as $$
+declare
+  last   record;
+  answer boolean;
+begin
+  -- it was over at a tick that was taken by then
+  if (select t.taken_at
+        from generate_series(0, (select t.era from rowrelay.tick t order by t.id desc limit 1)) as this(era)
+        cross join lateral (
+          select t.* from rowrelay.tick t
+           where t.era = this.era
+             and pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+           order by pg_snapshot_xmax(t.snapshot), t.id limit 1) as t
+       order by pg_snapshot_xmax(t.snapshot), t.id limit 1) <= at then
+    return false;
+  end if;
+  -- one transaction writes one change after the other
+  select f.change_id, f.day into last from rowrelay.changes_of_transaction(txid) as f order by f.change_id desc limit 1;
+  execute format('select h.captured_at > $1 from rowrelay.readable_change h where h.id = %s and h.day = %L', last.change_id, last.day)
+     into answer using at;
+  return answer;
+end
+$$;
+-- Purpose:    of the changes of one row, the few on which it depends what the row was at a moment: the last that had
+--             happened, and the first that had not. Everything else is then asked of these, and not of all partitions
+--             in which the row was ever changed.
+-- Parameters: capture; after_id: changes up to this id do not count; log_since: what had happened is told only by changes
+--             that were captured since; at: a time, or null; seen: a snapshot, or null; key
+-- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
+create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz, at timestamptz,
+                                                seen pg_snapshot, key text,
+                                                out ids bigint[], out days date[], out unfinished xid8[])
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  found      bigint[];
+  found_days date[];
+  all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
+  change     record;
+  is_settled boolean := seen is not null; -- whether the unfinished are all known
+  chosen     bigint[] := '{null,null,null,null}'; -- first and last; and again of those that say what the row is
+  on_days    date[] := '{null,null,null,null}';
+begin
+  unfinished := '{}';
+  select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found, found_days, all_days
+    from rowrelay.candidates(array[(past_of_key.capture).id], past_of_key.key) as f;
+  for change in
+    select h.id, h.day, h.txid, h.captured_at, h.says
+      from unnest(found, found_days) as f(id, day)
+      cross join lateral (
+        select c.*,
+               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd' and c.caveat -> 'target' is null as says
+          from rowrelay.readable_change c
+         where c.id = f.id and c.day = f.day and c.day = any (all_days) offset 0) as h
+     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key and h.op in ('i', 'u', 'd', 's')
+     order by h.id desc
+  loop
+    if not is_settled and change.captured_at <= at and change.txid <> all (unfinished) then
+      if rowrelay.is_unfinished(change.txid, at) then
+        unfinished := unfinished || change.txid;
+      else
+        is_settled := true; -- those before were over when it wrote
+      end if;
+    end if;
+    for n in 1..case when change.says then 2 else 1 end loop
+      if not (case when seen is not null then pg_visible_in_snapshot(change.txid, seen)
+                   else change.captured_at <= at and change.txid <> all (unfinished) end) then
+        chosen[n * 2 - 1] := change.id;
+        on_days[n * 2 - 1] := change.day;
+      elsif chosen[n * 2] is null and change.captured_at >= log_since then
+        chosen[n * 2] := change.id;
+        on_days[n * 2] := change.day;
+      end if;
+    end loop;
+  end loop;
+  ids := array(select distinct c from unnest(chosen) as c where c is not null);
+  days := array(select distinct d from unnest(on_days) as d where d is not null);
+end
+$$;
+-- Purpose:    what is known of a moment in the past of a table: where in the log to look, what counts as having happened,
+--             and what truncates do to it
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
+-- Result:     see rowrelay.past
+-- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that moment
+create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text) returns rowrelay.past
+language plpgsql stable as $$
+declare
+  past       rowrelay.past;
+  capture    rowrelay.capture;
+  begun      rowrelay.shape;
+  pruned     boolean;
+  unfinished xid8[] := '{}';
+  emptied    bigint;
+  unknown    bigint;
+  told       record;
+  since      text;
+begin
+  select c.* into capture from rowrelay.capture c where c.relation = past_of.relation order by c.id desc limit 1;
+  select s.* into begun from rowrelay.shape s where s.capture = capture.id and s.begins order by s.id desc limit 1;
+  perform rowrelay.check_past(relation, capture, begun, at, seen);
+  pruned := capture.log_since > begun.noticed_at;
+
+  past.capture := capture;
+  past.begun := begun;
+  past.shape := rowrelay.current_shape(capture);
+  past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
+  if key is not null then
+    select * into told from rowrelay.past_of_key(past.capture, begun.from_id, case when pruned then capture.log_since else '-infinity' end,
+                                                 at, seen, key);
+    unfinished := told.unfinished;
+    past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', told.ids, told.days);
+    past.recent := past.log;
+  else
+    select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
+    past.recent := past.log || ' and ' || since;
+    if seen is null then
+      execute format('select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where o.captured_at <= %L '
+                     'and o.txid in (select h.txid from rowrelay.readable_change h where %s and h.captured_at > %L)',
+                     past.recent, at, since, at)
+         into unfinished;
+    end if;
+  end if;
+  past.counts := rowrelay.counts_at(at, seen, unfinished);
+
+  execute format(
+    'select max(h.change_id) filter (where h.is_known and h.condition is null and h.captured_at >= $3 and %1$s), '
+    '       max(h.change_id) filter (where not h.is_known and %1$s), '
+    '       min(h.change_id) filter (where not %1$s) '
+    '  from rowrelay.readable_truncation h where h.capture = $1 and h.change_id > $2', past.counts)
+    into emptied, unknown, past.cut_at
+   using capture.id, begun.from_id, case when pruned then capture.log_since else '-infinity' end;
+  past.complete := emptied is not null or (begun.was_empty and not pruned);
+  past.known := coalesce(emptied, begun.from_id);
+  if unknown > past.known then
+    past.known := unknown;
+    past.complete := false;
+  end if;
+  if pruned then
+    -- an older one may have been followed by one that is gone
+    past.log := past.log || format(' and h.captured_at >= %L', capture.log_since);
+  end if;
+  return past;
+end
+$$;
+-- Purpose:    SQL for how to read row images of a captured table, whatever its columns were called when they were made
+-- Parameters: past
+-- Result:     statement: what can stand behind WITH as shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes): number
+--             in order; last change id that may have it; as in rowrelay.shape, with names sorted as well; what each is
+--             called now, null: what it held is not to be shown, or is no more.
+--             last_from: changes with a larger id have the last of them, last_n; is_plain: there is only one, and all that
+--             it names is called so now
+create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint, out last_n integer, out is_plain boolean)
+language plpgsql stable as $$
+declare
+  capture    rowrelay.capture := past.capture;
+  now_shape  rowrelay.shape := past.shape;
+  last_shape rowrelay.shape;
+begin
+  select s.* into last_shape from rowrelay.shape s where s.capture = (past.capture).id order by s.id desc limit 1;
+  with noted as (
+    select s.* from rowrelay.shape s where s.capture = (past.capture).id and s.id >= (past.begun).id
+    union all
+    -- an alteration that nobody has noticed yet
+    select now_shape.*
+     where (now_shape.numbers, now_shape.names, now_shape.masks::text)
+           is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
+  ), numbered as (
+    select s.*, row_number() over w as n, coalesce(lead(s.from_id) over w, 9223372036854775807) as until_id,
+           array(select a.attname::text
+                   from unnest(s.numbers, s.names) with ordinality as u(number, name, position)
+                   left join pg_attribute a
+                          on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+                         and a.attnum <> all (now_shape.hidden)
+                         and now_shape.masks -> a.attname is null
+                         and (s.masks -> u.name is null or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                  order by u.position) as becomes
+      from noted s
+    window w as (order by s.id)
+  )
+  select 'values ' || string_agg(
+           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], %L::pg_catalog.text[], '
+                  '%L::pg_catalog.int2[], %L::pg_catalog.text[])', s.n, s.until_id, s.altered_by, s.numbers, s.names,
+                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden, s.becomes),
+           ', ' order by s.n),
+         (array_agg(s.from_id order by s.n desc))[1], max(s.n), count(*) = 1 and bool_and(s.names = s.becomes)
+    into statement, last_from, last_n, is_plain
+    from numbered s;
+  last_from := coalesce(last_from, 9223372036854775807);
+end
+$$;
+-- Purpose:    SQL for the columns of a captured table as as_of() shows them: what is left out of the log is null in all
+--             rows, and what is masked shows its mask in all, so that one cannot see by them whether a row has changed.
+-- Parameters: past
+-- Result:     present: expressions on a row called new of the table; past_row: the same on r (a record read from an image,
+--             image and texts (its json columns that are given as text); base: record of what columns that an image has
+--             not are to show, on the shape s, null: nothing
+create or replace function rowrelay.past_columns(past rowrelay.past, out present text, out past_row text, out base text)
+language plpgsql stable as $$
+declare
+  capture   rowrelay.capture := past.capture;
+  now_shape rowrelay.shape := past.shape;
+begin
+  select string_agg(coalesce(w.fixed, format('new.%I', a.attname)), ', ' order by a.attnum),
+         string_agg(coalesce(w.fixed,
+                             case when w.is_json then format(
+                               'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
+                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> %1$L)::pg_catalog.text::%3$s '
+                               'else (i.r).%2$I end', a.attname, a.attname, w.type) end,
+                             format('(i.r).%I', a.attname)), ', ' order by a.attnum),
+         -- what a row shows that was not written since the column was added
+         'row(' || string_agg(
+           case when a.attmissingval is null or w.fixed is not null then 'null::' || w.type
+                else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
+                            a.attnum, a.attnum, (a.attmissingval::text::text[])[1], w.type) end, ', ' order by a.attnum)
+         || format(')::%s', capture.relation)
+    into present, past_row, base
+    from pg_attribute a
+   cross join lateral (
+     select format_type(a.atttypid, a.atttypmod) as type,
+            rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype) as is_json,
+            case when a.attnum = any (now_shape.hidden) then 'null::' || format_type(a.atttypid, a.atttypmod)
+                 when now_shape.masks -> a.attname is not null
+                 then coalesce(rowrelay.mask_value(now_shape.masks -> a.attname, a.atttypid, a.atttypmod),
+                               'null::' || format_type(a.atttypid, a.atttypmod)) end as fixed) as w
+   where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
+  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and a.attmissingval is not null) then
+    base := format('null::%s', capture.relation);
+  end if;
+end
+$$;
+-- Purpose:    SQL for the shape that an image in the log has. The columns' names in it tell, and mostly their order does:
+--             it is that of their numbers. Only where a column was dropped and one of its name made anew at the end, both
+--             between two looks at the table, is it guessed by the age of the transaction that wrote.
+-- Parameters: expressions for image, change id and transaction
+-- Result:     an expression: n of shape; null when the image has not all columns (of a deleted row only the key is kept,
+--             if nothing else was asked for)
+create or replace function rowrelay.past_shape_of(image text, change_id text, txid text) returns text
+language sql immutable as $$
+  select format($sql$(
+      select s.n from shape s, (select array(select pg_catalog.json_object_keys(%1$s)) as names offset 0) as k
+       where %2$s <= s.until_id
+         and (s.names = k.names or s.sorted = array(select u.name from unnest(k.names) as u(name) order by u.name collate "C"))
+       order by s.names = k.names desc, s.altered_by <= %3$s desc, case when s.altered_by <= %3$s then -s.n else s.n end
+       limit 1)$sql$, image, change_id, txid)
+$$;
+-- Purpose:    SQL that makes rows of a captured table out of images in the log, whatever its columns were called then
+-- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows id,
+--             key, n, image, caveat; those without n cannot be read; condition on a row called i with id and record r
+-- Result:     a SELECT of the table's columns; it needs rowrelay.past_shapes() in WITH
+create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,
+                                                condition text default 'true') returns text
+language plpgsql stable as $$
+declare
+  texts text := '''{}''::pg_catalog.text[]';
+begin
+  if exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype)) then
+    texts := 'array(select pg_catalog.json_array_elements_text(x.caveat -> ''text_columns''))';
+  end if;
+  return format($sql$
+    select %1$s
+      from (select x.id, pg_catalog.json_populate_record(%2$s, f.image) as r, f.image, f.texts
+              from (select w.id, coalesce(w.n, 1) as n, w.caveat,
+                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id) else w.image end as image
+                      from (%3$s) as w) as x
+              join shape s on s.n = x.n
+             cross join lateral (
+               select x.image, %4$s where s.becomes = s.names
+               union all
+               select f.renamed, f.renamed_texts from rowrelay.rename_image(x.image, %4$s, s.names, s.becomes) as f
+                where s.becomes is distinct from s.names) as f(image, texts)
+            offset 0) as i
+     where %6$s$sql$, columns, base, source, texts, capture.relation::oid, condition);
+end
+$$;
+-- Purpose:    refuses to go back from a table that was truncated after the caller's snapshot was taken: TRUNCATE is the one
+--             change that a snapshot does not hide, so the table would show what the log does not know yet
+-- Parameters: capture
+-- Errors:     serialization_failure
+create or replace function rowrelay.check_present(capture rowrelay.capture) returns void
+language plpgsql stable as $$
+declare
+  tables   constant regclass[] := rowrelay.captured_tables(capture);
+  relation regclass;
+begin
+  execute format('select from %s limit 0', capture.relation); -- locks it and all partitions: nobody truncates from here on
+  -- one is as the snapshot sees it, the other as it is
+  select c.oid into relation from pg_class c
+   where c.oid = any (tables) and c.relkind = 'r' and c.relfilenode <> pg_relation_filenode(c.oid)
+   limit 1;
+  if relation is not null then
+    raise exception 'table % was truncated, or rewritten, since this transaction sees the database', relation
+      using errcode = 'serialization_failure', hint = 'Try again, in a new transaction.';
+  end if;
+end
+$$;
+-- Purpose:    SQL for the rows that a captured table has now, as far as they are captured
+-- Parameters: capture; columns: present of rowrelay.past_columns()
+-- Result:     a SELECT of them, from a row called new, that ends in a WHERE which can be continued
+-- Errors:     as rowrelay.check_present(); the triggers with the row filter are gone
+create or replace function rowrelay.past_present(capture rowrelay.capture, columns text) returns text
+language plpgsql stable as $$
+declare
+  passes text := 'true';
+begin
+  perform rowrelay.check_present(capture);
+  if capture.row_filter is not null then
+    -- as the trigger reads it, whatever search_path or names were then
+    select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into passes
+      from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
+    if passes is null then
+      raise exception 'table % has lost its triggers', capture.relation
+        using errcode = 'object_not_in_prerequisite_state', hint = 'Capture it again: run rowrelay capture.';
+    end if;
+  end if;
+  return format('select %s from %s as new where %s', columns, capture.relation, passes);
+end
+$$;
+-- Purpose:    SQL for whether a row that is read from an image was still there at the moment, as far as truncates of single
+--             partitions go
+-- Parameters: past
+-- Result:     a condition on a row called i with id, of the change that the image is from, and record r
+create or replace function rowrelay.past_truncated(past rowrelay.past) returns text
+language plpgsql stable as $$
+declare
+  condition text;
+begin
+  execute format($sql$
+    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id, h.condition,
+             -- the condition has the names of then
+             (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
+                from (select s.numbers, s.names from rowrelay.shape s
+                       where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s
+               cross join lateral unnest(s.numbers, s.names) as u(number, name)
+                join pg_attribute a on a.attrelid = $3 and a.attnum = u.number and not a.attisdropped)),
+           ' and ')
+      from rowrelay.readable_truncation h
+     where h.capture = $1 and h.change_id > $2 and h.condition is not null and %s$sql$, past.counts)
+    into condition
+   using (past.capture).id, past.known, (past.capture).relation;
+  return coalesce(condition, 'true');
+end
+$$;
+-- Purpose:    the statement that gives a table with a key as it was. Backwards from now: a row that has not changed since
+--             the moment is as the table has it. Of one that has, the first change after the moment says whether it was
+--             there, and what it was if the row before was kept; if not, the last change before the moment does.
+--             After a truncate there is nothing to go back from: then it is built from what the log says of each row,
+--             which takes a log that begins with an empty table.
+-- Parameters: past; only_row: condition on the one row that is asked for, called new, null: all rows
+-- Result:     a SELECT of the table's columns
+create or replace function rowrelay.past_keyed(past rowrelay.past, only_row text default null) returns text
+language plpgsql stable as $$
+declare
+  capture  rowrelay.capture := past.capture;
+  shapes   record;
+  columns  record;
+  said     text;
+  changes  constant text := '(h.op in (''i'', ''u'') or h.op = ''s'' and h.new_row is not null '
+                            'or h.op = ''d'' and h.caveat -> ''target'' is null)';
+begin
+  select * into shapes from rowrelay.past_shapes(past);
+  select * into columns from rowrelay.past_columns(past);
+  said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from, shapes.last_n,
+                 rowrelay.past_shape_of('b.new_row', 'b.id', 'b.txid'));
+  if past.cut_at is not null then
+    return format($sql$
+      with shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes) as (%1$s),
+      last_before as materialized (
+        select distinct on (h.key) h.id, h.txid, h.key, h.op, h.new_row, h.caveat
+          from %2$s and %3$s and h.id > %4$s and %5$s
+         order by h.key, h.id desc)
+      %6$s$sql$,
+      shapes.statement, past.log, past.counts, past.known, changes,
+      rowrelay.past_images(capture, columns.past_row, columns.base, format(
+        'select b.id, b.key, case when b.key is not null then %s end as n, b.new_row as image, b.caveat '
+        'from last_before b where b.op <> ''d'' or b.key is null', said), rowrelay.past_truncated(past)));
+  end if;
+
+  return format($sql$
+    with shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes) as (%1$s),
+    first_after as materialized (
+      select distinct on (h.key) h.id, h.txid, h.key, h.op, h.old_row, h.new_row, h.caveat
+        from %2$s and not %3$s and %4$s
+       order by h.key, h.id),
+    told as materialized (
+      select t.*, case when t.key is not null then %5$s end as n
+        from (select a.id, a.txid, a.key, a.caveat, case a.op when 's' then a.new_row else a.old_row end as image
+                from first_after a where a.op <> 'i' or a.key is null) as t),
+    last_before as materialized (
+      select distinct on (h.key) h.id, h.txid, h.key, h.op, h.new_row, h.caveat
+        from %6$s and %3$s and h.id > %7$s and %4$s
+         and exists (select from told t where t.n is null)
+         and (h.key is null or h.key in (select t.key from told t where t.n is null))
+       order by h.key, h.id desc),
+    said as materialized (
+      select t.id, t.key, b.new_row as image, b.caveat,
+             -- one that could not be told from others may have been of this row
+             case when b.id > coalesce((select u.id from last_before u where u.key is null), 0) then %8$s end as n
+        from told t left join last_before b on b.key = t.key
+       where t.n is null and b.op is distinct from 'd')
+    %9$s
+       and not exists (select from first_after a where a.key = %10$s)
+    union all
+    %11$s
+    union all
+    %12$s$sql$,
+    shapes.statement, past.recent, past.counts, changes, rowrelay.past_shape_of('t.image', 't.id', 't.txid'),
+    past.log, past.known, said,
+    concat_ws(' and ', rowrelay.past_present(capture, columns.present), only_row),
+    rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
+    rowrelay.past_images(capture, columns.past_row, columns.base,
+                         'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
+    rowrelay.past_images(capture, columns.past_row, columns.base, 'select s.id, s.key, s.n, s.image, s.caveat from said s'));
+end
+$$;
+-- Purpose:    the statement that gives a table without a key as it was. Its rows are told apart by all they hold, so they
+--             are counted: as many of each as there are now, and for every change since the moment one less of the row
+--             after it and one more of the row before. After a truncate it is counted forwards from when nothing was there.
+-- Parameters: past
+-- Result:     a SELECT of the table's columns
+create or replace function rowrelay.past_keyless(past rowrelay.past) returns text
+language plpgsql stable as $$
+declare
+  capture  rowrelay.capture := past.capture;
+  shapes   record;
+  columns  record;
+  forwards boolean := past.cut_at is not null;
+  changes  text;
+  rows     text[] := '{}';
+  part     record;
+begin
+  select * into shapes from rowrelay.past_shapes(past);
+  select * into columns from rowrelay.past_columns(past);
+  changes := case when forwards then format('%s and %s and h.id > %s', past.log, past.counts, past.known)
+                  else format('%s and not %s', past.recent, past.counts) end || ' and h.op in (''i'', ''u'', ''d'')';
+  if not forwards then
+    rows := array[format('select row(p.*)::%s as r, 1 as weight from (%s) as p', capture.relation,
+                         rowrelay.past_present(capture, columns.present))];
+  end if;
+  for part in
+    select * from (values ('new_row', '''d''', case when forwards then 1 else -1 end),
+                          ('old_row', '''i''', case when forwards then -1 else 1 end)) as v(image, without, weight)
+  loop
+    rows := rows || format('select row(p.*)::%s, %s from (%s) as p', capture.relation, part.weight,
+      rowrelay.past_images(capture, columns.past_row, columns.base, format(
+        'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where c.op <> %s',
+        rowrelay.past_shape_of('c.' || part.image, 'c.id', 'c.txid'), part.image, part.without),
+        case when forwards then rowrelay.past_truncated(past) else 'true' end));
+  end loop;
+  return format($sql$
+    with shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes) as (%1$s),
+    changes as materialized (
+      select h.id, h.txid, h.op, h.key, h.old_row, h.new_row, h.caveat from %2$s),
+    counted as materialized (
+      select (pg_catalog.array_agg(w.r))[1] as r, sum(w.weight)::pg_catalog.int4 as weight
+        from (%3$s) as w
+       group by w.r::pg_catalog.text
+      having sum(w.weight) <> 0)
+    select (c.r).*
+      from counted c
+     cross join pg_catalog.generate_series(1, case when c.weight > 0 then c.weight
+                                                   else rowrelay.missing_row(%4$s, c.r::pg_catalog.text) end)$sql$,
+    shapes.statement, changes, array_to_string(rows, E'\n union all\n'), capture.relation::oid);
+end
+$$;
+-- Purpose:    one row of a captured table, by its key
+-- Parameters: relation; key: as the log has it, the text of a single column, a JSON array of several
+-- Result:     the key as the log spells it; condition on a row called new of the table: that it is the one
+-- Errors:     the table is not captured, or has no key; a key that its type does not read
+create or replace function rowrelay.past_row(relation regclass, inout key text, out condition text)
+language plpgsql stable as $$
+declare
+  capture rowrelay.capture;
+begin
+  select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
+  if cardinality(rowrelay.live_key(capture)) = 0 then
+    raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
+      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, ...);', relation);
+  end if;
+  if capture.id is not null then
+    execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
+                   rowrelay.key_expression(relation, capture.key_columns, 'wanted'), rowrelay.parsed_keys(capture, 'array[$3]'))
+       into key, condition
+      using rowrelay.parsed_keys(capture, format('array[%L]', key)), rowrelay.same_key(capture, 'new', 'wanted'), key;
+  end if;
+end
+$$;
+-- Purpose:    what is known of one row when its table was truncated after the moment: a change of it between the two says
+--             what it was, as if there were no truncate
+-- Parameters: past of that one row; its key
+-- Result:     past, in which the truncate is left out if it is of no matter
+-- Errors:     no_data_found: the truncate is all there is of the row
+create or replace function rowrelay.past_before_cut(past rowrelay.past, key text) returns rowrelay.past
+language plpgsql stable as $$
+declare
+  is_told boolean;
+begin
+  if past.cut_at is null then
+    return past;
+  end if;
+  execute format('select exists (select from %s and not %s and h.id < %s and h.op in (''i'', ''u'', ''d'', ''s''))',
+                 past.recent, past.counts, past.cut_at) into is_told;
+  if is_told then
+    past.recent := past.recent || format(' and h.id < %s', past.cut_at);
+    past.cut_at := null;
+    return past;
+  end if;
+  execute format('select exists (select from %s and %s and h.id > %s and h.op in (''i'', ''u'', ''d'', ''s''))',
+                 past.log, past.counts, past.known) into is_told;
+  if not is_told and not past.complete then
+    raise exception 'what row % of table % was before change % is not in the log', key, (past.capture).relation, past.cut_at
+      using errcode = 'no_data_found', detail = 'That is when the table was truncated. The row had not changed since the log begins, if it was there.';
+  end if;
+  return past;
+end
+$$;
+-- Purpose:    the statement that gives a captured table, or one of its rows, as it was at a moment
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
+-- Result:     a SELECT of the table's columns. It ends with no_data_found when the log does not say what a row was.
+-- Errors:     as rowrelay.past_of(); no_data_found: the table was truncated since; a key that its type does not read
+create or replace function rowrelay.past_statement(relation regclass, at timestamptz, seen pg_snapshot, key text default null)
+returns text language plpgsql stable as $$
+declare
+  past     rowrelay.past;
+  only_row record;
+begin
+  if key is null then
+    past := rowrelay.past_of(relation, at, seen, null);
+    if past.cut_at is not null and not past.complete then
+      raise exception 'table % was truncated by change %, and what was in it before is not all in the log', relation, past.cut_at
+        using errcode = 'no_data_found',
+              detail = 'Rows that had not changed since the log begins are lost.',
+              hint = 'rowrelay.row_as_of() knows of single rows.';
+    end if;
+    return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past) else rowrelay.past_keyless(past) end;
+  end if;
+
+  select * into only_row from rowrelay.past_row(relation, key);
+  past := rowrelay.past_of(relation, at, seen, only_row.key);
+  return rowrelay.past_keyed(rowrelay.past_before_cut(past, only_row.key), only_row.condition);
+end
+$$;
+-- Purpose:    the rows of a captured table as they were at a moment
+-- Parameters: null of the table's row type; at: a time, or null; seen: a snapshot, or null; key: of the one row that is
+--             asked for, null: all
+-- Result:     its rows, in no order
+-- Errors:     as rowrelay.past_statement(); no_data_found: the log does not say what a row was;
+--             serialization_failure: changes were dropped meanwhile
+create or replace function rowrelay.past_rows(relation anyelement, at timestamptz, seen pg_snapshot, key text default null)
+returns setof anyelement
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on set jit = off as $$
+declare
+  message text;
+  detail  text;
+  hint    text;
+begin
+  if key is not null then
+    perform set_config('enable_seqscan', 'off', true); -- a day that has no statistics yet looks small
+  end if;
+  return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
+  if not rowrelay.sees_log() then
+    raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
+      detail = 'What was found may lack some of them.', hint = 'Ask again, in a new transaction.';
+  end if;
+exception when no_data_found then
+  -- once more, without a statement of a hundred lines as its context
+  get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint;
+  raise exception '%', message using errcode = 'no_data_found', detail = detail, hint = hint;
+end
+$$;
+-- Purpose:    a captured table as it was at a time:  select * from rowrelay.as_of(null::shop.orders, '2026-03-01 12:00')
+--             A transaction counts when all that was captured of it was written by then; by a clock nobody can say when it
+--             was committed. What must be exact while others write is told by a snapshot: rowrelay.as_of_snapshot().
+--             Columns are those of now: one that was added later shows what a row shows that was not written since, what
+--             is left out of the log is null, and what is masked shows its mask, in all rows.
+-- Parameters: null of the table's row type; at
+-- Result:     its rows, in no order
+-- Errors:     as rowrelay.past_rows()
+create or replace function rowrelay.as_of(relation anyelement, at timestamptz) returns setof anyelement
+language sql stable as $$
+  select * from rowrelay.past_rows(relation, at, null)
+$$;
+-- Purpose:    a captured table as a transaction saw it that had this snapshot (pg_current_snapshot()), exactly, also while
+--             others were writing; see rowrelay.as_of()
+-- Parameters: null of the table's row type; seen
+-- Result:     its rows, in no order
+-- Errors:     as rowrelay.past_rows()
+create or replace function rowrelay.as_of_snapshot(relation anyelement, seen pg_snapshot) returns setof anyelement
+language sql stable as $$
+  select * from rowrelay.past_rows(relation, null, seen)
+$$;
+-- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of(null::shop.orders, '42', ...)
+-- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
+--             at: a time, see rowrelay.as_of()
+-- Result:     the row; none when it was not there
+-- Errors:     as rowrelay.past_rows()
+create or replace function rowrelay.row_as_of(relation anyelement, key text, at timestamptz) returns setof anyelement
+language sql stable as $$
+  select * from rowrelay.past_rows(relation, at, null, coalesce(key, ''))
+$$;
+-- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of_snapshot(null::shop.orders, '42', ...)
+-- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
+--             seen: a snapshot, see rowrelay.as_of_snapshot()
+-- Result:     the row; none when it was not there
+-- Errors:     as rowrelay.past_rows()
+create or replace function rowrelay.row_as_of_snapshot(relation anyelement, key text, seen pg_snapshot) returns setof anyelement
+language sql stable as $$
+  select * from rowrelay.past_rows(relation, null, seen, coalesce(key, ''))
+$$;
+-- Purpose:    what the table looked like to a change: by what names its images have their columns
+-- Parameters: change; image
+-- Result:     null: not known
+create or replace function rowrelay.image_shape(change rowrelay.change, image json) returns rowrelay.shape
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select noted.shape
+    from (select s as shape, coalesce(lead(s.from_id) over (order by s.id), 9223372036854775807) as until_id
+            from rowrelay.shape s where s.capture = change.capture) as noted
+    cross join (select array(select json_object_keys(image)) as names) as k
+   where change.id <= noted.until_id and k.names <@ (noted.shape).names
+   -- of a deleted row there may be only the key; else the names tell, and where they do not, the age
+   order by cardinality((noted.shape).names) = cardinality(k.names) desc, (noted.shape).altered_by <= change.txid desc,
+            case when (noted.shape).altered_by <= change.txid then -(noted.shape).id else (noted.shape).id end
+   limit 1
+$$;
+-- Purpose:    the values of a row image as text, each such that the column's type reads it back exactly, whatever the
+--             settings of the session that does
+-- Parameters: capture; change; which of its images, null for none
+-- Result:     {column: text, or null} of those columns of the image that can be written, by the names of now; null for null
+-- Errors:     values were left out or masked that are not now; the image has a column of which
+--             nobody knows what became of it
+create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp
+set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
+declare
+  relation    regclass := capture.relation;
+  shape       rowrelay.shape;
+  becomes     text[];
+  renamed     record;
+  text_columns text[] := array(select json_array_elements_text(change.caveat -> 'text_columns'));
+  expressions text;
+  names       text[];
+  unknown     text;
+  texts       text[];
+begin
+  if image is null then
+    return null;
+  end if;
+  shape := rowrelay.image_shape(change, image);
+  if exists (select from rowrelay.current_shape(capture) as n
+              where not (shape.hidden <@ n.hidden)
+                 or exists (select from json_object_keys(shape.masks) as m(name)
+                             where n.masks -> (select a.attname from pg_attribute a
+                                                where a.attrelid = relation and a.attnum = shape.numbers[array_position(shape.names, m.name)]
+                                                  and not a.attisdropped)::text is null)) then
+    raise exception 'change % of table % was captured with other columns left out or masked than now', change.id, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the row right by hand.';
+  end if;
+  becomes := rowrelay.attribute_names(relation, shape.numbers);
+  if becomes <> shape.names then
+    select r.* into renamed from rowrelay.rename_image(image, text_columns, shape.names, becomes) as r;
+    image := renamed.renamed;
+    text_columns := renamed.renamed_texts;
+  end if;
+  select string_agg(format('"%s"', e.key), ', ') into unknown
+    from json_object_keys(image) as e(key)
+   where not exists (select from pg_attribute a
+                      where a.attrelid = relation and a.attname = e.key and a.attnum > 0 and not a.attisdropped);
+  if unknown is not null then
+    raise exception 'table % has no column % any more, which the log has values of', relation, unknown
+      using errcode = 'undefined_column',
+            hint = 'It was renamed or dropped since: give it that name for as long as it takes, or set the row right by hand.';
+  end if;
+
+  select array_agg(a.attname::text order by a.attnum),
+         string_agg(
+           case
+             when a.base in ('json'::regtype, 'jsonb'::regtype) then
+               -- the very text of it, where a JSON null is one of the image
+               format(case when a.attname = any (text_columns)
+                           then '$1 ->> %1$L'
+                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
+             when a.base = 'money'::regtype then
+               format('($1 ->> %L)::money::numeric::text', a.attname)
+             when json_typeof(image -> a.attname) in ('array', 'object') then
+               format('r.%I::text', a.attname)
+             else
+               format('$1 ->> %L', a.attname)
+           end, ', ' order by a.attnum)
+    into names, expressions
+    from (select p.attname, p.attnum, rowrelay.base_type(p.atttypid) as base
+            from pg_attribute p
+           where p.attrelid = relation and p.attnum > 0 and not p.attisdropped and p.attgenerated = ''
+             and p.attname in (select json_object_keys(image))) as a;
+  if names is null then
+    return '{}';
+  end if;
+  execute format('select array[%s]::text[] from json_populate_record(null::%s, $1) as r', expressions, relation)
+    into texts using image;
+  return jsonb_object(names, texts);
+end
+$$;
+-- Purpose:    a value as it stands in a statement: 'paid'::text
+-- Parameters: relation; column; text as rowrelay.row_texts() gives it, null for null
+-- Result:     SQL that means the same whatever the session's settings
+create or replace function rowrelay.typed_literal(relation regclass, column_name text, value text) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select quote_nullable(value)
+         || case when rowrelay.base_type(a.atttypid) = 'money'::regtype then '::numeric' else '' end
+         || '::' || format_type(a.atttypid, a.atttypmod)
+    from pg_attribute a
+   where a.attrelid = relation and a.attname = column_name and not a.attisdropped
+$$;
+-- Purpose:    SQL for "this row is there, and is just so": its key, which finds it, and all values that the log knows,
+--             byte by byte (*=), because = takes 1.0 for 1.00, and is missing for some types
+-- Parameters: capture; values, see rowrelay.row_texts(); name of the row in the statement
+-- Result:     condition; of a table without a key only the values
+create or replace function rowrelay.row_condition(capture rowrelay.capture, texts jsonb, row_name text,
+                                                  key_only boolean default false) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with compared as (
+    select a.attname, a.attnum, u.position, rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname) as literal
+      from pg_attribute a
+      left join unnest(rowrelay.live_key(capture)) with ordinality as u(number, position) on u.number = a.attnum
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped and texts ? a.attname::text
+       -- what is masked is not what the row has
+       and not (u.number is null and (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text))
+  )
+  select concat_ws(' and ',
+    (select string_agg(format('%I.%I %s %s', row_name, c.attname, coalesce(e.operator, '='), c.literal), ' and ' order by c.position)
+       from compared c
+       left join pg_attribute a on a.attrelid = capture.relation and a.attnum = c.attnum
+       left join lateral (
+         select format('operator(%I.%s)', n.nspname, o.oprname) as operator
+           from pg_opclass k
+           join pg_am m on m.oid = k.opcmethod and m.amname = 'btree'
+           join pg_amop p on p.amopfamily = k.opcfamily and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+                         and p.amopstrategy = 3
+           join pg_operator o on o.oid = p.amopopr
+           join pg_namespace n on n.oid = o.oprnamespace and n.nspname <> 'pg_catalog'
+          where k.opcdefault and k.opcintype = rowrelay.base_type(a.atttypid)) as e on true
+      where c.position is not null),
+    (select format('row(%s)::record *= row(%s)::record', string_agg(format('%I.%I', row_name, c.attname), ', ' order by c.attnum),
+                   string_agg(c.literal, ', ' order by c.attnum))
+       from compared c
+      where not key_only and (c.position is null or not capture.key_is_exact)
+     having count(*) > 0))
+$$;
+-- Purpose:    whether an image of a deleted row is all of it, rather than just its key (rowrelay.key_row)
+-- Parameters: capture; values, see rowrelay.row_texts()
+-- Result:     true also for an image from before columns were added: those have higher numbers than all that it has
+create or replace function rowrelay.is_whole_row(capture rowrelay.capture, image jsonb) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with wanted as (
+    select a.attnum, a.attname in (select jsonb_object_keys(image)) as is_there,
+           a.attnum = any (capture.key_columns || rowrelay.document_columns(capture.id)) as is_always_there
+      from pg_attribute a, rowrelay.image_columns(capture) as i
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+       and (i.keep is null or a.attname = any (i.keep)) and a.attname <> all (i.leave_out)
+  )
+  select (bool_or(w.is_there and not w.is_always_there) or bool_and(w.is_there))
+     and not bool_or(not w.is_there and w.attnum < (select max(t.attnum) from wanted t where t.is_there))
+    from wanted w
+$$;
+-- Purpose:    whether the images of a change are what the row was: nulls in place of what was redacted are not
+-- Parameters: change; its capture
+-- Errors:     values of it were redacted
+create or replace function rowrelay.check_not_redacted(change rowrelay.change, capture rowrelay.capture) returns void
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if change.caveat -> 'redacted' is not null then
+    raise exception 'the log does not hold any more what row % of table % was', change.key, capture.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = format('Of change %s, columns %s were redacted.', change.id,
+                            (select string_agg(c, ', ') from json_array_elements_text(change.caveat -> 'redacted') as c));
+  end if;
+end
+$$;
+-- Purpose:    the row as it was before an update or a delete: the image that was kept of it, else the one that the change
+--             before it left
+-- Parameters: the change; its capture; the change of the row before this one, null: the log has none
+-- Result:     see rowrelay.row_texts()
+-- Errors:     the log holds neither
+create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture,
+                                               latest rowrelay.change) returns jsonb
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  kept jsonb := rowrelay.row_texts(capture, change, change.old_row);
+begin
+  if kept is not null and (change.op = 'u' or rowrelay.is_whole_row(capture, kept)) then
+    return kept;
+  end if;
+  if latest.capture = change.capture and latest.new_row is not null then
+    perform rowrelay.check_not_redacted(latest, capture);
+    return rowrelay.row_texts(capture, latest, latest.new_row) || coalesce(kept, '{}');
+  end if;
+  raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
+    using errcode = 'object_not_in_prerequisite_state',
+          detail = 'No image of the row before was kept, and the change before this one is not in the log.',
+          hint = format('For changes to come, have it kept: rowrelay capture %s --before', rowrelay.full_name(capture.relation));
+end
+$$;
+-- Purpose:    whether a row that was deleted and one that was inserted right after it are one row, updated: they have the
+--             same key, or differ in nothing but the key, or others follow the row when its key is updated
+-- Parameters: capture; step that brings the old one back; step that takes the new one away
+create or replace function rowrelay.is_same_row(capture rowrelay.capture, gone rowrelay.undo_step, come rowrelay.undo_step)
+returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select gone.capture = come.capture and cardinality(k.names) > 0
+     and (gone.be_key = come.was_key
+          or (gone.be - k.names = come.was - k.names
+              or exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = capture.relation and c.confupdtype = 'c'))
+             -- such a key is never updated
+             and not exists (select from pg_attribute a
+                              where a.attrelid = capture.relation and a.attname = any (k.names) and a.attidentity = 'a'))
+    from (select rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture))) as k(names)
+$$;
+-- Purpose:    what it takes to undo changes, one step each, in their order. A delete and the insert right after it are one
+--             step when they are one row: that is how an update of a key is captured, or one that moves a row to another
+--             partition.
+-- Parameters: changes of one transaction
+-- Result:     steps; without what happened to no row (snapshots, barriers, refreshed documents)
+-- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes
+create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  pair    record;
+  change  rowrelay.change;
+  capture rowrelay.capture;
+  step    rowrelay.undo_step;
+  last    rowrelay.undo_step;
+  steps   rowrelay.undo_step[] := '{}';
+begin
+  for pair in
+    -- what was before: as this transaction left it, else as the last one before it did
+    with given as materialized (
+      select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
+        from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
+    ), wanted as materialized (
+      select array_agg((g.change).id order by (g.change).id) as ids, array_agg(k.relation order by (g.change).id) as relations,
+             array_agg((g.change).key order by (g.change).id) as keys
+        from given g join rowrelay.capture k on k.id = (g.change).capture
+       where (g.previous).id is null and (g.change).key is not null
+         and ((g.change).op = 'u' and (g.change).old_row is null or (g.change).op = 'd')
+    ), former as materialized (
+      select w.ids[l.position] as id, l.change_id, l.day
+        from wanted w
+       cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
+    )
+    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous else h.former end as previous
+      from given g
+      left join former f on f.id = (g.change).id
+      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h on true
+     order by (g.change).id
+  loop
+    change := pair.change;
+    if capture.id is distinct from change.capture then
+      select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
+      if not exists (select from pg_class r where r.oid = capture.relation) then
+        raise exception 'change % cannot be undone: table % is gone', change.id, capture.relation_name
+          using errcode = 'undefined_table';
+      end if;
+    end if;
+    if change.op = 't' then
+      raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
+        using errcode = 'object_not_in_prerequisite_state',
+              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, time before).',
+                            capture.relation, capture.relation);
+    elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
+      raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
+        using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
+    end if;
+    perform rowrelay.check_not_redacted(change, capture);
+
+    step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
+    if change.op <> 'd' then
+      step.was_key := change.key;
+      step.was := rowrelay.row_texts(capture, change, change.new_row);
+    end if;
+    if change.op <> 'i' then
+      step.be_key := change.key;
+      step.be := rowrelay.row_before(change, capture, pair.previous);
+    end if;
+    if change.op = 'i' and last.was is null and last.be is not null and rowrelay.is_same_row(capture, last, step) then
+      step.first_id := last.first_id;
+      step.be_key := last.be_key;
+      step.be := last.be;
+      steps[cardinality(steps)] := step;
+    else
+      steps := steps || step;
+    end if;
+    last := step;
+  end loop;
+  return steps;
+end
+$$;
+-- Purpose:    the tables whose rows a deleted row would take along, or leave without a reference (ON DELETE CASCADE,
+--             SET NULL, SET DEFAULT)
+-- Parameters: relation; names of the referenced row and of the one that refers, in the statement
+-- Result:     table; condition
+create or replace function rowrelay.rows_that_would_follow(relation regclass, row_name text, child_name text,
+                                                           out child regclass, out condition text) returns setof record
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select k.conrelid::regclass,
+         (select string_agg(format('%I.%I = %I.%I', child_name, c.attname, row_name, p.attname), ' and ' order by u.position)
+            from unnest(k.conkey, k.confkey) with ordinality as u(child_number, parent_number, position)
+            join pg_attribute c on c.attrelid = k.conrelid and c.attnum = u.child_number
+            join pg_attribute p on p.attrelid = k.confrelid and p.attnum = u.parent_number)
+           -- a row may refer to itself
+           || case when k.conrelid = relation then format(' and (%1$I.tableoid, %1$I.ctid) <> (%2$I.tableoid, %2$I.ctid)', child_name, row_name)
+                   else '' end
+    from pg_constraint k
+   where k.contype = 'f' and k.confrelid = relation and k.confdeltype in ('c', 'n', 'd')
+     -- a partition's part of it is told by the whole
+     and not exists (select from pg_constraint w where w.oid = k.conparentid and w.confrelid = k.confrelid)
+$$;
+-- Purpose:    the statement that brings a deleted row back, unless there is one with its key
+-- Parameters: capture; step
+-- Errors:     columns were left out or masked when it was captured; where the row was cannot be known
+create or replace function rowrelay.undo_insert(capture rowrelay.capture, step rowrelay.undo_step) returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+declare
+  lost        text;
+  names       text;
+  literals    text;
+  overriding  text;
+  place       text;
+begin
+  if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
+              where i.inhparent = step.relation and p.relkind = 'r') then
+    raise exception 'change % of table % cannot be undone: others inherit from the table, and the log does not say which of them held the row',
+                    step.change_id, step.relation using errcode = 'feature_not_supported';
+  end if;
+  select string_agg(format('"%s"', a.attname), ', ' order by a.attnum)
+    into lost
+    from pg_attribute a, rowrelay.image_columns(capture) as i
+   where a.attrelid = step.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+     and (a.attname = any (i.leave_out) and not step.be ? a.attname::text
+          or a.attname <> all (i.keep) and not step.be ? a.attname::text
+          or a.attname in (select json_object_keys(i.masks)));
+  if lost is not null then
+    raise exception 'change % of table % cannot be undone: the log does not hold column %', step.change_id, step.relation, lost
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'It is left out or masked, and the row would come back without it.',
+            hint = format('Insert the row by hand: rowrelay log %s shows the rest of it.', step.relation);
+  end if;
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum),
+         string_agg(rowrelay.typed_literal(step.relation, a.attname,
+                      case when step.be ? a.attname::text then step.be ->> a.attname
+                           -- added since: as it would be in a row that was there
+                           when a.atthasmissing then (a.attmissingval::text::text[])[1] end), ', ' order by a.attnum),
+         case when bool_or(a.attidentity = 'a') then ' overriding system value' else '' end
+    into names, literals, overriding
+    from pg_attribute a
+   where a.attrelid = step.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '';
+  place := rowrelay.row_condition(capture, step.be, 't', key_only => true);
+  return format('insert into %s (%s)%s select %s', step.relation, names, overriding, literals)
+         || case when place <> '' then format(' where not exists (select from %s as t where %s)', step.relation, place) else '' end;
+end
+$$;
+-- Purpose:    the statement that takes one change back. It does nothing when the row is not as the log left it.
+-- Parameters: step
+-- Result:     INSERT, UPDATE or DELETE; null when nothing that the log knows of is to be changed
+-- Errors:     it would have to write what the log does not hold: columns that are left out or masked
+create or replace function rowrelay.undo_statement(step rowrelay.undo_step) returns text
+language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+declare
+  capture rowrelay.capture;
+  has_key boolean;
+  place   text;
+  written text;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = step.capture;
+  has_key := cardinality(rowrelay.live_key(capture)) > 0;
+  if step.was is null then
+    return rowrelay.undo_insert(capture, step);
+  end if;
+
+  place := rowrelay.row_condition(capture, step.was, case when has_key then 't' else 'k' end);
+  if not has_key then
+    -- one of those that are alike
+    place := format('(t.tableoid, t.ctid) = (select k.tableoid, k.ctid from %s as k where %s limit 1)', step.relation, place);
+  end if;
+  if step.be is null then
+    -- what refers to the row is none of this change's, and must not go with it
+    return format('delete from %s as t where %s', step.relation, place)
+           || coalesce((select string_agg(format(' and not exists (select from %s as c where %s)', r.child, r.condition), '' order by r.child::text)
+                          from rowrelay.rows_that_would_follow(step.relation, 't', 'c') r), '');
+  end if;
+  select string_agg(format('%I = %s', a.attname, rowrelay.typed_literal(step.relation, a.attname, step.be ->> a.attname)),
+                    ', ' order by a.attnum)
+    into written
+    from pg_attribute a
+   where a.attrelid = step.relation and not a.attisdropped and step.be ? a.attname::text and step.was ? a.attname::text
+     and step.was ->> a.attname is distinct from step.be ->> a.attname
+     and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
+  return case when written is not null then format('update %s as t set %s where %s', step.relation, written, place) end;
+end
+$$;
+-- Purpose:    what a row holds in some columns, to find rows that refer to each other
+-- Parameters: values, see rowrelay.row_texts(); columns
+-- Result:     texts in the order of the columns; null when one of them is null
+create or replace function rowrelay.values_of(texts jsonb, names text[]) returns text[]
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case when bool_and(texts ->> n.name is not null) then array_agg(texts ->> n.name order by n.position) end
+    from unnest(names) with ordinality as n(name, position)
+$$;
+-- Purpose:    where foreign keys between the rows of some steps make a step wait for one of an earlier change. Mostly the
+--             reverse of what was done is right by itself. But what a constraint did to rows that refer to another is
+--             captured after what happened to that one (ON DELETE CASCADE, ...): undone, the other has to come first. Constraints
+--             that can be deferred are (rowrelay.undo_defers), and ask for nothing.
+-- Parameters: steps in the order of their changes
+-- Result:     position of a step; of one that must be done before it; whether the first needs no statement of its own,
+--             because ON UPDATE CASCADE will do it
+create or replace function rowrelay.undo_references(steps rowrelay.undo_step[], out step integer, out needs integer,
+                                                    out follows boolean) returns setof record
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with given as materialized (
+    select u.position::integer as position, u.relation, u.was_key, u.be_key, u.was, u.be
+      from unnest(steps) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
+  ), reference as materialized (
+    select k.oid, k.conrelid, k.confrelid, k.confupdtype, k.condeferrable,
+           rowrelay.attribute_names(k.conrelid, k.conkey) as child_names,
+           rowrelay.attribute_names(k.confrelid, k.confkey) as parent_names
+      from pg_constraint k
+     where k.contype = 'f' and k.conrelid in (select relation from given) and k.confrelid in (select relation from given)
+  ), child as materialized (
+    -- rows that refer to another than before
+    select r.oid, r.confupdtype, r.condeferrable, g.position, rowrelay.values_of(g.was, r.child_names) as was,
+           rowrelay.values_of(g.be, r.child_names) as be,
+           coalesce(g.was - r.child_names = g.be - r.child_names, false) as rest_stays
+      from given g join reference r on r.conrelid = g.relation
+     where rowrelay.values_of(g.was, r.child_names) is distinct from rowrelay.values_of(g.be, r.child_names)
+  ), parent as materialized (
+    -- rows that can be referred to by other values than before
+    select r.oid, g.position, rowrelay.values_of(g.was, r.parent_names) as was,
+           rowrelay.values_of(g.be, r.parent_names) as be, g.was is not null and g.be is not null as is_update
+      from given g join reference r on r.confrelid = g.relation
+     where rowrelay.values_of(g.was, r.parent_names) is distinct from rowrelay.values_of(g.be, r.parent_names)
+  ), event as (
+    -- values come and go, perhaps several times, beside the rows that refer to them
+    select p.oid, p.was as referred, p.position, 'comes' as what from parent p where p.was is not null
+    union all
+    select p.oid, p.be, p.position, 'goes' from parent p where p.be is not null
+    union all
+    select c.oid, c.be, c.position, 'was used' from child c where c.be is not null
+  ), neighbour as (
+    select e.what, e.position,
+           max(e.position) filter (where e.what = 'goes') over before as gone,
+           max(e.position) filter (where e.what = 'comes') over before as come_before,
+           e.oid
+      from event e
+    window before as (partition by e.oid, e.referred order by e.position range between unbounded preceding and 1 preceding)
+  )
+  select n.position, n.gone, f.follows
+    from neighbour n
+    join child c on c.oid = n.oid and c.position = n.position
+    join parent p on p.oid = n.oid and p.position = n.gone
+    cross join lateral (select c.confupdtype = 'c' and p.is_update and c.was = p.was and c.rest_stays) as f(follows)
+   where n.what = 'was used' and n.gone > coalesce(n.come_before, 0) and (f.follows or not c.condeferrable)
+  union all
+  -- each row's own steps stay in their order
+  select o.position, o.newer, false
+    from (select s.position, lead(s.position) over (partition by s.relation, s.key order by s.position) as newer
+            from (select g.position, g.relation, unnest(array[g.was_key, nullif(g.be_key, g.was_key)]) as key from given g) as s
+           where s.key is not null and exists (select from reference)) as o
+   where o.newer <> o.position
+$$;
+-- Purpose:    the order in which steps are to be done: the last change first, unless a foreign key asks for another
+-- Parameters: steps in the order of their changes
+-- Result:     the steps that need a statement
+create or replace function rowrelay.undo_order(steps rowrelay.undo_step[]) returns rowrelay.undo_step[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  -- which steps each needs, and those that another statement does along with it
+  needs    jsonb;
+  follows  integer[];
+  begun    boolean[] := array_fill(false, array[cardinality(steps)]);
+  done     boolean[] := begun;
+  waiting  integer[];
+  top      integer;
+  next     integer;
+  ordered  rowrelay.undo_step[] := '{}';
+begin
+  select jsonb_object_agg(e.step, e.needs), array_agg(distinct e.step) filter (where e.follows)
+    into needs, follows
+    from (select r.step, jsonb_agg(r.needs order by r.needs desc) as needs, bool_or(r.follows) as follows
+            from rowrelay.undo_references(steps) r group by r.step) as e;
+
+  for start in reverse cardinality(steps) .. 1 loop
+    waiting := array[start];
+    while cardinality(waiting) > 0 loop
+      top := waiting[cardinality(waiting)];
+      begun[top] := true;
+      -- a circle ends where it began
+      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n where not begun[n::integer] limit 1;
+      if not done[top] and found then
+        waiting := waiting || next;
+      else
+        if not done[top] then
+          done[top] := true;
+          if top = any (follows) is not true then
+            ordered := ordered || steps[top];
+          end if;
+        end if;
+        waiting := waiting[1:cardinality(waiting) - 1];
+      end if;
+    end loop;
+  end loop;
+  return ordered;
+end
+$$;
+-- Purpose:    whether constraints of the tables can wait until all is done: a circle of references can only be made so
+-- Parameters: steps
+create or replace function rowrelay.undo_defers(steps rowrelay.undo_step[]) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select cardinality(steps) > 1
+     and exists (select from pg_constraint c where c.condeferrable and c.conrelid in (select s.relation from unnest(steps) as s))
+$$;
+-- Purpose:    that nobody has changed rows since
+-- Parameters: changes that are to be undone, and that are each the last of their row
+-- Errors:     a later change of one of the rows is in the log, or a truncate of its table
+create or replace function rowrelay.check_not_changed_since(changes rowrelay.change[]) returns void
+language plpgsql stable as $$
+declare
+  last record;
+begin
+  with ours as materialized (
+    select array_agg(r.relation order by r.last_id) as relations, array_agg(r.key order by r.last_id) as keys,
+           array_agg(r.last_id order by r.last_id) as ids
+      from (select c.relation, h.key, max(h.id) as last_id
+              from unnest(changes) as h join rowrelay.capture c on c.id = h.capture
+             where h.op in ('i', 'u', 'd') and h.key is not null
+             group by c.relation, h.key) as r
+  )
+  select o.relations[l.position] as relation, o.keys[l.position] as key, o.ids[l.position] as last_id, h.id, h.op,
+         coalesce(h.actor, h.db_user) as actor, h.captured_at into last
+    from ours o
+    cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id and c.day = l.day offset 0) as h
+   order by h.id desc limit 1;
+  if last.id is not null then
+    raise exception 'row % of table % was changed again since', last.key, last.relation
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = format('Change %s (%s by %s at %s) came after change %s.', last.id,
+                            case last.op when 'i' then 'insert' when 'u' then 'update' else 'delete' end,
+                            last.actor, last.captured_at, last.last_id),
+            hint = 'Undo that one first, or set the row right by hand.';
+  end if;
+
+  select o.relation, t.change_id into last
+    from (select c.relation, min(h.id) as first_id
+            from unnest(changes) as h join rowrelay.capture c on c.id = h.capture group by c.relation) as o
+    cross join lateral rowrelay.truncates_of(o.relation) as t
+   where t.change_id > o.first_id
+     and not exists (select from unnest(changes) as h where h.id = t.change_id)
+   limit 1;
+  if found then
+    raise exception 'table % was truncated since', last.relation
+      using errcode = 'object_not_in_prerequisite_state', detail = format('Change %s did it.', last.change_id),
+            hint = 'Set the rows right by hand.';
+  end if;
+end
+$$;
+-- Purpose:    how a row differs from what it should be, in words
+-- Parameters: capture; values that have the row's key; the values that the row should have, null: it should not be there
+-- Result:     null: the row is so
+create or replace function rowrelay.undo_obstacle(capture_id integer, key_texts jsonb, texts jsonb) returns text
+language plpgsql as $$
+declare
+  capture rowrelay.capture;
+  name    text;
+  place   text;
+  there   boolean;
+  other   text;
+begin
+  select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
+  name := rowrelay.full_name(capture.relation);
+  place := rowrelay.row_condition(capture, key_texts, 't', key_only => cardinality(rowrelay.live_key(capture)) > 0);
+  execute format('select exists (select from %s as t where %s)', name, place) into there;
+  if texts is null or not there then
+    return case when there then 'A row with its key is there' when texts is not null then 'The row is not there' end;
+  end if;
+  select string_agg(format('case when not row(t.%I)::record *= row(%s)::record then %L end', a.attname,
+                           rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname), a.attname), ', ' order by a.attnum)
+    into other
+    from pg_attribute a
+   where a.attrelid = capture.relation and not a.attisdropped and texts ? a.attname::text
+     and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
+  -- an array, because a function takes a hundred arguments at most
+  execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name, place) into other;
+  return 'It has other values in: ' || nullif(other, '');
+end
+$$;
+-- Purpose:    that all rows are as they were before the changes
+-- Parameters: steps, in the order of their changes
+-- Errors:     one is not, because a trigger of its table did something else with it
+create or replace function rowrelay.check_undone(steps rowrelay.undo_step[]) returns void
+language plpgsql as $$
+declare
+  row_was  record;
+  obstacle text;
+begin
+  for row_was in
+    -- what a row was before the first change of it; one that has got a new key counts under both
+    select distinct on (s.relation, k.key) k.key, s.relation, s.change_id, s.capture,
+           case when k.key = s.be_key then s.be else s.was end as key_texts, case when k.key = s.be_key then s.be end as texts
+      from unnest(steps) as s, unnest(array[s.was_key, nullif(s.be_key, s.was_key)]) as k(key)
+     where k.key is not null
+     order by s.relation, k.key, s.change_id
+  loop
+    obstacle := rowrelay.undo_obstacle(row_was.capture, row_was.key_texts, row_was.texts);
+    if obstacle is not null then
+      raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation, row_was.change_id
+        using errcode = 'triggered_data_change_violation', detail = obstacle || '. Nothing was undone.',
+              hint = 'A trigger of the table, or a default, changes what is written. Without apply you get the statements to run by hand.';
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    runs what undoes changes: locks the rows, looks again whether somebody came between, does each step, and
+--             compares what came of it
+-- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
+-- Result:     the statements that were run
+-- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it, or something else
+--             changes what is undone. Nothing has changed then.
+create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
+                                               ordered rowrelay.undo_step[]) returns setof text
+language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
+declare
+  step      rowrelay.undo_step;
+  statement text;
+  obstacle  text;
+  n         bigint;
+begin
+  -- of what is undone, and of what would go with it
+  perform rowrelay.check_sees_all(t.relation)
+     from (select s.relation from unnest(steps) as s
+            union
+           select k.conrelid from pg_constraint k
+            where k.contype = 'f' and k.confdeltype in ('c', 'n', 'd')
+              and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
+  for statement in
+    select distinct on (s.relation::oid, s.was_key)
+           format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))
+      from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
+     where s.was_key is not null
+     order by s.relation::oid, s.was_key
+  loop
+    execute statement;
+  end loop;
+  perform rowrelay.check_not_changed_since(changes);
+
+  if rowrelay.undo_defers(steps) then
+    set constraints all deferred;
+    return next 'set constraints all deferred';
+  end if;
+  foreach step in array ordered loop
+    statement := rowrelay.undo_statement(step);
+    continue when statement is null;
+    execute statement;
+    get diagnostics n = row_count;
+    if n <> 1 then
+      obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
+                           'Rows of other tables refer to it, and would go with it');
+      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key), step.relation, step.change_id
+        using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
+              hint = 'Set the row right by hand; without apply you get the statements.';
+    end if;
+    return next statement;
+  end loop;
+  if rowrelay.undo_defers(steps) then
+    set constraints all immediate;
+  end if;
+  perform rowrelay.check_undone(steps);
+end
+$$;
+-- Purpose:    the statements that undo changes, and if asked for, what they do
+-- Parameters: changes, the last of each of their rows; apply
+-- Result:     statements in the order in which they have to be run, in one transaction
+create or replace function rowrelay.undo_changes(changes rowrelay.change[], apply boolean) returns setof text
+language plpgsql as $$
+declare
+  steps   rowrelay.undo_step[];
+  ordered rowrelay.undo_step[];
+begin
+  perform rowrelay.check_not_changed_since(changes);
+  steps := rowrelay.undo_steps(changes);
+  if cardinality(steps) = 0 then
+    return;
+  end if;
+  ordered := rowrelay.undo_order(steps);
+  if apply then
+    return query select rowrelay.undo_apply(changes, steps, ordered);
+  else
+    return query
+      select 'set constraints all deferred' where rowrelay.undo_defers(steps)
+      union all
+      select s.statement
+        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
+        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key, u.was, u.be)) as s(statement)
+       where s.statement is not null;
+  end if;
+end
+$$;
+-- Purpose:    takes back the last change of a row: gives the statement that makes the row what it was before, to be read and
+--             run by a person, and runs it when asked to. An update of a key, or one that moved a row to another partition,
+--             is captured as two changes: either of them stands for both.
+-- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run it. It is run with the caller's rights, and captured
+--             as any other change.
+-- Result:     the statement; none when the change did nothing that the log knows of. It does nothing when the row is not as
+--             the log left it.
+-- Errors:     there is no such change; the row was changed again since; the log does not hold what it takes (images,
+--             columns that are left out or masked); applied: the row is not as the log left it
+create or replace function rowrelay.undo(relation regclass, key text, change_id bigint, apply boolean default false)
+returns setof text
+language plpgsql as $$
+declare
+  change    rowrelay.change;
+  neighbour rowrelay.change;
+  changes   rowrelay.change[];
+begin
+  select h.* into change
+    from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
+   where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
+  if not found then
+    raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
+      using errcode = 'no_data_found', hint = format('rowrelay log %s lists them.', relation);
+  elsif change.op not in ('i', 'u', 'd', 't') then
+    raise exception 'change % did nothing to row % of table %', change_id, key, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';
+  end if;
+
+  if change.op in ('i', 'd') and change.key is not null then
+    select h.* into neighbour
+      from rowrelay.readable_change h
+     where case change.op when 'i' then h.id between change.id - 1000 and change.id - 1
+                          else h.id between change.id + 1 and change.id + 1000 end
+       and h.day between change.day - 1 and change.day + 1 and h.txid = change.txid and h.op in ('i', 'u', 'd', 't')
+     order by abs(h.id - change.id) limit 1;
+    changes := case change.op when 'i' then array[neighbour, change] else array[change, neighbour] end;
+    if neighbour.capture = change.capture and (change.op, neighbour.op) in (('i', 'd'), ('d', 'i')) then
+      begin
+        if cardinality(rowrelay.undo_steps(changes)) > 1 then
+          changes := null; -- two rows
+        end if;
+      exception when others then
+        changes := null; -- of the other the log does not know enough, and it was not asked for
+      end;
+    else
+      changes := null;
+    end if;
+  end if;
+  return query select rowrelay.undo_changes(coalesce(changes, array[change]), apply);
+end
+$$;
+-- Purpose:    takes back all that a transaction did: gives the statements that make its rows what they were before, to be
+--             read and run by a person in one transaction, and runs them when asked to
+-- Parameters: txid; apply: run them. They are run with the caller's rights, and captured as any other change.
+-- Result:     statements in their order: the last change first, unless a foreign key asks for another
+-- Errors:     the log has no such transaction; one of its changes cannot be undone, see rowrelay.undo(). Nothing is undone
+--             then.
+create or replace function rowrelay.undo_transaction(txid xid8, apply boolean default false) returns setof text
+language plpgsql as $$
+declare
+  changes rowrelay.change[];
+begin
+  select array_agg(h order by h.id) into changes
+    from rowrelay.changes_of_transaction(txid) as f
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h;
+  if changes is null then
+    raise exception 'the log has no change of transaction %', txid
+      using errcode = 'no_data_found', hint = 'Column txid of rowrelay.history has the numbers.';
+  end if;
+  if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
+    raise exception 'transaction % also changed tables that % may not read', txid, current_user
+      using errcode = 'insufficient_privilege', detail = 'It is undone as a whole or not at all.';
+  end if;
+  return query select rowrelay.undo_changes(changes, apply);
+end
+$$;
+-- Purpose:    turns the sealing of the log on or off. While it is on, running processes seal each day that is over:
+--             from then on rowrelay.verify_log() finds a change that was altered, removed or put in. Days that are in the
+--             log already are sealed too, as they are. Off: what is sealed stays sealed, and can be verified.
+-- Parameters: on: whether
+create or replace function rowrelay.seal_days("on" boolean default true) returns void
+language sql security definer set search_path = pg_catalog, pg_temp as $$
+  update rowrelay.source set seals = coalesce("on", true)
+$$;
+-- Purpose:    SHA-256 of all that the log says of a change, the same whatever the session's settings and the server's version
+--             are. The lengths in front tell apart what would read the same when put together.
+-- Parameters: change; salt, without which the hash does not help to guess what is in it
+-- Result:     32 bytes
+create or replace function rowrelay.change_hash(change rowrelay.change, salt bytea) returns bytea
+language sql stable as $$
+  select pg_catalog.sha256(salt operator(pg_catalog.||) pg_catalog.convert_to(
+    pg_catalog.concat_ws('|', change.id, change.txid, pg_catalog.encode(pg_catalog.timestamptz_send(change.captured_at), 'hex'),
+                         change.day operator(pg_catalog.-) date '2000-01-01', change.capture, change.op,
+                         coalesce(pg_catalog.length(change.key), -1), coalesce(pg_catalog.length(change.actor), -1),
+                         coalesce(pg_catalog.length(change.db_user), -1),
+                         coalesce(pg_catalog.length(change.application_name), -1),
+                         coalesce(pg_catalog.text(change.client_addr), '-'),
+                         coalesce(pg_catalog.length(change.old_row::text), -1),
+                         coalesce(pg_catalog.length(change.new_row::text), -1),
+                         coalesce(pg_catalog.length(change.caveat::text), -1),
+                         pg_catalog.concat(change.key, change.actor, change.db_user, change.application_name, change.old_row,
+                                           change.new_row, change.caveat)),
+    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII' else name 'UTF8' end))
+$$;
+-- Purpose:    SHA-256 of what a block of seals says of its changes
+-- Parameters: ids, captures and hashes of rowrelay.seal
+-- Result:     32 bytes
+create or replace function rowrelay.seal_content(ids bigint[], captures integer[], hashes bytea) returns bytea
+language sql immutable as $$
+  select pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat(ids, captures), 'SQL_ASCII') operator(pg_catalog.||) hashes)
+$$;
+-- Purpose:    SHA-256 of a record of rowrelay.redaction
+-- Parameters: the record
+-- Result:     32 bytes
+create or replace function rowrelay.redaction_content(redaction rowrelay.redaction) returns bytea
+language sql stable as $$
+  -- the text of a row says which values are null, and quotes what would read the same when put together
+  select pg_catalog.sha256(pg_catalog.convert_to(
+    row(redaction.id, pg_catalog.encode(pg_catalog.timestamptz_send(redaction.redacted_at), 'hex'), redaction.redacted_by, redaction.reason, redaction.relation_name,
+        redaction.keys, redaction.columns, redaction.change_ids,
+        array(select pg_catalog.encode(h, 'hex') from pg_catalog.unnest(redaction.hashes_before) with ordinality as u(h, n) order by n),
+        array(select pg_catalog.encode(h, 'hex') from pg_catalog.unnest(redaction.hashes_after) with ordinality as u(h, n) order by n))::text,
+    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII' else name 'UTF8' end))
+$$;
+-- Purpose:    the digest of a seal, which depends on all seals before it
+-- Parameters: seal; digest of the one before (null: it is the first)
+-- Result:     32 bytes
+create or replace function rowrelay.seal_digest(seal rowrelay.seal, previous bytea) returns bytea
+language sql stable as $$
+  select pg_catalog.sha256(
+    coalesce(previous, '') operator(pg_catalog.||)
+    pg_catalog.convert_to(row(seal.position, pg_catalog.encode(pg_catalog.timestamptz_send(seal.sealed_at), 'hex'),
+                              seal.day operator(pg_catalog.-) date '2000-01-01', seal.block, seal.ends_day,
+                              seal.first_id, seal.last_id, seal.changes, seal.redaction)::text, 'SQL_ASCII')
+    operator(pg_catalog.||) seal.content)
+$$;
+-- Purpose:    puts a seal at the end of the chain. The caller holds the chain: row 'seal' of rowrelay.mutex.
+-- Parameters: seal, without position, time and digest
+create or replace function rowrelay.add_seal(seal rowrelay.seal) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  previous bytea;
+begin
+  select s.position + 1, s.digest into seal.position, previous from rowrelay.seal s order by s.position desc limit 1;
+  seal.position := coalesce(seal.position, 1);
+  seal.sealed_at := clock_timestamp();
+  seal.digest := rowrelay.seal_digest(seal, previous);
+  insert into rowrelay.seal select seal.*;
+end
+$$;
+-- Purpose:    seals the next changes of a day that is closed
+-- Parameters: day; number of the block; id of the last change of the block before; how many changes
+-- Result:     the seal
+create or replace function rowrelay.seal_block(day date, block integer, after_id bigint, size integer) returns rowrelay.seal
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  seal rowrelay.seal;
+begin
+  seal.day := day;
+  seal.block := block;
+  -- two random numbers of 122 bits each
+  seal.secret := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
+  -- planned for this day, because there may be years of partitions
+  execute format(
+    'select coalesce(array_agg(b.id order by b.id), ''{}''), coalesce(array_agg(b.capture order by b.id), ''{}''),'
+    '       coalesce(string_agg(b.hash, '''' order by b.id), '''')'
+    '  from (select h.id, h.capture, rowrelay.change_hash(h, sha256($1 || int8send(h.id))) as hash'
+    '          from rowrelay.change h where h.day = %L and h.id > $2 order by h.id limit $3) as b', day)
+     into seal.ids, seal.captures, seal.hashes using seal.secret, after_id, size;
+  seal.changes := cardinality(seal.ids);
+  seal.ends_day := seal.changes < size;
+  seal.first_id := seal.ids[1];
+  seal.last_id := seal.ids[seal.changes];
+  seal.content := rowrelay.seal_content(seal.ids, seal.captures, seal.hashes);
+  perform rowrelay.add_seal(seal);
+  return seal;
+end
+$$;
+-- Purpose:    seals some of what is to be sealed: days that are closed, the oldest first, and forgets the hashes of days that
+--             were dropped. Running processes call it again and again.
+-- Parameters: how many changes, about; how many changes a block
+-- Result:     number of blocks made; 0: there is nothing to be sealed at present, or somebody else is at it
+create or replace function rowrelay.seal_next(changes integer default 10000, block_size integer default 5000) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  previous rowrelay.seal;
+  next_day date;
+  made     integer := 0;
+  sealed   integer := 0;
+begin
+  if not exists (select from rowrelay.source s where s.seals) then
+    return 0;
+  end if;
+  perform from rowrelay.mutex m where m.name = 'seal' for update skip locked;
+  if not found then
+    return 0;
+  end if;
+  perform rowrelay.close_days();
+  select s.* into previous from rowrelay.seal s where s.day is not null order by s.position desc limit 1;
+  while sealed < changes loop
+    if not previous.ends_day then
+      previous := rowrelay.seal_block(previous.day, previous.block + 1, previous.last_id, block_size);
+    else
+      -- the next one that is there, if it is closed
+      select p.day into next_day
+        from rowrelay.partition_days() p left join rowrelay.day d on d.day = p.day
+       where p.day > coalesce(previous.day, '-infinity') and d.dropped_at is null
+       order by p.day limit 1;
+      exit when not exists (select from rowrelay.day d where d.day = next_day and d.closed_at is not null);
+      previous := rowrelay.seal_block(next_day, 0, -9223372036854775808, block_size);
+    end if;
+    made := made + 1;
+    sealed := sealed + previous.changes + 1;
+  end loop;
+  if made = 0 then
+    update rowrelay.seal s
+       set ids = null, captures = null, hashes = null, secret = null, salts = null
+      from rowrelay.day d
+     where d.day = s.day and s.ids is not null and d.dropped_at is not null and d.archived_at is null;
+  end if;
+  return made;
+end
+$$;
+-- Purpose:    whether there is anything for rowrelay.seal_next() to do
+create or replace function rowrelay.seal_is_due() returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  sealed_to date;
+  ends_day  boolean;
+begin
+  if not exists (select from rowrelay.source s where s.seals) then
+    return false;
+  end if;
+  select s.day, s.ends_day into sealed_to, ends_day from rowrelay.seal s where s.day is not null order by s.position desc limit 1;
+  return not ends_day
+      or exists (select from rowrelay.day d
+                  where d.closed_at is not null and d.dropped_at is null and d.day > coalesce(sealed_to, '-infinity'))
+      or exists (select from rowrelay.day d join rowrelay.seal s on s.day = d.day
+                  where d.dropped_at is not null and d.archived_at is null and s.ids is not null);
+end
+$$;
+-- Purpose:    the digest of the last seal. Whoever keeps it elsewhere (on paper, in another database) can tell later that
+--             nobody has sealed the log anew: give it to rowrelay.verify_log() or `rowrelay verify-log --head`.
+-- Result:     64 hexadecimal digits; null: nothing has been sealed yet
+create or replace function rowrelay.seal_head() returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select encode(s.digest, 'hex') from rowrelay.seal s order by s.position desc limit 1
+$$;
+-- Purpose:    what a seal says of each of its changes, and what redactions since then have made of it
+-- Parameters: seal
+-- Result:     change, of which capture, its salt, and the hash that it must have; null: what redactions say does not fit
+--             together
+create or replace function rowrelay.sealed_changes(seal rowrelay.seal)
+returns table (id bigint, capture integer, salt bytea, hash bytea)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with sealed as materialized (
+    select u.id, u.capture, substr(seal.hashes, 32 * u.n::integer - 31, 32) as hash,
+           coalesce(substr(seal.salts, 32 * u.n::integer - 31, 32), sha256(seal.secret || int8send(u.id))) as salt
+      from unnest(seal.ids, seal.captures) with ordinality as u(id, capture, n)
+  ), redacted as (
+    select r.id as redaction, u.id, u.before, u.after
+      from rowrelay.redaction r
+     cross join unnest(r.change_ids, r.hashes_before, r.hashes_after) as u(id, before, after)
+     where u.before is not null and u.id between seal.first_id and seal.last_id
+  ), final as (
+    select f.id, bool_and(f.fits) as fits, (array_agg(f.after order by f.redaction desc))[1] as hash
+      from (select d.id, d.redaction, d.after,
+                   d.before = coalesce(lag(d.after) over (partition by d.id order by d.redaction), s.hash) as fits
+              from redacted d join sealed s on s.id = d.id) as f
+     group by f.id
+  )
+  select s.id, s.capture, s.salt, case when f.id is null then s.hash when f.fits then f.hash end
+    from sealed s left join final f on f.id = s.id
+$$;
+-- Purpose:    whether retention has dropped a day's changes, as of this very moment: a partition that was emptied is empty for
+--             statements that began before, too
+-- Parameters: day
+create or replace function rowrelay.day_is_dropped(day date) returns boolean
+language plpgsql volatile as $$
+begin
+  return exists (select from rowrelay.day d
+                  where d.day = day_is_dropped.day and d.dropped_at is not null and d.restored_at is null);
+end
+$$;
+-- Purpose:    checks that nobody has touched the seals of the log themselves, nor the records of what was redacted
+-- Parameters: a head that was kept elsewhere: it must be in the chain (null: none was)
+-- Result:     one row for each problem, as of rowrelay.verify_log()
+-- Errors:     that is not a head
+create or replace function rowrelay.verify_chain(head text default null)
+returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  if head !~ '^[0-9a-fA-F]{64}$' then
+    raise exception '"%" is not a head of the log', head using errcode = 'invalid_parameter_value',
+      hint = 'A head has 64 hexadecimal digits: select rowrelay.seal_head();';
+  end if;
+  if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex')) and head is not null then
+    return query select 'head', null::date, null::bigint, null, null,
+                        format('no seal has the digest %s: the log was sealed anew, or seals were removed at its end', head);
+  end if;
+  return query
+    select 'seal', c.day, null::bigint, null, null,
+           format('seal %s %s', c.position,
+                  case when c.position <> coalesce(c.before, 0) + 1
+                       then format('follows seal %s: those between were removed', coalesce(c.before, 0))
+                       when c.digest <> rowrelay.seal_digest(c.seal, c.previous) then 'was altered, or put in'
+                       else 'does not say any more what was sealed' end)
+      from (select s.position, s.day, s.digest, s.content, s as seal,
+                   lag(s.position) over (order by s.position) as before,
+                   lag(s.digest) over (order by s.position) as previous,
+                   coalesce(case when s.day is not null then rowrelay.seal_content(s.ids, s.captures, s.hashes)
+                                 else rowrelay.redaction_content(r) end, s.content) as present
+              from rowrelay.seal s
+              left join rowrelay.redaction r on r.id = s.redaction) as c
+     where c.position <> coalesce(c.before, 0) + 1
+        or c.digest <> rowrelay.seal_digest(c.seal, c.previous)
+        or c.content <> c.present
+     order by c.position;
+  return query
+    select 'redaction', null::date, null::bigint, coalesce(r.relation_name, 'redaction ' || coalesce(r.id, s.redaction)), null,
+           case when s.redaction is null then format('redaction %s was put in by hand', r.id)
+                else format('the record of redaction %s was removed', s.redaction) end
+      from rowrelay.redaction r
+      full join (select t.redaction from rowrelay.seal t where t.redaction is not null) as s on s.redaction = r.id
+     where r.id is null or s.redaction is null;
+end
+$$;
+-- Purpose:    compares the changes of one seal with what the log says of them now
+-- Parameters: position of the seal
+-- Result:     one row for each problem, as of rowrelay.verify_log()
+create or replace function rowrelay.verify_seal("position" bigint)
+returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  seal      rowrelay.seal;
+  after_id  bigint;
+  until_id  bigint;
+  of_day    rowrelay.day;
+  is_intact boolean;
+begin
+  select s.* into seal from rowrelay.seal s where s.position = verify_seal.position;
+  if seal.day is null then -- a redaction
+    return;
+  end if;
+  select d.* into of_day from rowrelay.day d where d.day = seal.day;
+  if rowrelay.day_is_dropped(seal.day) then
+    return;
+  end if;
+  if seal.ids is null then
+    return query select 'seal', seal.day, null::bigint, null, null, format('seal %s does not say any more which changes there were', seal.position);
+    return;
+  end if;
+  -- what was put in between two blocks belongs to the later one
+  select coalesce(max(s.last_id), -9223372036854775808) into after_id from rowrelay.seal s where s.day = seal.day and s.block = seal.block - 1;
+  until_id := case when seal.ends_day then 9223372036854775807 else seal.last_id end;
+  -- read once, rather than for each change
+  seal.hashes := seal.hashes || ''::bytea;
+  if seal.salts is null then
+    execute format(
+      'select coalesce(array_agg(b.id order by b.id), ''{}'') = $4 and coalesce(string_agg(b.hash, '''' order by b.id), '''') = $5'
+      '  from (select h.id, rowrelay.change_hash(h, sha256($1 || int8send(h.id))) as hash'
+      '          from rowrelay.change h where h.day = %L and h.id > $2 and h.id <= $3 order by h.id) as b', seal.day)
+       into is_intact using seal.secret, after_id, until_id, seal.ids, seal.hashes;
+    if is_intact then
+      return;
+    end if;
+  end if;
+  return query execute format(
+    'select p.problem, %1$L::date, p.id, coalesce(to_regclass(c.relation::text)::text, c.relation_name), p.key, null'
+    '  from (select coalesce(s.id, h.id) as id, coalesce(h.capture, s.capture) as capture, h.key,'
+    '               case when h.id is null then ''removed'' when s.id is null then ''inserted'''
+    '                    when rowrelay.change_hash(h, s.salt) is distinct from s.hash then ''changed'' end as problem'
+    '          from (select h.* from rowrelay.change h where h.day = %1$L and h.id > $1 and h.id <= $2) as h'
+    '          full join rowrelay.sealed_changes($3) as s on s.id = h.id) as p'
+    '  left join rowrelay.capture c on c.id = p.capture'
+    ' where p.problem is not null'
+    '   and not (p.problem = ''removed'' and (p.capture = any ($4.gone) or p.capture = any ($4.deleting) and p.id <= $4.deleted_to) is true)'
+    '   and not (p.problem = ''removed'' and rowrelay.day_is_dropped(%1$L))'
+    ' order by p.id', seal.day)
+    using after_id, until_id, seal, of_day;
+end
+$$;
+-- Purpose:    finds changes in days that had none, or no partition, when days around them were sealed
+-- Result:     one row for each of them, as of rowrelay.verify_log()
+create or replace function rowrelay.verify_unsealed()
+returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  unsealed date;
+begin
+  for unsealed in
+    select p.day from rowrelay.partition_days() p
+     where p.day between (select min(s.day) from rowrelay.seal s) and (select max(s.day) from rowrelay.seal s where s.ends_day)
+       and not exists (select from rowrelay.seal s where s.day = p.day)
+       -- dropped before its turn had come
+       and not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)
+     order by p.day
+  loop
+    return query execute format(
+      'select ''inserted'', h.day, h.id, coalesce(to_regclass(c.relation::text)::text, c.relation_name), h.key, null::text'
+      '  from rowrelay.change h left join rowrelay.capture c on c.id = h.capture where h.day = %L order by h.id', unsealed);
+  end loop;
+end
+$$;
+-- Purpose:    finds what was done to the sealed days of the log by other ways than rowrelay's own. What rowrelay.redact()
+--             has removed, and what retention has, is no problem. `rowrelay verify-log` does the same seal by seal,
+--             in transactions of their own, which is better for a large log.
+-- Parameters: a head (rowrelay.seal_head()) that was kept elsewhere; without one, a log that somebody has sealed anew after he
+--             altered it looks right
+-- Result:     one row for each problem: changed, removed, inserted (change_id says which change), seal, redaction, head (the
+--             evidence itself; detail says what); no row: all is as it was sealed
+-- Errors:     that is not a head
+create or replace function rowrelay.verify_log(head text default null)
+returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
+language sql stable as $$
+  select c.* from rowrelay.verify_chain(head) as c
+  union all
+  select v.* from rowrelay.seal s cross join lateral rowrelay.verify_seal(s.position) as v
+  union all
+  select u.* from rowrelay.verify_unsealed() as u
+$$;
+-- Purpose:    a row image in which some columns are null. Other values keep their text, digit for digit.
+-- Parameters: image; names of columns
+-- Result:     the image; null for null
+create or replace function rowrelay.redacted_image(image json, columns text[]) returns json
+language sql immutable strict set search_path = pg_catalog, pg_temp as $$
+  -- keys and values are taken from the text as it is, so \u0000 in it is never read
+  select ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || case when e.key = any (columns) then 'null' else e.value::text end,
+                                     ',' order by e.n), '') || '}')::json
+    from json_each(image) with ordinality as e(key, value, n)
+$$;
+-- Purpose:    whether a row image holds a value in one of some columns
+-- Parameters: image; names of columns
+create or replace function rowrelay.has_value(image json, columns text[]) returns boolean
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select coalesce(json_typeof(image) = 'object'
+                  and exists (select from unnest(columns) as c where json_typeof(image -> c) <> 'null'), false)
+$$;
+-- Purpose:    under which texts the log has rows: those of equal keys may differ, as "Ann" and "ann" do in citext
+-- Parameters: captures of one table; keys as the log has them, or as somebody writes them
+-- Result:     these keys, and all in the log that are equal to one of them
+create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  of_capture integer;
+  logged     text[];
+  found      text[] := keys;
+  hashes     bigint[];
+begin
+  for of_capture in select c.id from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact loop
+    logged := array(select distinct h.key from rowrelay.change h where h.capture = of_capture and h.key is not null);
+    hashes := array(select r.hash from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
+    found := found || array(
+      select r.key
+        from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(logged)]), logged) as r
+       where (r.hash = any (hashes) or 0 = any (hashes || r.hash))
+         and exists (select from unnest(keys) as k where rowrelay.is_same_key(of_capture, k, r.key)));
+  end loop;
+  return array(select distinct f from unnest(found) as f);
+end
+$$;
+-- Purpose:    the keys that a row had before the one that it has: an update of a key is in the log as the old key deleted and
+--             then the new one inserted. A transaction that deletes one row and inserts another next looks the same.
+-- Parameters: captures of its table; keys, in all spellings (rowrelay.spellings)
+-- Result:     these and those before them
+create or replace function rowrelay.former_keys(captures integer[], of_row text[]) returns text[]
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  keys text[] := of_row;
+  more text[] := keys;
+begin
+  while more <> '{}' loop
+    more := array(
+      select distinct before.key
+        from rowrelay.change h
+       cross join lateral (select b.op, b.key from rowrelay.change b
+                            where b.txid = h.txid and b.capture = h.capture and b.day = h.day and b.id < h.id
+                            order by b.id desc limit 1) as before
+       where h.capture = any (captures) and h.key = any (more) and h.op = 'i'
+         and before.op = 'd' and before.key <> all (keys));
+    more := array(select s from unnest(rowrelay.spellings(captures, more)) as s where s <> all (keys));
+    keys := keys || more;
+  end loop;
+  return keys;
+end
+$$;
+-- Purpose:    whether columns may be redacted
+-- Parameters: relation; its captures, now and once; columns; changes that may hold them
+-- Errors:     the table was never captured; a column is part of its key, or is nowhere; a target does not have one of the changes
+create or replace function rowrelay.check_redactable(relation regclass, captures integer[], columns text[], change_ids bigint[])
+returns void language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+declare
+  name   text;
+  target text;
+  n      bigint;
+begin
+  select min(c) into name
+    from unnest(columns) as c
+   where exists (select from rowrelay.capture k
+                  where k.id = any (captures)
+                    and (c = any (k.key_names) or c = any (rowrelay.attribute_names(k.relation, k.key_columns))));
+  if name is not null then
+    raise exception 'column "%" is part of the key of table %, so it cannot be redacted', name, relation
+      using errcode = 'invalid_parameter_value', detail = 'The log could not tell any more which row a change is of.';
+  end if;
+
+  select count(distinct q.change_id), min(t.name) into n, target
+    from rowrelay.queue q left join rowrelay.target t on t.id = q.lane >> 12 and q.lane >= 0
+   where q.change_id = any (change_ids);
+  if n > 0 then
+    raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Wait until they are; view rowrelay.status says how far targets are.';
+  end if;
+  select count(distinct f.change_id), min(t.name) into n, target
+    from rowrelay.refusal f join rowrelay.target t on t.id = f.target
+   where f.change_id = any (change_ids);
+  if n > 0 then
+    raise exception '% changes of that row were refused by target "%"', n, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Retry them or skip them first; view rowrelay.errors lists them.';
+  end if;
+end
+$$;
+-- Purpose:    gives a sealed change another salt, so that its hash before does not help to guess what it was
+-- Parameters: change; the caller holds the chain of seals
+-- Result:     the salt that it had, and the one that it has; null: it is not sealed
+create or replace function rowrelay.resalt(change rowrelay.change, out old_salt bytea, out new_salt bytea)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  seal  rowrelay.seal;
+  place integer;
+begin
+  select s.* into seal from rowrelay.seal s where s.day = change.day and change.id between s.first_id and s.last_id;
+  place := array_position(seal.ids, change.id);
+  if place is null then
+    return;
+  end if;
+  if seal.salts is null then
+    select string_agg(sha256(seal.secret || int8send(u.id)), '' order by u.n) into seal.salts
+      from unnest(seal.ids) with ordinality as u(id, n);
+  end if;
+  old_salt := substr(seal.salts, 32 * place - 31, 32);
+  new_salt := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
+  update rowrelay.seal s
+     set secret = null, salts = overlay(seal.salts placing new_salt from 32 * place - 31)
+   where s.position = seal.position;
+end
+$$;
+-- Purpose:    removes values from one change of the log
+-- Parameters: change; the record of the redaction, with the columns
+-- Result:     the record, with this change added
+create or replace function rowrelay.redact_change(change rowrelay.change, redaction rowrelay.redaction)
+returns rowrelay.redaction language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  salts       record;
+  hash_before bytea;
+  marked      text[];
+begin
+  select r.* into salts from rowrelay.resalt(change) as r;
+  hash_before := rowrelay.change_hash(change, salts.old_salt);
+  marked := array(select jsonb_array_elements_text(coalesce(change.caveat::jsonb -> 'redacted', '[]'))
+                   union select unnest(redaction.columns) order by 1);
+  change.old_row := case when rowrelay.has_value(change.old_row, redaction.columns)
+                         then rowrelay.redacted_image(change.old_row, redaction.columns) else change.old_row end;
+  change.new_row := case when rowrelay.has_value(change.new_row, redaction.columns)
+                         then rowrelay.redacted_image(change.new_row, redaction.columns) else change.new_row end;
+  change.caveat := coalesce(change.caveat::jsonb, '{}') || jsonb_build_object('redacted', marked);
+  update rowrelay.change h
+     set old_row = change.old_row, new_row = change.new_row, caveat = change.caveat
+   where h.id = change.id and h.day = change.day;
+  redaction.change_ids := redaction.change_ids || change.id;
+  redaction.hashes_before := redaction.hashes_before || hash_before;
+  redaction.hashes_after := redaction.hashes_after || case when hash_before is not null then rowrelay.change_hash(change, salts.new_salt) end;
+  return redaction;
+end
+$$;
+-- Purpose:    removes values from all that the log says of a row: they become null in every image of it, before and after;
+--             other values keep their text. Table rowrelay.redaction records who did it, when, and which changes, and
+--             rowrelay.verify_log() accepts that and nothing else. caveat.redacted of a change names the columns.
+--             It is about the log: the row itself and targets are for you to clean, the row first, or else its next
+--             change brings the values back. What was overwritten is gone from the disk when VACUUM has been there
+--             (`rowrelay redact` sees to it), and from WAL and backups when those are.
+-- Parameters: relation; key as the log has it, or in another spelling that is equal: the text of a single column, a JSON
+--             array of several; columns, as they are
+--             called now or were then; old_keys: also under the keys that the row had before its key was updated;
+--             reason, for the record
+-- Result:     how many changes held values in these columns
+-- Errors:     the table was never captured, has no key, or the log has no change of the row; a column does not exist, or is part
+--             of the key; changes of the row are not delivered yet, or were refused
+create or replace function rowrelay.redact(relation regclass, key text, columns text[], old_keys boolean default false,
+                                           reason text default null) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  captures  integer[] := array(select c.id from rowrelay.capture c where c.relation = redact.relation);
+  keys      text[] := array[key];
+  ids       bigint[];
+  days      date[];
+  name      text;
+  change    rowrelay.change;
+  redaction rowrelay.redaction;
+  seal      rowrelay.seal;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'the log can be redacted in a transaction that is read committed only'
+      using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
+  end if;
+  if captures = '{}' then
+    raise exception 'table % was never captured', relation using errcode = 'undefined_object',
+      hint = 'View rowrelay.captures lists the tables that are.';
+  end if;
+  if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
+    raise exception 'no columns are named' using errcode = 'invalid_parameter_value';
+  end if;
+  perform from rowrelay.mutex m where m.name = 'seal' for update; -- nothing is sealed meanwhile
+  keys := rowrelay.spellings(captures, keys);
+  if old_keys then
+    keys := rowrelay.former_keys(captures, keys);
+  end if;
+  select array_agg(h.id order by h.id), array_agg(distinct h.day) into ids, days
+    from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
+  if ids is null then
+    raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
+      hint = 'Keys are written as view rowrelay.history shows them, those of several columns as a JSON array.';
+  end if;
+  perform rowrelay.check_redactable(relation, captures, columns, ids);
+  foreach name in array columns loop
+    if not exists (select from pg_attribute a where a.attrelid = relation and a.attname = name and a.attnum > 0)
+       and not exists (select from rowrelay.change h
+                        where h.id = any (ids) and h.day = any (days)
+                          and (json_typeof(h.old_row -> name) is not null or json_typeof(h.new_row -> name) is not null)) then
+      raise exception 'column "%" of table % does not exist, nor in what the log has of this row', name, relation
+        using errcode = 'undefined_column';
+    end if;
+  end loop;
+
+  redaction.redacted_at := clock_timestamp();
+  redaction.redacted_by := rowrelay.db_user();
+  redaction.reason := reason;
+  redaction.relation := relation;
+  redaction.relation_name := coalesce(to_regclass(relation::text)::text, relation::text);
+  redaction.keys := keys;
+  redaction.columns := columns;
+  redaction.change_ids := '{}';
+  redaction.hashes_before := '{}';
+  redaction.hashes_after := '{}';
+  for change in
+    select h.* from rowrelay.change h
+     where h.id = any (ids) and h.day = any (days)
+       and (rowrelay.has_value(h.old_row, columns) or rowrelay.has_value(h.new_row, columns))
+     order by h.id
+  loop
+    redaction := rowrelay.redact_change(change, redaction);
+  end loop;
+  if redaction.change_ids = '{}' then
+    return 0; -- nothing to remove
+  end if;
+  -- a target may have quoted them when it refused a change that was given up then
+  update rowrelay.receipt r set error = null
+   where r.error is not null and r.change_ids && redaction.change_ids
+     and int8range(r.first_id, r.last_id, '[]') && (select int8range(min(id), max(id), '[]') from unnest(redaction.change_ids) as id);
+  insert into rowrelay.redaction (redacted_at, redacted_by, reason, relation, relation_name, keys, columns, change_ids,
+                                  hashes_before, hashes_after)
+  select redaction.redacted_at, redaction.redacted_by, redaction.reason, redaction.relation, redaction.relation_name,
+         redaction.keys, redaction.columns, redaction.change_ids, redaction.hashes_before, redaction.hashes_after
+  returning id into redaction.id;
+  seal.redaction := redaction.id;
+  seal.content := rowrelay.redaction_content(redaction);
+  perform rowrelay.add_seal(seal);
+  if exists (select from rowrelay.day d where d.archived_at is not null) then
+    raise warning 'days of the log are in archives, which may hold the values still'
+      using hint = 'Restore them, redact again, and archive them anew: select day, archive from rowrelay.day;';
+  end if;
+  return cardinality(redaction.change_ids);
+end
+$$;
+-- Purpose:    tries an index for an expression on an empty table
+-- Parameters: as rowrelay.index_history()
+-- Result:     the expression as PostgreSQL writes it
+-- Errors:     what PostgreSQL says of it
+create or replace function rowrelay.index_expression(expression text, method text) returns text
+language plpgsql as $$
+declare
+  trial text := 'trial_' || pg_backend_pid();
+  shown text;
+begin
+  execute format('create table rowrelay.%I (like rowrelay.change)', trial);
+  execute format('create index %I on rowrelay.%I using %I ((%s))', trial || '_index', trial, method, expression);
+  shown := pg_get_indexdef(format('rowrelay.%I', trial || '_index')::regclass, 1, true);
+  execute format('drop table rowrelay.%I', trial);
+  return regexp_replace(shown, E'^\\((.*)\\)$', E'\\1');
+exception when syntax_error_or_access_rule_violation or object_not_in_prerequisite_state or undefined_object
+            or invalid_object_definition or feature_not_supported or program_limit_exceeded or wrong_object_type then
+  raise exception 'the log cannot be indexed by "%" (%)', expression, method
+    using errcode = 'invalid_parameter_value', detail = sqlerrm,
+          hint = 'An expression on columns of rowrelay.change, such as new_row->>''email'', or the name of a column of a captured table.';
+end
+$$;
+-- Purpose:    wants an index of the log for an expression that people search by, such as new_row->>'email'. Closed days get
+--             it from running processes, one after the other (rowrelay.index_closed_days); days that are still written
+--             never do, so writers do not pay for it, and a search reads those. Again: tries days anew where it failed.
+-- Parameters: expression on the columns of rowrelay.change; or the name of a column of captured tables, which means it in
+--             rows before and after; method: btree, or any other that does with the expression, such as hash for long texts
+-- Result:     the expressions as they are indexed: conditions have to be written so
+-- Errors:     not an expression that can be indexed
+create or replace function rowrelay.index_history(expression text, method text default 'btree') returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  wanted text;
+  shown  text;
+begin
+  foreach wanted in array case
+    when expression ~ '^[[:alpha:]_][[:alnum:]_$ ]*$'
+         and not exists (select from pg_attribute a where a.attrelid = 'rowrelay.change'::regclass and a.attname = expression and a.attnum > 0)
+    then array[format('new_row ->> %L', expression), format('old_row ->> %L', expression)]
+    else array[expression] end
+  loop
+    shown := rowrelay.index_expression(wanted, method);
+    insert into rowrelay.history_index as x (expression, method) values (shown, index_history.method)
+    on conflict on constraint wanted_once do update set failed = '{}', problem = null;
+    return next shown;
+  end loop;
+end
+$$;
+-- Purpose:    gives up what rowrelay.index_history() wanted. The indexes go when their partitions can be locked for a moment,
+--             by running processes or rowrelay.index_closed_days().
+-- Parameters: expression, or name of a column, as it was given or as rowrelay.history_indexes shows it
+-- Result:     number of expressions given up
+-- Errors:     there was none
+create or replace function rowrelay.unindex_history(expression text) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  n integer;
+begin
+  delete from rowrelay.history_index x
+   where replace(replace(x.expression, ' ', ''), '::text', '')
+         = any (array[replace(replace(unindex_history.expression, ' ', ''), '::text', ''),
+                      replace(format('new_row->>%L', unindex_history.expression), ' ', ''),
+                      replace(format('old_row->>%L', unindex_history.expression), ' ', '')]);
+  get diagnostics n = row_count;
+  if n = 0 then
+    raise exception 'the log is not indexed by "%"', expression
+      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists what it is indexed by.';
+  end if;
+  return n;
+end
+$$;
+-- Purpose:    the indexes of closed days that are wanted and missing, and those that nobody wants any more
+-- Result:     name of the index; its partition; id of what wants it, null: to be dropped; expression, method; day
+create or replace function rowrelay.history_index_work() returns table (name text, partition regclass, wanted integer,
+                                                                        expression text, method text, day date)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select w.name, p.partition, x.id, x.expression, x.method, p.day
+    from rowrelay.history_index x
+    cross join rowrelay.partition_days() p
+    join rowrelay.day d on d.day = p.day and d.closed_at is not null
+    cross join lateral (select format('history_%s_%s', x.id, to_char(p.day, 'YYYYMMDD'))) as w(name)
+   where p.day <> all (x.failed)
+     and not exists (select from pg_index i join pg_class c on c.oid = i.indexrelid
+                      where i.indrelid = p.partition and c.relname = w.name)
+  union all
+  select c.relname, p.partition, null, null, null, p.day
+    from rowrelay.partition_days() p
+    join pg_index i on i.indrelid = p.partition
+    join pg_class c on c.oid = i.indexrelid and c.relname ~ '^history_[0-9]+_[0-9]{8}$'
+   where not exists (select from rowrelay.history_index x where x.id = split_part(c.relname, '_', 2)::integer)
+$$;
+-- Purpose:    makes one index that is wanted on a closed day, or drops one that is not wanted any more. Nobody writes into
+--             such a day, so nobody waits while it is made. It is to be called by itself, because its locks last as long
+--             as the transaction.
+-- Result:     what was done, one text; none: nothing is left to be done, or somebody else does it, or has the locks
+create or replace function rowrelay.index_closed_days() returns setof text
+language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
+declare
+  work record;
+begin
+  perform from rowrelay.mutex m where m.name = 'index' for update skip locked;
+  if not found then
+    return;
+  end if;
+  for work in select w.* from rowrelay.history_index_work() w order by w.wanted nulls first, w.day desc loop
+    begin
+      if work.wanted is null then
+        execute format('drop index rowrelay.%I', work.name);
+        return next format('dropped index %s', work.name);
+      else
+        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition, work.method,
+                       work.expression, work.expression);
+        -- what the planner knows of an expression
+        execute format('analyze %s', work.partition);
+        return next format('indexed day %s by %s', work.day, work.expression);
+      end if;
+      return;
+    exception
+      when lock_not_available then
+        null; -- another day, or another time
+      when query_canceled then
+        raise;
+      when others then
+        update rowrelay.history_index x
+           set failed = x.failed || work.day, problem = format('day %s: %s', work.day, sqlerrm)
+         where x.id = work.wanted;
+        return next format('day %s cannot be indexed by %s: %s', work.day, work.expression, sqlerrm);
+        return;
+    end;
+  end loop;
+end
+$$;
+-- Purpose:    pattern for LIKE that finds a text anywhere in another
+create or replace function rowrelay.like_pattern(words text) returns text
+language sql immutable parallel safe as $$
+  select '%' || regexp_replace(words, E'([\\\\%_])', E'\\\\\\1', 'g') || '%'
+$$;
+-- Purpose:    whether a text is in one of the values of a row image, rather than in the name of a column
+-- Parameters: image; patterns for what is a text, and for what is JSON inside
+create or replace function rowrelay.holds_text(image json, pattern text, json_pattern text) returns boolean
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select exists (select from json_each(image) as e
+                  where case when json_typeof(e.value) in ('array', 'object') then e.value::text ilike json_pattern
+                             else (image ->> e.key) ilike pattern end)
+$$;
+-- Purpose:    between which ids, and in which partitions, the changes of some time are. Ticks and closed days tell; where
+--             neither does, it is more than it takes.
+-- Parameters: first and last moment, null: no bound
+-- Result:     ids and days outside of which there is none
+create or replace function rowrelay.search_range(since timestamptz, until timestamptz, out first_id bigint, out last_id bigint,
+                                                 out days date[])
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  -- between a change's id and its time a writer may have been halted
+  leeway constant interval := '1 min';
+begin
+  select coalesce(max(t.low), 0) into first_id
+    from rowrelay.tick t
+   where t.id < (select min(n.id) from rowrelay.tick n where n.taken_at >= since - leeway);
+  select coalesce(min(t.high), 9223372036854775807) into last_id
+    from rowrelay.tick t
+   where t.id > (select max(n.id) from rowrelay.tick n where n.taken_at <= until + leeway);
+  days := array(select p.day
+                  from rowrelay.partition_days() p
+                  left join rowrelay.day d on d.day = p.day and d.closed_at is not null
+                 where d.day is null or d.last_id > search_range.first_id and d.first_id <= search_range.last_id);
+end
+$$;
+-- Purpose:    the captured tables that lack triggers, because somebody dropped or disabled them, or a partition or child has
+--             come since. All of them at once: one by one it would take seconds where thousands are captured.
+-- Result:     capture; whether the triggers for rows are not all there; whether one of those for TRUNCATE is missing somewhere.
+--             None for a capture that has all, or whose table is gone.
+create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
+begin
+  return query
+    with recursive member(capture, relation) as (
+      select c.id, c.relation::oid from rowrelay.capture c where c.released_at is null
+      union
+      select m.capture, i.inhrelid from member m join pg_inherits i on i.inhparent = m.relation
+    ), present(relation, function, argument, n) as (
+      select t.tgrelid, p.proname::text, case when p.proname = 'capture_truncate' then t.tgargs end, count(*)
+        from pg_trigger t
+        join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
+       where t.tgenabled = 'A'
+       group by 1, 2, 3
+    )
+    select m.capture,
+           -- a row filter takes the place of one trigger by five
+           bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
+           bool_or(coalesce(s.n, 0) < 2)
+      from member m
+      join rowrelay.capture c on c.id = m.capture
+      join pg_class k on k.oid = m.relation and k.relkind in ('r', 'p')
+      left join present r on r.relation = m.relation and r.function = 'capture_' || m.capture
+      left join present s on s.relation = m.relation and s.function = 'capture_truncate'
+                         and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
+     group by m.capture
+    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(coalesce(s.n, 0) < 2);
+end
+$$;
+-- Purpose:    what has happened to captured tables that needs attention. All of them at once, because status asks often,
+--             and there may be thousands.
+-- Result:     capture; note. None for a capture of which there is nothing to say.
+create or replace function rowrelay.capture_notes() returns table (capture integer, note text)
+-- processes have other plans forbidden, which suit the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+set enable_mergejoin = on set jit = off as $$
+begin
+  return query
+    select n.capture, n.note
+      from (select c.id as capture,
+                   case
+                     when r.oid is null then
+                       'the table is gone'
+                     when l.for_rows then
+                       'triggers are missing or disabled: capture the table again'
+                     when l.for_truncates then
+                       'a partition has no truncate trigger yet'
+                     when exists (select from unnest(c.key_columns) as k(number)
+                                   where not exists (select from pg_attribute a
+                                                      where a.attrelid = c.relation and a.attnum = k.number and not a.attisdropped)) then
+                       'a key column was dropped: capture the table again'
+                     when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
+                          and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
+                       'nothing keeps its key unique any more: rows with the same key are one row in a target'
+                     when c.column_state is distinct from s.state then
+                       'the table was altered: captured the slow way until its trigger function is made anew'
+                   end as note
+              from rowrelay.capture c
+              left join pg_class r on r.oid = c.relation
+              left join rowrelay.lacking_triggers() as l on l.capture = c.id
+              left join rowrelay.column_states(array(select k.id from rowrelay.capture k where k.released_at is null)) as s
+                     on s.capture = c.id
+             where c.released_at is null) as n
+     where n.note is not null;
+end
+$$;
+-- What is captured now, and how; note says what has happened to the table since that needs attention.
+create or replace view rowrelay.captures as
+select c.relation,
+       c.relation_name,
+       rowrelay.attribute_names(c.relation, c.key_columns) as key,
+       rowrelay.attribute_names(c.relation, c.lane_columns) as lane,
+       case when c.only_columns is not null then i.keep end as columns,
+       i.leave_out as exclude,
+       nullif(i.masks::jsonb, '{}') as mask,
+       c.row_filter,
+       c.before,
+       c.capture_origin,
+       array(select t.name from rowrelay.route r join rowrelay.target t on t.id = r.target
+              where r.capture = c.id and r.until_id is null and t.dropped_at is null order by t.name) as targets,
+       n.note,
+       case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep,
+       (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                 concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
+          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits
+  from rowrelay.capture c
+  left join rowrelay.capture_notes() as n on n.capture = c.id
+  cross join lateral rowrelay.image_columns(c) as i
+ where c.released_at is null;
+comment on view rowrelay.captures is 'the tables whose changes are captured, and how';
+-- Where changes can go.
+create or replace view rowrelay.targets as
+select t.name, t.url, t.state, t.reason, t.lanes, t.options, t.created_at
+  from rowrelay.target t
+ where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
+comment on view rowrelay.targets is 'where changes can go';
+-- Documents: what is built, from what, and where it goes.
+create or replace view rowrelay.documents as
+select t.name as document,
+       p.name as target,
+       r.into_table,
+       r.create_table,
+       d.key_name as key,
+       t.state,
+       array(select concat(s_c.relation_name,
+                           case when s.keys_query is not null then uses.columns end,
+                           ':', coalesce(s.keys_query, quote_ident(s.key_name)),
+                           case when s.keys_query is null then uses.columns end)
+               from rowrelay.document_source s
+               join rowrelay.capture s_c on s_c.id = s.capture
+               cross join lateral (
+                 select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
+                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name, n)) as uses
+              where s.document = d.target order by s.position) as sources,
+       d.columns,
+       d.query,
+       d.search_path,
+       (select string_agg(case when s_c.released_at is not null then format('%s is not captured any more', s_c.relation_name)
+                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone', s_c.relation_name)
+                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; ' order by s.position)
+          from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
+         where s.document = d.target
+           and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
+                or s.key_column is not null
+                   and (rowrelay.attribute_names(s_c.relation, array[s.key_column]))[1] is null)) as note,
+       d.created_at
+  from rowrelay.document d
+  join rowrelay.target t on t.id = d.target
+  join rowrelay.target p on p.id = d.delivers_to
+  join rowrelay.route r on r.capture = d.capture and r.target = d.target
+ where t.dropped_at is null;
+comment on view rowrelay.documents is 'what is built from several tables, and where it goes';
+-- The processes that deliver, and those that fell silent without saying good-bye.
+create or replace view rowrelay.instances as
+select i.id, i.host, i.pid, i.version, i.workers,
+       array(select t.name from rowrelay.target t
+              where t.dropped_at is null and (i.targets is null or t.id = any (i.targets)) order by t.name) as targets,
+       i.started_at,
+       i.heartbeat_at,
+       case when rowrelay.is_alive(i.heartbeat_at) then 'running' else 'gone' end as state,
+       i.doing
+  from rowrelay.instance i;
+comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';
+-- Changes that a target refused, with its words, those that wait behind them, and those that wait because the target cannot
+-- take their table; of tables that the caller may read.
+create or replace view rowrelay.errors with (security_barrier) as
+select t.name as target,
+       f.change_id,
+       c.relation,
+       case h.op when 'i' then 'insert' when 'u' then 'update' when 'd' then 'delete' when 't' then 'truncate'
+                 when 'b' then 'barrier' when 'r' then 'refresh' else 'snapshot' end as op,
+       f.key,
+       f.state,
+       f.attempts,
+       case when f.state = 'waiting' then w.sqlstate else f.sqlstate end as sqlstate,
+       case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end as message,
+       case when f.state = 'waiting' then w.hint else f.detail end as detail,
+       f.refused_at,
+       h.old_row,
+       h.new_row
+  from rowrelay.refusal f
+  join rowrelay.target t on t.id = f.target
+  join rowrelay.capture c on c.id = f.capture
+  left join rowrelay.hold w on w.target = f.target and w.capture = f.capture
+  left join rowrelay.change h on h.id = f.change_id and h.day = f.day
+ where rowrelay.may_read(c.relation);
+comment on view rowrelay.errors is 'changes that a target refused; see rowrelay.retry() and rowrelay.skip()';
+-- Purpose:    what has become of a change at each target: for view rowrelay.history. A function, because its plan is kept.
+-- Parameters: change; its capture; its caveat; what targets said against it: {target's id: words}. It says nothing of these by
+--             itself, because it does not know who may read the table.
+-- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error", "actor"}},
+--             null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and given up by
+--             `actor`; superseded: refused, and made moot by a later change of the row; dropped: the target, or the way there,
+--             was dropped first. Process, host and pid: who has it, or had it last. Members that are not known are left out.
+create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
+returns jsonb
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
+declare
+  goes_to record;
+  last    record;          -- its latest receipt
+  refused rowrelay.refusal;
+  leased  record;
+  queued  integer;         -- the lane
+  taker   xid;             -- the last transaction that has taken it out of the queue, or tried to
+  status  text;
+  result  jsonb;
+begin
+  for goes_to in
+    select t.id, t.name, t.lanes, t.dropped_at is null and r.until_id is null as is_open, r.is_document
+      from (select r.target, r.until_id, false as is_document
+              from rowrelay.route r
+             where r.capture = capture_id and change_id > r.from_id and change_id <= coalesce(r.until_id, change_id)
+               -- a snapshot goes to one target, as does what is queued again
+               and r.target = coalesce((caveat ->> 'target')::integer, r.target)
+             union all
+            -- documents that it may have made stale
+            select distinct s.document, null::bigint, true from rowrelay.document_source s where s.capture = capture_id) as r
+      join rowrelay.target t on t.id = r.target
+  loop
+    select s.*, sum(s.attempts) over () as all_attempts into last
+      from rowrelay.receipt s
+     where int8range(s.first_id, s.last_id, '[]') @> delivery_of.change_id and s.target = goes_to.id
+       and delivery_of.change_id = any (s.change_ids)
+     order by s.settled_at desc, s.token desc, s.part limit 1;
+    refused := null;
+    queued := null;
+    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host, null::integer as pid into leased;
+    status := case when last.outcome in ('delivered', 'copied') then 'complete'
+                   when last.outcome in ('skipped', 'superseded') then last.outcome end;
+    if status is null then
+      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id and f.change_id = delivery_of.change_id;
+      if refused.target is null then
+        select q.lane, q.xmax into queued, taker
+          from rowrelay.queue q
+         where q.change_id = delivery_of.change_id
+           and q.lane = any (array(select rowrelay.lane_number(goes_to.id, n) + room.lane
+                                     from (select 0 union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
+                                          generate_series(-1, goes_to.lanes - 1) as n));
+      end if;
+      continue when goes_to.is_document and coalesce(last.target, refused.lane, queued) is null;
+      select l.instance, l.claimed_at, i.host, i.pid into leased
+        from rowrelay.lease l left join rowrelay.instance i on i.id = l.instance
+       where l.lane = coalesce(queued, refused.lane) and l.lease_until > clock_timestamp();
+      status := case
+        when leased.instance is not null then 'in-progress'
+        when refused.state = 'waiting' then 'new'
+        -- sent at most once, it counts as refused until there is an answer
+        when refused.target is not null then 'error'
+        when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end
+        -- who has it in hand has deleted it, and not committed
+        when exists (select from pg_locks l
+                      where l.locktype = 'transactionid' and l.transactionid = taker and l.mode = 'ExclusiveLock'
+                        and l.granted) then 'in-progress'
+        else 'new' end;
+    end if;
+    result := coalesce(result, '{}') || jsonb_build_object(goes_to.name, jsonb_strip_nulls(jsonb_build_object(
+      'status', status,
+      'attempts', coalesce(last.all_attempts, refused.attempts),
+      'process', coalesce(leased.instance, last.instance),
+      'host', coalesce(leased.host, last.host),
+      'pid', coalesce(leased.pid, last.pid),
+      'claimed_at', coalesce(leased.claimed_at, last.claimed_at),
+      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at, refused.refused_at) end,
+      'answer', last.answer,
+      'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
+      'actor', last.actor)));
+  end loop;
+  return result;
+end
+$$;
+-- Every change, and what has become of it at each target: for the owner and the admin, where an index on an expression can be
+-- used. People query rowrelay.history, which has the same columns.
+create or replace view rowrelay.every_change as
+select h.id as change_id,
+       c.relation,
+       case h.op when 'i' then 'insert' when 'u' then 'update' when 'd' then 'delete' when 't' then 'truncate'
+                 when 'b' then 'barrier' when 'r' then 'refresh' else 'snapshot' end as op,
+       h.key,
+       h.old_row,
+       h.new_row,
+       case when h.old_row is not null and h.new_row is not null then rowrelay.changed(h.old_row, h.new_row) end as changed,
+       h.captured_at,
+       h.txid,
+       coalesce(h.actor, h.db_user) as actor,
+       h.db_user,
+       h.application_name,
+       h.client_addr,
+       (select jsonb_object_agg(t.target, t.delivery -> 'status') from jsonb_each(d.said) as t(target, delivery)) as status,
+       case when d.said @? '$.*.status ? (@ == "error" || @ == "skipped" || @ == "superseded")'
+            then rowrelay.delivery_of(h.id, h.capture, h.caveat, (
+              select jsonb_object_agg(e.target, e.words)
+                from (select f.target, concat_ws(': ', f.message, f.detail)
+                        from rowrelay.refusal f
+                       where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
+                       union all
+                      select s.target, s.error
+                        from rowrelay.receipt s
+                       where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
+                     ) as e(target, words)))
+            else d.said end as deliveries,
+       h.caveat ->> 'problem' as problem,
+       h.caveat,
+       h.day
+  from rowrelay.change h
+  join rowrelay.capture c on c.id = h.capture
+  -- once, for both columns; not at all for who asks for neither
+  cross join lateral (select rowrelay.delivery_of(h.id, h.capture, h.caveat, null) as said offset 0) as d;
+comment on view rowrelay.every_change is 'every captured change, whoever may read its table; people query rowrelay.history';
+-- Every change of the tables that the caller may read, and what has become of it at each target.
+create or replace view rowrelay.history with (security_barrier) as
+select e.*
+  from rowrelay.every_change e
+ where e.relation = any ((select rowrelay.readable_relations())::regclass[]);
+comment on view rowrelay.history is 'every captured change of tables that one may read: what, when, who, and its status for each target; deliveries: see rowrelay.delivery_of()';
+-- Purpose:    chosen rows of rowrelay.history, each looked up by its id in its partition. The partitions are given to the
+--             planner as a list, so that it leaves out all others, of which there may be years.
+-- Parameters: ids; days: of each its partition
+-- Result:     the rows, in no order
+create or replace function rowrelay.history_at(ids bigint[], days date[]) returns setof rowrelay.history
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  all_days date[] := array(select distinct d from unnest(days) as d);
+begin
+  return query
+    select h.*
+      from unnest(ids, days) as f(id, day)
+      cross join lateral (select v.* from rowrelay.history v
+                           where v.change_id = f.id and v.day = f.day and v.day = any (all_days) offset 0) as h;
+end
+$$;
+-- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
+--             of it, the change before says what the row was.
+-- Parameters: relation; key: its text, a JSON array of several columns
+-- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
+-- Errors:     the table was never captured
+create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = history_of.relation);
+  ids      bigint[];
+  days     date[];
+  line     record;
+  entry    rowrelay.history;
+begin
+  if captures = '{}' then
+    raise exception 'table % was never captured', relation
+      using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
+  end if;
+  for spelling in 1 .. 2 loop
+    -- what is not this row's is told by the rows themselves, which are read anyway
+    with own as materialized (
+      select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
+    ), found as (
+      select o.change_id, o.day from own o
+      union all
+      select t.change_id, t.day from rowrelay.truncates_of(history_of.relation) as t
+       where t.change_id > (select min(o.change_id) from own o)
+    )
+    select array_agg(f.change_id), array_agg(f.day) into ids, days from found f;
+    exit when ids is not null;
+    key := rowrelay.key_as_logged(relation, key);
+  end loop;
+
+  for line in
+    select h as entry,
+           -- a truncate of one partition may have been another's
+           lag(case when h.op <> 'truncate' then h.new_row end)
+             over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was,
+           bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
+      from rowrelay.history_at(ids, days) as h
+     where h.relation = history_of.relation
+       and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
+     order by h.change_id desc
+  loop
+    exit when not line.was_there; -- what remains are truncates before it
+    entry := line.entry;
+    if entry.op = 'update' and (entry.old_row is null or exists (
+         select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then
+      entry.changed := rowrelay.changed(line.was, entry.new_row);
+    end if;
+    return next entry;
+  end loop;
+end
+$$;
+-- Purpose:    all that one transaction did
+-- Parameters: txid
+-- Result:     rows of rowrelay.history, in order
+create or replace function rowrelay.transaction(txid xid8) returns setof rowrelay.history
+language sql stable as $$
+  select h.*
+    from (select array_agg(f.change_id) as ids, array_agg(f.day) as days
+            from rowrelay.changes_of_transaction(transaction.txid) as f) as found
+    cross join lateral rowrelay.history_at(found.ids, found.days) as h
+   order by h.change_id
+$$;
+-- Purpose:    changes that have a text in a value before or after, whatever its case: all that this customer's address ever
+--             was in. It reads what it is told to: name the table or the time where the log is long.
+-- Parameters: words: the text, as it stands in the value; relation, null: all; since, until: when it was captured
+-- Result:     rows of rowrelay.history, the newest first
+-- Errors:     there is nothing to search for
+create or replace function rowrelay.search(words text, relation regclass default null, since timestamptz default null,
+                                           until timestamptz default null) returns setof rowrelay.history
+language plpgsql stable set plan_cache_mode = force_custom_plan set jit = off as $$
+declare
+  pattern      text := rowrelay.like_pattern(words);
+  -- as it stands in JSON
+  json_pattern text := rowrelay.like_pattern(substr(to_json(words)::text, 2, length(to_json(words)::text) - 2));
+  range        record;
+begin
+  if coalesce(words, '') = '' then
+    raise exception 'there is nothing to search for' using errcode = 'invalid_parameter_value',
+      hint = 'All changes of some time: select * from rowrelay.history where captured_at between ... and ....';
+  end if;
+  select * into range from rowrelay.search_range(since, until);
+  return query
+    select h.*
+      from rowrelay.history h
+     where (search.relation is null or h.relation = search.relation)
+       and h.change_id between range.first_id and range.last_id and h.day = any (range.days)
+       and (since is null or h.captured_at >= since) and (until is null or h.captured_at <= until)
+       and (h.new_row::text ilike json_pattern or h.old_row::text ilike json_pattern)
+       and (rowrelay.holds_text(h.new_row, pattern, json_pattern) or rowrelay.holds_text(h.old_row, pattern, json_pattern))
+     order by h.change_id desc;
+end
+$$;
+-- Purpose:    a row image for readers that would make something else of its numbers: in JavaScript 9007199254740993 is
+--             9007199254740992, and 900.50 is 900.5
+-- Parameters: image
+-- Result:     [[column, its value as it is written in JSON, as text], ...] in the order of the image; null for null
+create or replace function rowrelay.image_texts(image json) returns json
+language sql stable as $$
+  select json_agg(json_build_array(e.name, e.value::text) order by e.position)
+    from json_each(image) with ordinality as e(name, value, position)
+$$;
+-- Purpose:    what rowrelay.changed() gives, for the same readers as rowrelay.image_texts()
+-- Parameters: {"column": [before, after]}
+-- Result:     [[column, value before, value after], ...], values as text; null for null
+create or replace function rowrelay.changed_texts(changed json) returns json
+language sql stable as $$
+  select json_agg(json_build_array(e.name, (e.value -> 0)::text, (e.value -> 1)::text) order by e.position)
+    from json_each(changed) with ordinality as e(name, value, position)
+$$;
+-- By what the log can be searched quickly, and on how many days already.
+create or replace view rowrelay.history_indexes as
+select x.expression,
+       x.method,
+       i.days,
+       (select count(*) from rowrelay.history_index_work() w where w.wanted = x.id) as days_to_do,
+       i.bytes,
+       x.problem
+  from rowrelay.history_index x
+  cross join lateral (
+    select count(*) as days, coalesce(sum(pg_relation_size(c.oid)), 0) as bytes
+      from pg_class c
+     where c.relnamespace = 'rowrelay'::regnamespace and c.relname ~ format('^history_%s_[0-9]{8}$', x.id)) as i;
+comment on view rowrelay.history_indexes is 'expressions by which closed days of the log are indexed; see rowrelay.index_history()';
+-- Backfills: how far each is, who is at it, and what it waits for.
+create or replace view rowrelay.backfills as
+select c.relation,
+       c.relation_name,
+       t.name as target,
+       b.state,
+       b.rows_queued as rows,
+       case when b.state = 'done' then 100
+            else least(99, floor(100.0 * b.rows_read / greatest(b.rows_estimated, b.rows_read, 1))) end::integer as percent,
+       b.rows_estimated,
+       b.row_filter,
+       (select l.pid from pg_locks l
+         where l.locktype = 'advisory' and l.classid = 1919907682 and l.objid = b.id::oid and l.objsubid = 2 and l.granted
+           and l.database = (select d.oid from pg_database d where d.datname = current_database())) as driver,
+       b.registered_at,
+       b.started_at,
+       b.finished_at,
+       b.note
+  from rowrelay.backfill b
+  join rowrelay.capture c on c.id = b.capture
+  join rowrelay.target t on t.id = b.target
+ where t.dropped_at is null;
+comment on view rowrelay.backfills is 'rows that were in a table before it went to a target, on their way there; driver: process id, at the source, of the connection that is at it; see rowrelay.backfill() and rowrelay.cancel_backfill()';
+-- One row for each target: how it is doing.
+create or replace view rowrelay.status as
+with table_note as materialized ( -- once for all targets
+  select w.target, string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
+         greatest(count(*) - 20, 0) as more
+    from (select r.target, c.relation_name, n.note, row_number() over (partition by r.target order by c.relation_name, c.id) as n
+            from rowrelay.capture_notes() as n
+            join rowrelay.capture c on c.id = n.capture
+            join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
+   group by w.target
+)
+select t.name as target,
+       case
+         when t.state <> 'running' then t.state
+         when not exists (select from rowrelay.instance i
+                           where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
+           then 'not running'
+         when o.target is not null then 'failing'
+         else 'running'
+       end as state,
+       backlog.n as backlog,
+       case when first_pending.id is not null then
+         clock_timestamp() - (select h.captured_at from rowrelay.change h
+                               where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
+       coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
+                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min' and now() + interval '1 min'), 0) as rate,
+       refused.errors,
+       refused.blocked,
+       concat_ws('; ',
+         t.reason,
+         case when o.target is not null then
+           format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
+                  concat_ws(' -- ', o.message, o.hint)) end,
+         (select string_agg(format('%s waits since %s (%s attempts): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   h.attempts, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+            from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
+         (select format('%s lanes are leased by a process that is gone, until %s', count(*),
+                        to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
+            from rowrelay.lease e
+           where e.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1)
+             and e.lease_until > clock_timestamp()
+             and not exists (select from rowrelay.instance i
+                              where i.id = e.instance and i.heartbeat_at > now() - interval '30 s')
+          having count(*) > 0),
+         (select string_agg(concat_ws(', ', format('backfill of %s: %s %%', b.relation_name, b.percent), b.note), '; '
+                            order by b.relation_name)
+            from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
+         (select n.shown from table_note n where n.target = t.id),
+         (select format('and %s more tables, see rowrelay.captures', n.more) from table_note n where n.target = t.id and n.more > 0)) as note
+  from rowrelay.target t
+  left join rowrelay.trouble o on o.target = t.id
+  -- so that rows which are gone, but not vacuumed, are not walked past
+  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0) as up_to) as settled
+  -- counted up to a million: status is asked often, and then it does not matter how many more there are
+  cross join lateral (
+    select count(*) as n
+      from (select from generate_series(-1, t.lanes - 1) as n
+              join rowrelay.queue q on q.lane = rowrelay.lane_number(t.id, n)
+             where q.change_id > settled.up_to limit 1000000) as q) as backlog
+  left join lateral (
+    select q.change_id as id, q.day
+      from generate_series(-1, t.lanes - 1) as n
+      cross join lateral (select q.change_id, q.day from rowrelay.queue q
+                           where q.lane = rowrelay.lane_number(t.id, n) and q.change_id > settled.up_to
+                           order by q.change_id limit 1) as q
+     order by q.change_id limit 1) as first_pending on true
+  -- blocked: behind a refused change, or because the target cannot take the table
+  cross join lateral (
+    select r.errors, r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
+                                                         limit 1000000) as w) as blocked
+      from (select count(*) filter (where f.state = 'error') as errors, count(*) filter (where f.state = 'blocked') as blocked
+              from rowrelay.refusal f where f.target = t.id and f.state <> 'waiting') as r) as refused
+ where t.dropped_at is null;
+comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';
+-- The first partitions of rowrelay.change, and rowrelay.partition_day(). Running processes make more of them.
+do $$ begin perform rowrelay.maintain_partitions(); end $$;
+-- Which server this is, for rowrelay.skip_lost_ids(): whatever is restored from a copy that is made from now on can be told.
+update rowrelay.source set server = (rowrelay.this_server()).server where server is null;
+-- Who may do what; the last thing that every installation does. Nobody but the schema's owner may anything, and where the
+-- roles of schema/roles.sql exist:
+--
+--   rowrelay_admin   calls every function, and reads every table. It writes to none but those that a worker writes to: the
+--                    functions do that, with the rights of the schema's owner.
+--   rowrelay_worker  what `rowrelay run` does, by the lists below.
+--   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what reads those.
+--
+-- A function that is immutable or stable and runs with the rights of who calls it gives nobody anything, so all three may call it.
+-- Any other function, and any view, that somebody adds belongs to the admin alone until it is named here. Only what differs is
+-- touched, so that writers are not disturbed; rights that somebody gave to other roles stay.
+do $grants$
+declare
+  wanted_functions constant jsonb := '{
+    "rowrelay_reader": [
+      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "key_days_from_last", "last_change_id",
+      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle",
+      "undo_transaction"],
+    "rowrelay_worker": [
+      "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
+      "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
+      "maintain", "maintain_is_due", "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents",
+      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
+  -- of a table, view or sequence: privileges, on all of it or on some columns
+  wanted_tables constant jsonb := '{
+    "rowrelay_reader": {
+      "migration": ["select"],
+      "source": ["select"],
+      "capture": ["select"],
+      "shape": ["select"],
+      "tick": ["select"],
+      "history": ["select"],
+      "errors": ["select"],
+      "readable_change": ["select"],
+      "readable_key": ["select"],
+      "readable_truncation": ["select"],
+      "key_days": ["select"],
+      "change_id": ["select"],
+      "prunings": ["select"]},
+    "rowrelay_worker": {
+      "migration": ["select"],
+      "source": ["select"],
+      "capture": ["select"],
+      "shape": ["select"],
+      "route": ["select"],
+      "document": ["select"],
+      "document_source": ["select"],
+      "change": ["select"],
+      "target": ["select", {"update": ["state", "reason", "version"]}],
+      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note", "retry_at"]}],
+      "queue": ["select", "insert", "update", "delete"],
+      "refusal": ["select", "insert", "update", "delete"],
+      "hold": ["select", "insert", "update"],
+      "lane": ["select", "update"],
+      "lease": ["select", "insert", "update", "delete"],
+      "receipt": ["select", "insert"],
+      "floor": ["select", "insert", "update"],
+      "trouble": ["select", "insert", "update", "delete"],
+      "instance": ["select", "insert", "update", "delete"],
+      "day": ["select"],
+      "status": ["select"],
+      "instances": ["select"],
+      "change_id": ["select"],
+      "claim_token": ["usage"],
+      "doorbell": ["select", "update"]}}';
+  own_roles     constant text[] := '{rowrelay_admin,rowrelay_worker,rowrelay_reader}';
+  name          text;
+  statement     text;
+begin
+  for name in
+    select f.name from jsonb_each(wanted_functions) as w, jsonb_array_elements_text(w.value) as f(name)
+     where not exists (select from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace and p.proname = f.name)
+     union all
+    select t.name from jsonb_each(wanted_tables) as w, jsonb_object_keys(w.value) as t(name)
+     where to_regclass(format('rowrelay.%I', t.name)) is null
+  loop
+    raise exception 'schema/grants.sql gives rights on %, which does not exist', name;
+  end loop;
+
+  for statement in
+    with role(name, grantee) as (
+      select r.rolname::text, r.oid
+        from pg_roles r
+       where r.rolname = any (own_roles)
+         and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
+    ), routine as (
+      -- trigger functions, and those that the copying of a table makes, are nobody's to call
+      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v' and not p.prosecdef as is_harmless,
+             p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
+        from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
+    ), wanted_routine as (
+      select f.oid, r.grantee
+        from routine f, role r
+       where f.is_callable and (f.is_harmless or r.name = 'rowrelay_admin' or wanted_functions -> r.name ? f.name)
+    ), present_routine as (
+      select f.oid, a.grantee
+        from routine f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a
+       where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+    ), relation as (
+      -- partitions are read through their table
+      select c.oid, c.relname::text as name, c.relkind, c.relacl
+        from pg_class c
+       where c.relnamespace = 'rowrelay'::regnamespace and c.relkind in ('r', 'p', 'v', 'S') and not c.relispartition
+    ), listed as (
+      select c.oid, r.grantee, r.name as role, p.value as privilege
+        from relation c, role r,
+             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker' else r.name end -> c.name) as p
+    ), wanted_relation as (
+      select l.oid, l.grantee, upper(l.privilege #>> '{}') as privilege, null::text as name
+        from listed l where jsonb_typeof(l.privilege) = 'string'
+       union
+      select l.oid, l.grantee, upper(u.privilege), a.name
+        from (select * from listed where jsonb_typeof(privilege) = 'object') as l, jsonb_each(l.privilege) as u(privilege, names),
+             jsonb_array_elements_text(u.names) as a(name)
+       union
+      select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
+    ), present_relation as (
+      select c.oid, a.grantee, a.privilege_type as privilege, null::text as name
+        from relation c, aclexplode(c.relacl) as a where a.grantee = 0 or a.grantee in (select r.grantee from role r)
+       union
+      select c.oid, x.grantee, x.privilege_type, a.attname::text
+        from relation c
+        join pg_attribute a on a.attrelid = c.oid and a.attacl is not null,
+             aclexplode(a.attacl) as x where x.grantee = 0 or x.grantee in (select r.grantee from role r)
+    ), difference as (
+      select 'revoke' as verb, 'execute on function ' || d.oid::regprocedure as what, d.grantee
+        from (table present_routine except table wanted_routine) as d
+       union all
+      select 'grant', 'execute on function ' || d.oid::regprocedure, d.grantee
+        from (table wanted_routine except table present_routine) as d
+       union all
+      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ', case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
+             d.grantee
+        from (select 'revoke' as verb, p.* from (table present_relation except table wanted_relation) as p
+               union all
+              select 'grant', w.* from (table wanted_relation except table present_relation) as w) as d
+        join relation c on c.oid = d.oid
+    )
+    select format('grant usage on schema rowrelay to %I', r.name)
+      from role r
+     where not has_schema_privilege(r.grantee, 'rowrelay', 'usage')
+     union all
+    select format('%s %s %s %s', d.verb, d.what, case d.verb when 'grant' then 'to' else 'from' end,
+                  case d.grantee when 0 then 'public' else d.grantee::regrole::text end)
+      from difference d
+     order by 1
+  loop
+    execute statement;
+  end loop;
+end
+$grants$;
+commit;
