@@ -31,6 +31,17 @@ static bool run_files(struct source *source, int version, struct error *error) {
   return true;
 }
 
+/* Processes of a version before cannot claim any more, and say so less clearly than this. */
+static bool name_processes(struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_init_processes, NO_VALUES, &reply, error))
+    return false;
+  if (!PQgetisnull(reply, 0, 0))
+    printf("restart what delivers, with this version of rowrelay: %s\n", PQgetvalue(reply, 0, 0));
+  PQclear(reply);
+  return true;
+}
+
 /* `with_roles`: also the roles, which then get their rights. */
 static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
@@ -49,7 +60,7 @@ static bool install(struct source *source, bool with_roles, struct error *error)
     printf("schema rowrelay: version %d, installed\n", SCHEMA_NEWEST);
   else
     printf("schema rowrelay: version %d, upgraded from %d\n", SCHEMA_NEWEST, version);
-  return true;
+  return version == 0 || version == SCHEMA_NEWEST || name_processes(source, error);
 }
 
 static bool run(const struct options *given, struct error *error) {

@@ -113,6 +113,11 @@ Test(upgrade, from_each_released_version_keeps_what_is_queued_and_misses_nothing
     writers_start(&writers, f.source, 3, 1500, HOT, KEYS);
     wait_until(f.at_source, "t", 20, "select count(*) > %d from rowrelay.queue", (int)queued + 100);
     int times = 0;
+    sql(f.at_source, "insert into rowrelay.instance (id, host, pid, version, workers) "
+                     "values (gen_random_uuid(), 'elsewhere', 4711, '0.1.0', 2)");
+    const char *said = rowrelay_ok(&f, "init", NULL);
+    cr_expect(version == SCHEMA_NEWEST || strstr(said, "process 4711 on elsewhere") != NULL, "%s", said);
+    sql(f.at_source, "delete from rowrelay.instance");
     for (; times < 3 || (times < 20 && !writers_are_done(&writers)); times++)
       rowrelay_ok(&f, "init", NULL);
     writers_finish(&writers, 60);
