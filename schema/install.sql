@@ -166,7 +166,10 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/key_row.sql
 \ir ../triggers/waiting_room.sql
 \ir ../triggers/enqueue.sql
+\ir ../triggers/large_image.sql
+\ir ../triggers/insert_change.sql
 \ir ../triggers/add_change.sql
+\ir ../triggers/log_large_images.sql
 \ir ../triggers/log_change.sql
 \ir ../triggers/is_left_out.sql
 \ir ../triggers/raise_altered.sql

@@ -1,24 +1,21 @@
--- Purpose:    one change, logged and queued; the generated triggers do the same in line
+-- Purpose:    one change, logged and queued; the generated triggers do the same in line, but for images that are large.
+--             PostgreSQL refuses a row of more than a gigabyte, and may lack the memory for less, where the writer's own
+--             statement went well: then the change is logged without images, and says why.
 -- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
 -- Result:     its id
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
                                                new_row json, problem text default null, caveat json default null) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  added rowrelay.change;
 begin
-  insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
-                                    application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
-          rowrelay.actor(), rowrelay.db_user(),
-          current_setting('application_name'), rowrelay.client_addr(), add_change.old_row, add_change.new_row,
-          case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
-  returning c.* into added;
-  if add_change.op = 't' then
-    insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
-    values (capture_id, added.id, added.day, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+  if coalesce(pg_column_size(old_row), 0) + coalesce(pg_column_size(new_row), 0) > rowrelay.large_image() then
+    begin
+      return rowrelay.insert_change(capture_id, op, key, lane_hash, old_row, new_row, problem, caveat);
+    exception when program_limit_exceeded or out_of_memory or internal_error or data_exception then
+      old_row := null;
+      new_row := null;
+      problem := sqlerrm;
+    end;
   end if;
-  perform rowrelay.enqueue(added, lane_hash);
-  return added.id;
+  return rowrelay.insert_change(capture_id, op, key, lane_hash, old_row, new_row, problem, caveat);
 end
 $$;

@@ -12,10 +12,14 @@ declare
 begin
   -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
   db_user := coalesce(db_user, session_user);
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
-                               application_name, client_addr, old_row, new_row, caveat)
-  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
-          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
+    bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
+  else
+    insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                                 application_name, client_addr, old_row, new_row, caveat)
+    values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
+            pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  end if;
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then
     return true;

@@ -432,3 +432,36 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   same_rows(&f, "pile", "pile", "1");
   fixture_end(&f);
 }
+
+/* PostgreSQL takes a gigabyte into a row. Rows of that size take minutes here, so this has it refuse what is smaller. */
+Test(types, a_change_that_is_too_large_for_the_log_breaks_no_writer_and_is_listed) {
+  struct fixture f;
+  mirrored_begin(&f, "types_large",
+                 "create table item (id int primary key, n int, t text); create table pile (n int, t text);"
+                 "create table moving (id int primary key, part int, t text)");
+  sql(f.at_source, "select rowrelay.capture_table('item', before => 'full'); select rowrelay.capture_table('pile');"
+                   "select rowrelay.capture_table('moving', lane => '{part}', before => 'full')");
+  sql(f.at_source, "select rowrelay.add_target('null', 'file:/dev/null'); select rowrelay.route(relation, 'null') from "
+                   "rowrelay.captures");
+  sql(f.at_source,
+      "create function refuse() returns trigger language plpgsql as $$ begin"
+      "  if coalesce(pg_column_size(new.old_row), 0) + coalesce(pg_column_size(new.new_row), 0) > 60000000 then"
+      "    raise 'tuple is too big' using errcode = 'program_limit_exceeded'; end if; return new; end $$;"
+      "create trigger refuse before insert on rowrelay.change for each row execute function refuse()");
+  sql(f.at_source, "insert into item values (1, 1, repeat('x', 31000000)); insert into pile values (1, repeat('y', "
+                   "31000000)); insert into moving values (1, 1, repeat('z', 31000000))");
+  sql(f.at_source, "update item set n = 2; update pile set n = 2; update moving set part = 2; update item set id = 3; "
+                   "insert into item values (4, 4, 'small'); update item set t = 'z' where id = 3; delete from pile; "
+                   "delete from moving");
+  /* what is large and can be logged is logged as ever: the row before the rekey, and the last of the pile */
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(c.relation_name, ' ', h.op, h.key, ' ', h.caveat ->> "
+                                    "'problem'), ', ' order by h.id) from rowrelay.change h join rowrelay.capture c on "
+                                    "c.id = h.capture where h.caveat is not null"),
+                   "public.item u1 tuple is too big, public.pile u tuple is too big, public.moving u1 tuple is too big");
+  cr_expect_str_eq(ask(f.at_source, "select string_agg(op::text || coalesce(key, ''), ' ' order by id) from "
+                                    "rowrelay.change where op <> 'b'"),
+                   "i1 i i1 u1 u u1 d1 i3 i4 u3 d d1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors where message like '%%tuple is too big%%'"), "3");
+  fixture_end(&f);
+}
