@@ -218,6 +218,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/filter_state.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
+\ir ../triggers/wanted_capture.sql
 \ir ../triggers/capture_table.sql
 \ir ../triggers/release_table.sql
 \ir functions/type_definitions.sql

@@ -1,14 +1,17 @@
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
--- Parameters: relation
---             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique index on columns not null, else none)
+-- Parameters: relation; of those below, what is null stays as it was said the last time, if the table is captured already
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a
+--             unique index on columns not null, else none)
 --             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
---             columns / exclude: what to capture (default: everything) / what to leave out
---             mask: {"column": value to show instead}
+--             columns / exclude: what to capture (default: everything) / what to leave out ({}: nothing)
+--             mask: {"column": value to show instead} ({}: none)
 --             row_filter: condition on a row; an update that makes it hold is captured as insert, the other way as delete
---             before: none, or full to keep an update's row before it too
---             capture_origin: capture also what rowrelay itself writes into this table
+--             (default, and '': none)
+--             before: none (the default), or full to keep an update's row before it too
+--             capture_origin: capture also what rowrelay itself writes into this table (default: not)
 --             lock_wait: how long to try for the lock
+--             reset: forget what was said the last time, so that what is null here is as for a new table
 -- Result:     id of the capture
 --             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
 --             row-level security hides it; two partitions may have rows with the same key.
@@ -16,54 +19,53 @@
 --             children share; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
-  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
-  capture_origin boolean default false, lock_wait interval default '1 min') returns integer
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
+  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false) returns integer
 language plpgsql security definer as $$
 declare
-  key_numbers smallint[];
   was         rowrelay.capture;
+  begun       rowrelay.capture; -- as a new one begins
   capture     rowrelay.capture;
   documents   text;
   shown       text;
   begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
-  key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
-  if key is not null then
-    perform rowrelay.check_key(relation, key_numbers);
-  end if;
-  if before not in ('none', 'full') then
-    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
-  end if;
-
   select c.* into was from rowrelay.capture c
    where c.relation = capture_table.relation and c.released_at is null for update;
   if was.id is null then
     insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
                                        exclude_columns, mask, row_filter, before, capture_origin)
     values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
-    returning c.* into capture;
+    returning c.* into begun;
   else
-    capture := was;
+    begun := was;
+    if reset then
+      begun.key_is_chosen := false;
+      begun.lane_columns := null;
+      begun.only_columns := null;
+      begun.only_names := null;
+      begun.exclude_columns := '{}';
+      begun.exclude_names := '{}';
+      begun.mask := '{}';
+      begun.mask_names := '{}';
+      begun.row_filter := null;
+      begun.before := 'none';
+      begun.capture_origin := false;
+    end if;
   end if;
+  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before, capture_origin);
 
   update rowrelay.capture c
-     set relation_name = rowrelay.full_name(capture_table.relation),
-         key_columns = key_numbers,
-         key_is_exact = rowrelay.key_is_exact(capture_table.relation, key_numbers),
-         lane_columns = rowrelay.attribute_numbers(capture_table.relation, lane, 'lane'),
-         only_columns = rowrelay.attribute_numbers(capture_table.relation, columns, 'columns'),
-         only_names = capture_table.columns,
-         exclude_columns = coalesce(rowrelay.attribute_numbers(capture_table.relation, exclude, 'exclude'), '{}'),
-         exclude_names = coalesce(capture_table.exclude, '{}'),
-         mask = rowrelay.mask_by_number(capture_table.relation, coalesce(capture_table.mask, '{}')),
-         mask_names = coalesce(capture_table.mask, '{}'),
-         row_filter = capture_table.row_filter,
-         before = capture_table.before,
-         capture_origin = capture_table.capture_origin
+     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
+         key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
+         only_columns = capture.only_columns, only_names = capture.only_names,
+         exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
+         mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
+         before = capture.before, capture_origin = capture.capture_origin
    where c.id = capture.id
   returning c.* into capture;
-  -- Who only wants another target, or another key, may not think of what was said the last time.
+  -- Who says one thing anew may not think of what else it means.
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
     from pg_attribute a
    where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
@@ -73,7 +75,7 @@ begin
     raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
       using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
   end if;
-  if was.row_filter is not null and row_filter is null then
+  if was.row_filter is not null and capture.row_filter is null then
     raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
       using hint = 'Capture it again with the row filter, if that is not what you want.';
   end if;

@@ -226,7 +226,7 @@ static bool check_options(const struct options *given, struct error *error) {
     return error_set(error, FAILURE_USAGE, "option --to is missing: which target?");
   if (option_given(given, "cancel") && (option_given(given, "rate") || option_given(given, "where")))
     return error_set(error, FAILURE_USAGE, "option --cancel goes with neither --rate nor --where");
-  return !option_given(given, "rate") || option_integer(given, "rate", 1, INT32_MAX, &rate, error);
+  return !option_given(given, "rate") || option_integer(given, "rate", 0, INT32_MAX, &rate, error);
 }
 
 static bool run(const struct options *given, struct error *error) {
@@ -246,7 +246,7 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "to", .letter = 't', .value = "TARGET", .help = "where to copy them; the tables must be routed there"},
     {.name = "document", .value = "NAME", .help = "build all documents of that name instead of copying tables"},
-    {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second"},
+    {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second; 0 for as fast as it goes"},
     {.name = "where", .value = "SQL", .help = "copy only rows for which this condition holds"},
     {.name = "no-copy", .help = "piece by piece, also into an empty mirror"},
     {.name = "cancel", .help = "give up what is not finished; what is queued is still delivered"},

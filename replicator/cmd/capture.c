@@ -51,7 +51,7 @@ static bool read_masks(const struct options *given, struct buffer *object, struc
     return true;
   buffer_add_string(object, "{");
   for (size_t i = 0; i < count; i++)
-    if (!list_add_masks(object, option_at(given, "mask", i), error))
+    if (*option_at(given, "mask", i) != '\0' && !list_add_masks(object, option_at(given, "mask", i), error))
       return false;
   buffer_add_string(object, "}");
   return buffer_ok(object, "the list of masks", error);
@@ -69,9 +69,10 @@ static bool capture_table(struct source *source, const struct options *given, co
   const char *target = option_text(given, "to");
   struct values capture =
       VALUES(oid, lists->key.data, lists->lane.data, lists->columns.data, lists->exclude.data, lists->mask.data,
-             option_text(given, "where"), option_given(given, "before") ? "full" : "none",
-             option_given(given, "capture-origin") ? "true" : "false", option_text(given, "lock-wait"));
-  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : "false");
+             option_text(given, "where"), option_given(given, "before") ? "full" : NULL,
+             option_given(given, "capture-origin") ? "true" : NULL, option_text(given, "lock-wait"),
+             option_given(given, "reset") ? "true" : "false");
+  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : NULL);
   if (!source_script(source, "begin isolation level read committed", error) ||
       !call_run(source, &QUERY_cmd_capture, capture, NULL, error) ||
       (target != NULL && !call_run(source, &QUERY_cmd_route, route, NULL, error)) ||
@@ -140,6 +141,7 @@ static const struct option OPTIONS[] = {
     {.name = "where", .value = "SQL", .help = "capture only rows for which this condition holds"},
     {.name = "before", .help = "keep the row before an update too"},
     {.name = "capture-origin", .help = "capture also what rowrelay itself writes to the table"},
+    {.name = "reset", .help = "forget what was said of a captured table before, and begin anew with what is said now"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get the table's lock"},
     OPTION_END,
 };
@@ -153,8 +155,8 @@ const struct command COMMAND_capture = {
     .options = OPTIONS,
     .notes =
         "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is done in a transaction of its own;\n"
-        "those that are captured already take on what is said here, and what is not said again holds no longer: to\n"
-        "send one to another target, there is \"rowrelay route\". COLS is a list such as id,line_no; names with\n"
-        "capitals stand in double quotes, as in SQL.\n",
+        "those that are captured already take on what is said here, and keep what is not said again, unless --reset\n"
+        "is given. COLS is a list such as id,line_no; names with capitals stand in double quotes, as in SQL; \"\" takes\n"
+        "back what --exclude, --mask or --where said.\n",
     .run = run,
 };

@@ -9,7 +9,7 @@
 static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,
                         struct error *error) {
   const char *target = given->arguments[1];
-  const char *create = option_given(given, "create") ? "true" : "false";
+  const char *create = option_given(given, "create") ? "true" : NULL;
   PGresult *reply = NULL;
   if (option_given(given, "discard")) {
     if (!call_run(source, &QUERY_cmd_discard, VALUES(oid, target), &reply, error))

@@ -1,8 +1,8 @@
 -- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
 --             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
---             on where it was; one that was done begins anew.
+--             on where it was, and what is null stays as it was said; one that was done begins anew.
 -- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
---             second at most (null: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
+--             second at most (0: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
 --             piece by piece
 -- Result:     its number in rowrelay.backfill
 -- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
@@ -32,13 +32,13 @@ begin
   select b.* into unfinished from rowrelay.backfill b
    where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
   if found then
-    if unfinished.row_filter is distinct from backfill.row_filter then
+    if unfinished.row_filter is distinct from coalesce(backfill.row_filter, unfinished.row_filter) then
       raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
               hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
-    update rowrelay.backfill b set rate = backfill.rate, retry_at = null,
+    update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,
            way = case when b.state = 'waiting' then wanted_way else b.way end
      where b.id = unfinished.id;
@@ -48,7 +48,7 @@ begin
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
-          rate, rowrelay.estimated_rows(relation))
+          nullif(rate, 0), rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
         condition = excluded.condition, rate = excluded.rate,

@@ -1,9 +1,9 @@
 -- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
---             it is missing, and add columns that it lacks later
+--             it is missing, and add columns that it lacks later (null: as it was said before, else not)
 -- Errors:     table not captured; no such target
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
-                                          create_table boolean default false) returns void
+                                          create_table boolean default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
@@ -37,9 +37,10 @@ begin
                        where r.target = target_id and c.relation = route.relation
                          and (c.id <> capture.id or r.until_id is not null));
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-  values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
+  values (capture.id, target_id, coalesce(route.into_table, default_table), coalesce(route.create_table, false), rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
-    set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
+    set into_table = coalesce(route.into_table, r.into_table), until_id = null,
+        create_table = coalesce(route.create_table, r.until_id is null and r.create_table),
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
   perform rowrelay.check_indexes(target_id);
   if is_again then

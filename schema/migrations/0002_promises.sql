@@ -74,6 +74,18 @@ drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
 -- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
 -- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
 
+drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean, interval);
+alter table rowrelay.capture add column key_is_chosen boolean not null default false;
+comment on column rowrelay.capture.key_is_chosen is 'whether somebody said what the key is; else it is found again when the table is captured again';
+do $$ -- the function is there where there are captures
+begin
+  if exists (select from rowrelay.capture) then
+    update rowrelay.capture c set key_is_chosen = c.key_columns <> rowrelay.key_of(c.relation)
+     where c.released_at is null and exists (select from pg_class r where r.oid = c.relation);
+  end if;
+end
+$$;
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
 update rowrelay.capture c

@@ -136,7 +136,7 @@ Test(capture_options, a_filter_can_be_changed) {
                    "30), (103, 30)");
   sql(f.at_source,
       "select rowrelay.capture_table('item', row_filter => 'n < 10'); insert into item values (4, 4), (5, 50)");
-  sql(f.at_source, "select rowrelay.capture_table('item'); insert into item values (6, 6), (7, 70)");
+  sql(f.at_source, "select rowrelay.capture_table('item', row_filter => ''); insert into item values (6, 6), (7, 70)");
   cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:3 i:103 i:4 i:6 i:7");
   cr_assert_str_eq(
       ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%' and tgenabled = 'A'"), "9");
@@ -250,13 +250,80 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", "--exclude", "\"the iban\",pin", "--where",
                      "id > 1", NULL) == 0);
   cr_expect_str_eq(errors, "");
-  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", NULL) == 0);
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--to", "w", "--exclude", "", "--mask", "", "--where", "",
+                     NULL) == 0);
   cr_expect(strstr(errors, "warning: table person: columns \"the iban\", pin were left out or masked") != NULL, "%s",
             errors);
   cr_expect(strstr(errors, "rows for which (id > 1) does not hold were left out") != NULL, "%s", errors);
   rowrelay_ok(&f, "capture", "person", "--columns", "id,name", NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--mask", "pin", NULL) == 0);
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--reset", "--mask", "pin", NULL) == 0);
   cr_expect(strstr(errors, "columns \"the iban\" were left out") != NULL, "%s", errors);
+  fixture_end(&f);
+}
+
+/* What rowrelay.capture says of a table. */
+static const char *as_captured(struct fixture *f) {
+  return ask(f->at_source, "select concat_ws(' ', key_columns, lane_columns, only_columns, exclude_columns, "
+                           "exclude_names, mask, mask_names, row_filter, before, capture_origin) "
+                           "from rowrelay.capture where relation = 'person'::regclass and released_at is null");
+}
+
+/* `status` advises to capture a table again, and who adds a target does. */
+Test(capture_options, what_is_not_said_again_stays) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_stay",
+                 "create table person (id int, code text not null, area int, name text, pin text, primary key (id));"
+                 "create unique index on person (code)");
+  rowrelay_ok(&f, "capture", "person", "--key", "code", "--lane", "area", "--exclude", "name", "--mask", "pin=*",
+              "--where", "id > 0", "--before", "--capture-origin", "--to", "w", "--create", NULL);
+  char said[256];
+  snprintf(said, sizeof said, "%s", as_captured(&f));
+  cr_assert_str_eq(said, "{2} {3} {4} {name} {\"5\": \"*\"} {\"pin\": \"*\"} id > 0 full t");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", NULL) == 0);
+  cr_expect_str_eq(errors, "");
+  cr_expect_str_eq(as_captured(&f), said);
+  sql(f.at_source, "select rowrelay.capture_table('person')");
+  cr_expect_str_eq(as_captured(&f), said);
+  rowrelay_ok(&f, "capture", "person", "--to", "w", NULL);
+  rowrelay_ok(&f, "route", "person", "w", NULL);
+  cr_expect_str_eq(ask(f.at_source, "select create_table from rowrelay.route"), "t");
+  sql(f.at_source, "insert into person values (1, 'a', 1, 'Anna', '1234'); update person set name = 'Bert'");
+  cr_expect_str_eq(ask(f.at_source, "select old_row::jsonb || new_row::jsonb from rowrelay.change where op = 'u'"),
+                   "{\"id\": 1, \"pin\": \"*\", \"area\": 1, \"code\": \"a\"}");
+  /* one thing at a time */
+  rowrelay_ok(&f, "capture", "person", "--mask", "", NULL);
+  cr_expect_str_eq(as_captured(&f), "{2} {3} {4} {name} {} {} id > 0 full t");
+  /* a backfill that is taken up again keeps its bound */
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  sql(f.at_source, "select rowrelay.backfill('person', 'w', row_filter => 'id > 5', rate => 7)");
+  sql(f.at_source, "select rowrelay.backfill('person', 'w')");
+  cr_expect_str_eq(ask(f.at_source, "select concat_ws(' ', rate, row_filter) from rowrelay.backfill"), "7 id > 5");
+  sql(f.at_source, "select rowrelay.backfill('person', 'w', rate => 0)");
+  cr_expect_str_eq(ask(f.at_source, "select coalesce(rate, 0) from rowrelay.backfill"), "0");
+  rowrelay_ok(&f, "capture", "person", "--reset", "--exclude", "area", NULL);
+  cr_expect_str_eq(as_captured(&f), "{1} {3} {area} {} {} none f");
+  fixture_end(&f);
+}
+
+/* Nobody has chosen it, so it follows the table; a chosen one stays as long as it is whole. */
+Test(capture_options, a_key_that_nobody_chose_is_found_anew) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_rekey", "create table person (id int primary key, code text not null, area int not null);"
+                                      "create unique index on person (code, area)");
+  rowrelay_ok(&f, "capture", "person", "--lane", "area,code", NULL);
+  sql(f.at_source, "alter table person drop constraint person_pkey");
+  rowrelay_ok(&f, "capture", "person", NULL);
+  cr_expect_str_eq(as_captured(&f), "{2,3} {3,2} {} {} {} {} none f");
+  sql(f.at_source, "alter table person add unique (id)");
+  rowrelay_ok(&f, "capture", "person", "--key", "id", NULL);
+  rowrelay_ok(&f, "capture", "person", NULL);
+  cr_expect_str_eq(as_captured(&f), "{1} {3,2} {} {} {} {} none f");
+  sql(f.at_source, "alter table person drop id, drop area");
+  cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", NULL) == 0);
+  cr_expect(strstr(errors, "columns that kept changes in order were dropped") != NULL, "%s", errors);
+  cr_expect_str_eq(as_captured(&f), "{} {2} {} {} {} {} none f");
   fixture_end(&f);
 }
 

@@ -1,0 +1,55 @@
+-- Purpose:    what a capture is to be, from what is said and what was said before. What is not said stays; a key that
+--             nobody has chosen is found anew, and so is one that has lost a column.
+-- Parameters: relation; capture as it is, or as a new one begins; then as those of rowrelay.capture_table()
+-- Result:     the capture with its options
+-- Errors:     unknown columns; a key that nothing keeps unique; before is neither none nor full; mask is not an object
+create or replace function rowrelay.wanted_capture(
+  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text,
+  before text, capture_origin boolean) returns rowrelay.capture
+language plpgsql stable as $$
+declare
+  wanted  rowrelay.capture := was;
+  present constant smallint[] := array(select a.attnum from pg_attribute a
+                                        where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
+begin
+  wanted.relation_name := rowrelay.full_name(relation);
+  if key is not null then
+    wanted.key_columns := rowrelay.attribute_numbers(relation, key, 'key');
+    wanted.key_is_chosen := true;
+    perform rowrelay.check_key(relation, wanted.key_columns);
+  elsif not was.key_is_chosen or not was.key_columns <@ present then
+    wanted.key_columns := rowrelay.key_of(relation);
+    wanted.key_is_chosen := false;
+  end if;
+  wanted.key_is_exact := rowrelay.key_is_exact(relation, wanted.key_columns);
+  if lane is not null then
+    wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
+  elsif not was.lane_columns <@ present then
+    wanted.lane_columns := nullif(array(select u.number from unnest(was.lane_columns) with ordinality as u(number, place)
+                                         where u.number = any (present) order by u.place), '{}');
+    raise warning 'table %: columns that kept changes in order were dropped, and do so no more', relation
+      using hint = 'Say which are to do it: rowrelay capture --lane; in SQL lane.';
+  end if;
+  if columns is not null then
+    wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');
+    wanted.only_names := columns;
+  end if;
+  if exclude is not null then
+    wanted.exclude_columns := rowrelay.attribute_numbers(relation, exclude, 'exclude');
+    wanted.exclude_names := exclude;
+  end if;
+  if mask is not null then
+    wanted.mask := rowrelay.mask_by_number(relation, mask);
+    wanted.mask_names := mask;
+  end if;
+  if row_filter is not null then
+    wanted.row_filter := nullif(row_filter, '');
+  end if;
+  if before not in ('none', 'full') then
+    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+  end if;
+  wanted.before := coalesce(wanted_capture.before, was.before);
+  wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);
+  return wanted;
+end
+$$;
