@@ -224,6 +224,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/type_definitions.sql
 \ir functions/copy_forget.sql
 \ir functions/changes_name.sql
+\ir functions/is_captured_itself.sql
+\ir functions/same_table_name.sql
+\ir functions/check_into.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
 \ir functions/discard.sql

@@ -72,7 +72,7 @@ static bool capture_table(struct source *source, const struct options *given, co
              option_text(given, "where"), option_given(given, "before") ? "full" : NULL,
              option_given(given, "capture-origin") ? "true" : NULL, option_text(given, "lock-wait"),
              option_given(given, "reset") ? "true" : "false");
-  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : NULL);
+  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : NULL, "false");
   if (!source_script(source, "begin isolation level read committed", error) ||
       !call_run(source, &QUERY_cmd_capture, capture, NULL, error) ||
       (target != NULL && !call_run(source, &QUERY_cmd_route, route, NULL, error)) ||

@@ -20,7 +20,9 @@ static bool route_table(struct source *source, const struct options *given, cons
       return false;
     printf("%s: no longer goes to %s\n", name, target);
   } else {
-    if (!call_run(source, &QUERY_cmd_route, VALUES(oid, target, option_text(given, "into"), create), NULL, error))
+    const char *shared = option_given(given, "shared") ? "true" : "false";
+    struct values route = VALUES(oid, target, option_text(given, "into"), create, shared);
+    if (!call_run(source, &QUERY_cmd_route, route, NULL, error))
       return false;
     printf("%s: goes to %s\n", name, target);
   }
@@ -60,6 +62,7 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "into", .value = "NAME", .help = "the table's name in the target (default: the same)"},
     {.name = "create", .help = "make the table in the target when it is missing, and columns it lacks later"},
+    {.name = "shared", .help = "into a table that another one's changes go into, too: no key may be in both"},
     {.name = "remove", .help = "no longer send it there; what is queued is still delivered"},
     {.name = "discard", .help = "with --remove: and give up what is queued; the log keeps it"},
     OPTION_END,

@@ -10,6 +10,7 @@
 #include "append.h"
 #include "clock.h"
 #include "fence.h"
+#include "itself.h"
 #include "mirror.h"
 #include "session.h"
 #include "sqlstate.h"
@@ -32,6 +33,7 @@ struct postgres {
   struct pgconn *connection;
   bool is_source; /* the connection is the source's, and so is the transaction */
   struct fence fence;
+  struct itself itself;
   struct mirror *mirror; /* one of these two */
   struct append *append;
 };
@@ -51,6 +53,7 @@ static void postgres_close(void *handle) {
   mirror_free(postgres->mirror, postgres->connection);
   append_free(postgres->append, postgres->connection);
   fence_release(&postgres->fence);
+  itself_release(&postgres->itself);
   if (!postgres->is_source)
     pgconn_close(postgres->connection);
   free(postgres);
@@ -69,7 +72,9 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   postgres->settings = settings;
   postgres->is_source = is_source_itself(url);
   fence_init(&postgres->fence);
-  bool ok = settings->append ? append_new(&postgres->append, error) : mirror_new(&postgres->mirror, error);
+  itself_init(&postgres->itself);
+  bool ok = itself_read(&postgres->itself, source, error) &&
+            (settings->append ? append_new(&postgres->append, error) : mirror_new(&postgres->mirror, error));
   if (ok && postgres->is_source) {
     postgres->connection = source_connection(source);
   } else if (ok) {
@@ -84,6 +89,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
 }
 
 static bool prepare(struct postgres *postgres, const struct push *push, struct error *error) {
+  if (!itself_check(&postgres->itself, postgres->connection, push, error))
+    return false;
   if (postgres->append != NULL)
     return append_prepare(postgres->append, postgres->connection, postgres->is_source, push, error);
   return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
@@ -111,6 +118,7 @@ static bool write_changes(struct postgres *postgres, const struct push *push, co
 }
 
 static void forget(struct postgres *postgres) {
+  itself_forget(&postgres->itself);
   if (postgres->append != NULL)
     append_forget(postgres->append, postgres->connection);
   else

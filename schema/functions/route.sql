@@ -1,9 +1,11 @@
 -- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
 --             it is missing, and add columns that it lacks later (null: as it was said before, else not)
--- Errors:     table not captured; no such target
+--             shared: whether another table's changes may go into the same table there
+-- Errors:     table not captured; no such target; it would go into itself, or into another one's table
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
-                                          create_table boolean default null) returns void
+                                          create_table boolean default null,
+                                          shared boolean default false) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
@@ -11,6 +13,7 @@ declare
   -- as the table is called now, and not after somebody has renamed it
   default_table text := rowrelay.full_name(relation);
   is_again      boolean;
+  known_table   text;
 begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
@@ -36,6 +39,15 @@ begin
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = route.relation
                          and (c.id <> capture.id or r.until_id is not null));
+  select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target_id;
+  -- what goes there already was decided once
+  if not exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target_id and r.until_id is null
+                    and r.into_table = coalesce(route.into_table, r.into_table))
+     or (select t.url ~ '^postgres(ql)?:$' from rowrelay.target t where t.id = target_id) then
+    perform rowrelay.check_into(capture, t, coalesce(route.into_table, known_table, default_table), route.shared)
+       from rowrelay.target t where t.id = target_id;
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
   values (capture.id, target_id, coalesce(route.into_table, default_table), coalesce(route.create_table, false), rowrelay.last_change_id())
   on conflict on constraint route_pkey do update

@@ -5,10 +5,10 @@ create or replace function rowrelay.set_target(name text, url text default null,
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
-  before    rowrelay.target;
+  known     rowrelay.target;
 begin
-  select t.* into before from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, before.url), before.options || coalesce(set_target.options, '{}'));
+  select t.* into known from rowrelay.target t where t.id = target_id;
+  perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
     raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
@@ -16,13 +16,19 @@ begin
   end if;
   -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
   -- nobody would look into the lanes that are no more.
-  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
+  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
           or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
     raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'Add another target with that number of lanes, and route the tables to it.';
+  end if;
+  if set_target.url is not null then
+    known.url := set_target.url;
+    perform rowrelay.check_into(c, known, r.into_table, true)
+       from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
+      where r.target = target_id and r.until_id is null;
   end if;
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),

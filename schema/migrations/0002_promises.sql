@@ -74,6 +74,7 @@ drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
 -- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
 -- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
 
+drop function if exists rowrelay.route(regclass, text, text, boolean);
 drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean, interval);
 alter table rowrelay.capture add column key_is_chosen boolean not null default false;
 comment on column rowrelay.capture.key_is_chosen is 'whether somebody said what the key is; else it is found again when the table is captured again';

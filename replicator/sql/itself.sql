@@ -1,0 +1,25 @@
+-- Whether a table of a target is a captured table itself, because the target is the source: asked there, and true also where
+-- the one is a partition or a child of the other, or a view of it.
+--   $1 which database the source is (source_identity.sql)  $2 the captured table  $3 the table there
+with recursive captured(relation) as (
+  select to_regclass($2)::oid
+   where $1 = (select concat((date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint, ' ', d.oid)
+                 from pg_database d where d.datname = current_database())
+  union
+  select i.inhrelid from captured c join pg_inherits i on i.inhparent = c.relation
+), written(relation) as (
+  select to_regclass($3)::oid
+  union
+  select u.relation
+    from written w
+   cross join lateral (
+     select i.inhrelid as relation from pg_inherits i where i.inhparent = w.relation
+     union all
+     select d.refobjid
+       from pg_class v
+       join pg_rewrite r on r.ev_class = v.oid
+       join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+        and d.refclassid = 'pg_class'::regclass and d.refobjid <> v.oid
+      where v.oid = w.relation and v.relkind = 'v') as u
+)
+select exists (select from captured c join written w on w.relation = c.relation);
