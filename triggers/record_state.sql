@@ -40,7 +40,9 @@ begin
     end loop;
   end loop;
   if is_gone then
-    execute format('select row_to_json(wanted) from %s', rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
+    execute format('select %s from %s',
+                   rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
+                   rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
     perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
   end if;
 exception when others then

@@ -57,6 +57,10 @@ declare
                                       ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
                                       rowrelay.captured_tables(capture)::oid[], relation::oid)
                           from pg_class c where c.oid = relation and c.relkind = 'p');
+  -- PL/pgSQL does not take its own words for fields of a row, unless they stood in quotes once.
+  own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
+                         where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                           and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -140,6 +144,7 @@ begin
     format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
+    format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words),
     pins.pin,
     -- first, because nothing is made of a row that has other columns
     format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',

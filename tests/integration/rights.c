@@ -216,6 +216,34 @@ Test(rights, a_trigger_function_serves_no_other_table) {
   people_end(&s);
 }
 
+/* The slow way is correct, and many times as slow. */
+Test(rights, rows_of_types_that_somebody_made_do_not_take_the_slow_way) {
+  struct shop s;
+  trapped_begin(&s, "rights_fast",
+                "create table shop.odd (begin shop.mood, by shop.mood[], \"if\" shop.pair, loop int, execute shop.code, "
+                "\"new\" shop.span, i1 shop.pair[], primary key (begin, loop));"
+                "create table shop.upper (id int primary key, while int); create table shop.lower (more shop.mood) "
+                "inherits (shop.upper);"
+                "create table shop.root (id int primary key, strict shop.mood) partition by range (id);"
+                "create table shop.leaf (strict shop.mood, gone int, id int not null);"
+                "alter table shop.leaf drop gone; alter table shop.root attach partition shop.leaf for values from (1) "
+                "to (9)");
+  sql(s.as_boss, "select rowrelay.capture_table('shop.odd', before => 'full'); select rowrelay.capture_table("
+                 "'shop.upper', before => 'full'); select rowrelay.capture_table('shop.root', before => 'full')");
+  sql(s.fixture.at_source, "create or replace function rowrelay.record_row(capture_id integer, operation text, before_row "
+                           "record, after_row record, problem text, relation oid default null, is_at tid default null, was_at tid "
+                           "default null) returns void language plpgsql as $$ begin raise "
+                           "exception 'the slow way: %%', problem; end $$");
+  sql(s.as_app, "insert into shop.odd values ('ok', '{ok,sad}', '(1,ok)', 1, 5, '[1,2)', '{\"(1,ok)\"}'); "
+                "update shop.odd set by = null; update shop.odd set begin = 'sad'; delete from shop.odd;"
+                "insert into shop.upper values (1, 1); insert into shop.lower values (2, 2, 'ok'); "
+                "update shop.upper set while = 3; delete from shop.upper;"
+                "insert into shop.root values (1, 'ok'); update shop.root set strict = 'sad'; delete from shop.leaf");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(op::text, '' order by id) from rowrelay.change"),
+                   "iudidiiuuddiud");
+  people_end(&s);
+}
+
 /* ---- the owner of a captured table leaves ------------------------------------------------------------------------------ */
 
 Test(rights, a_role_can_be_dropped_when_its_captured_partitioned_table_is_dropped) {
