@@ -17,7 +17,8 @@ begin
     )
     select array(select m.relation::regclass
                    from member m
-                  where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+                  -- of a table that was altered, and truncated by a transaction that does not see that, there are two
+                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;

@@ -111,7 +111,7 @@ Test(rights, casts_of_a_tables_owner_do_not_run_as_the_schemas_owner) {
     rowrelay_ok(&s.boss, "route", TABLES[i][0] == 't' ? "shop.t*" : "shop.one", "w", "--create", NULL);
   }
   rowrelay_ok(&s.boss, "backfill", "shop.trap", "shop.one", "shop.two", "--to", "w", "--no-copy", NULL);
-  sql(s.as_boss, "select rowrelay.requeue('shop.trap', 'w', '{1,7}')");
+  sql(s.as_boss, "select rowrelay.requeue('shop.trap', 'w', '{1,7}'), rowrelay.requeue('shop.one', 'w', '{ok,sad}')");
   nobody_ran_as_owner(&s, "when rows are read");
   /* and the slow way */
   sql(s.fixture.at_source, "alter table shop.trap rename m to mm; alter table shop.one rename m to mm; alter table "
