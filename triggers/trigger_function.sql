@@ -144,7 +144,8 @@ begin
     format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
-    format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words),
+    case when own_words is not null then
+      format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words) end,
     pins.pin,
     -- first, because nothing is made of a row that has other columns
     format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',

@@ -436,7 +436,7 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
 /* PostgreSQL takes a gigabyte into a row. Rows of that size take minutes here, so this has it refuse what is smaller. */
 Test(types, a_change_that_is_too_large_for_the_log_breaks_no_writer_and_is_listed) {
   struct fixture f;
-  mirrored_begin(&f, "types_large",
+  mirrored_begin(&f, "types_gigabyte",
                  "create table item (id int primary key, n int, t text); create table pile (n int, t text);"
                  "create table moving (id int primary key, part int, t text)");
   sql(f.at_source, "select rowrelay.capture_table('item', before => 'full'); select rowrelay.capture_table('pile');"
