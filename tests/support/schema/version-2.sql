@@ -818,6 +818,19 @@ drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
 -- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
 -- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
 
+drop function if exists rowrelay.route(regclass, text, text, boolean);
+drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean, interval);
+alter table rowrelay.capture add column key_is_chosen boolean not null default false;
+comment on column rowrelay.capture.key_is_chosen is 'whether somebody said what the key is; else it is found again when the table is captured again';
+do $$ -- the function is there where there are captures
+begin
+  if exists (select from rowrelay.capture) then
+    update rowrelay.capture c set key_is_chosen = c.key_columns <> rowrelay.key_of(c.relation)
+     where c.released_at is null and exists (select from pg_class r where r.oid = c.relation);
+  end if;
+end
+$$;
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
 update rowrelay.capture c
@@ -2107,10 +2120,10 @@ create or replace function rowrelay.set_target(name text, url text default null,
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
-  before    rowrelay.target;
+  known     rowrelay.target;
 begin
-  select t.* into before from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, before.url), before.options || coalesce(set_target.options, '{}'));
+  select t.* into known from rowrelay.target t where t.id = target_id;
+  perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
     raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
@@ -2118,13 +2131,19 @@ begin
   end if;
   -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
   -- nobody would look into the lanes that are no more.
-  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> before.lanes
+  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
           or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
     raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
       using errcode = 'object_not_in_prerequisite_state',
             hint = 'Add another target with that number of lanes, and route the tables to it.';
+  end if;
+  if set_target.url is not null then
+    known.url := set_target.url;
+    perform rowrelay.check_into(c, known, r.into_table, true)
+       from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
+      where r.target = target_id and r.until_id is null;
   end if;
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),
@@ -4536,10 +4555,15 @@ begin
   end if;
 end
 $$;
--- Purpose:    one change, logged and queued; the generated triggers do the same in line
+-- Purpose:    from how many bytes of images on a change is logged in a guarded block, which costs a subtransaction: PostgreSQL
+--             may refuse a row of that size, or lack the memory for it
+-- Result:     bytes
+create or replace function rowrelay.large_image() returns integer
+language sql immutable as $$ select 52428800 $$;
+-- Purpose:    one change, logged and queued as it is; rowrelay.add_change() sees to what cannot be
 -- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
 -- Result:     its id
-create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
+create or replace function rowrelay.insert_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
                                                new_row json, problem text default null, caveat json default null) returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -4547,17 +4571,60 @@ declare
 begin
   insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, add_change.op, add_change.key,
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, insert_change.op, insert_change.key,
           rowrelay.actor(), rowrelay.db_user(),
-          current_setting('application_name'), rowrelay.client_addr(), add_change.old_row, add_change.new_row,
-          case when problem is not null then json_build_object('problem', problem) else add_change.caveat end)
+          current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
+          case when problem is not null then json_build_object('problem', problem) else insert_change.caveat end)
   returning c.* into added;
-  if add_change.op = 't' then
+  if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
-    values (capture_id, added.id, added.day, added.txid, added.captured_at, add_change.new_row ->> 'where', problem is null);
+    values (capture_id, added.id, added.day, added.txid, added.captured_at, insert_change.new_row ->> 'where', problem is null);
   end if;
   perform rowrelay.enqueue(added, lane_hash);
   return added.id;
+end
+$$;
+-- Purpose:    one change, logged and queued; the generated triggers do the same in line, but for images that are large.
+--             PostgreSQL refuses a row of more than a gigabyte, and may lack the memory for less, where the writer's own
+--             statement went well: then the change is logged without images, and says why.
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
+-- Result:     its id
+create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
+                                               new_row json, problem text default null, caveat json default null) returns bigint
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  if coalesce(pg_column_size(old_row), 0) + coalesce(pg_column_size(new_row), 0) > rowrelay.large_image() then
+    begin
+      return rowrelay.insert_change(capture_id, op, key, lane_hash, old_row, new_row, problem, caveat);
+    exception when program_limit_exceeded or out_of_memory or internal_error or data_exception then
+      old_row := null;
+      new_row := null;
+      problem := sqlerrm;
+    end;
+  end if;
+  return rowrelay.insert_change(capture_id, op, key, lane_hash, old_row, new_row, problem, caveat);
+end
+$$;
+-- Purpose:    writes a change whose images are large into the log. PostgreSQL refuses a row of more than a gigabyte, and may
+--             lack the memory for less, where the writer's own statement went well: then the change is logged without
+--             images, and says why. That takes a subtransaction, which is why other changes are not logged so.
+-- Parameters: as those of rowrelay.log_change()
+-- Result:     bytes of the images that are in the log
+create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text, old_row json,
+                                                     new_row json, caveat json, bytes integer) returns integer
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                               application_name, client_addr, old_row, new_row, caveat)
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
+          current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  return bytes;
+exception when program_limit_exceeded or out_of_memory or internal_error then
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                               application_name, client_addr, caveat)
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture, op, key, actor, db_user,
+          current_setting('application_name'), rowrelay.client_addr(), json_build_object('problem', sqlerrm));
+  return 0;
 end
 $$;
 -- Purpose:    writes a change into the log and the queue, and rings the doorbell if somebody sleeps: the last thing that every
@@ -4574,10 +4641,14 @@ declare
 begin
   -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
   db_user := coalesce(db_user, session_user);
-  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
-                               application_name, client_addr, old_row, new_row, caveat)
-  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
-          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
+    bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
+  else
+    insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user,
+                                 application_name, client_addr, old_row, new_row, caveat)
+    values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture, op, key, actor, db_user,
+            pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row, caveat);
+  end if;
   id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
   if lanes is null then
     return true;
@@ -4665,7 +4736,8 @@ begin
     )
     select array(select m.relation::regclass
                    from member m
-                  where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p')
+                  -- of a table that was altered, and truncated by a transaction that does not see that, there are two
+                  where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;
@@ -5451,7 +5523,9 @@ begin
     end loop;
   end loop;
   if is_gone then
-    execute format('select row_to_json(wanted) from %s', rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
+    execute format('select %s from %s',
+                   rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
+                   rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
     perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
   end if;
 exception when others then
@@ -5697,6 +5771,10 @@ declare
                                       ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
                                       rowrelay.captured_tables(capture)::oid[], relation::oid)
                           from pg_class c where c.oid = relation and c.relkind = 'p');
+  -- PL/pgSQL does not take its own words for fields of a row, unless they stood in quotes once.
+  own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
+                         where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                           and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -5780,6 +5858,8 @@ begin
     format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
+    case when own_words is not null then
+      format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words) end,
     pins.pin,
     -- first, because nothing is made of a row that has other columns
     format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',
@@ -6554,17 +6634,75 @@ begin
   end if;
 end
 $$;
+-- Purpose:    what a capture is to be, from what is said and what was said before. What is not said stays; a key that
+--             nobody has chosen is found anew, and so is one that has lost a column.
+-- Parameters: relation; capture as it is, or as a new one begins; then as those of rowrelay.capture_table()
+-- Result:     the capture with its options
+-- Errors:     unknown columns; a key that nothing keeps unique; before is neither none nor full; mask is not an object
+create or replace function rowrelay.wanted_capture(
+  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text,
+  before text, capture_origin boolean) returns rowrelay.capture
+language plpgsql stable as $$
+declare
+  wanted  rowrelay.capture := was;
+  present constant smallint[] := array(select a.attnum from pg_attribute a
+                                        where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
+begin
+  wanted.relation_name := rowrelay.full_name(relation);
+  if key is not null then
+    wanted.key_columns := rowrelay.attribute_numbers(relation, key, 'key');
+    wanted.key_is_chosen := true;
+    perform rowrelay.check_key(relation, wanted.key_columns);
+  elsif not was.key_is_chosen or not was.key_columns <@ present then
+    wanted.key_columns := rowrelay.key_of(relation);
+    wanted.key_is_chosen := false;
+  end if;
+  wanted.key_is_exact := rowrelay.key_is_exact(relation, wanted.key_columns);
+  if lane is not null then
+    wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
+  elsif not was.lane_columns <@ present then
+    wanted.lane_columns := nullif(array(select u.number from unnest(was.lane_columns) with ordinality as u(number, place)
+                                         where u.number = any (present) order by u.place), '{}');
+    raise warning 'table %: columns that kept changes in order were dropped, and do so no more', relation
+      using hint = 'Say which are to do it: rowrelay capture --lane; in SQL lane.';
+  end if;
+  if columns is not null then
+    wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');
+    wanted.only_names := columns;
+  end if;
+  if exclude is not null then
+    wanted.exclude_columns := rowrelay.attribute_numbers(relation, exclude, 'exclude');
+    wanted.exclude_names := exclude;
+  end if;
+  if mask is not null then
+    wanted.mask := rowrelay.mask_by_number(relation, mask);
+    wanted.mask_names := mask;
+  end if;
+  if row_filter is not null then
+    wanted.row_filter := nullif(row_filter, '');
+  end if;
+  if before not in ('none', 'full') then
+    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+  end if;
+  wanted.before := coalesce(wanted_capture.before, was.before);
+  wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);
+  return wanted;
+end
+$$;
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
--- Parameters: relation
---             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique index on columns not null, else none)
+-- Parameters: relation; of those below, what is null stays as it was said the last time, if the table is captured already
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a
+--             unique index on columns not null, else none)
 --             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
---             columns / exclude: what to capture (default: everything) / what to leave out
---             mask: {"column": value to show instead}
+--             columns / exclude: what to capture (default: everything) / what to leave out ({}: nothing)
+--             mask: {"column": value to show instead} ({}: none)
 --             row_filter: condition on a row; an update that makes it hold is captured as insert, the other way as delete
---             before: none, or full to keep an update's row before it too
---             capture_origin: capture also what rowrelay itself writes into this table
+--             (default, and '': none)
+--             before: none (the default), or full to keep an update's row before it too
+--             capture_origin: capture also what rowrelay itself writes into this table (default: not)
 --             lock_wait: how long to try for the lock
+--             reset: forget what was said the last time, so that what is null here is as for a new table
 -- Result:     id of the capture
 --             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
 --             row-level security hides it; two partitions may have rows with the same key.
@@ -6572,54 +6710,53 @@ $$;
 --             children share; unknown columns; no lock within lock_wait. Nothing has changed then.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
-  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default 'none',
-  capture_origin boolean default false, lock_wait interval default '1 min') returns integer
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
+  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false) returns integer
 language plpgsql security definer as $$
 declare
-  key_numbers smallint[];
   was         rowrelay.capture;
+  begun       rowrelay.capture; -- as a new one begins
   capture     rowrelay.capture;
   documents   text;
   shown       text;
   begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
-  key_numbers := coalesce(rowrelay.attribute_numbers(relation, key, 'key'), rowrelay.key_of(relation));
-  if key is not null then
-    perform rowrelay.check_key(relation, key_numbers);
-  end if;
-  if before not in ('none', 'full') then
-    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
-  end if;
-
   select c.* into was from rowrelay.capture c
    where c.relation = capture_table.relation and c.released_at is null for update;
   if was.id is null then
     insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
                                        exclude_columns, mask, row_filter, before, capture_origin)
     values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
-    returning c.* into capture;
+    returning c.* into begun;
   else
-    capture := was;
+    begun := was;
+    if reset then
+      begun.key_is_chosen := false;
+      begun.lane_columns := null;
+      begun.only_columns := null;
+      begun.only_names := null;
+      begun.exclude_columns := '{}';
+      begun.exclude_names := '{}';
+      begun.mask := '{}';
+      begun.mask_names := '{}';
+      begun.row_filter := null;
+      begun.before := 'none';
+      begun.capture_origin := false;
+    end if;
   end if;
+  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before, capture_origin);
 
   update rowrelay.capture c
-     set relation_name = rowrelay.full_name(capture_table.relation),
-         key_columns = key_numbers,
-         key_is_exact = rowrelay.key_is_exact(capture_table.relation, key_numbers),
-         lane_columns = rowrelay.attribute_numbers(capture_table.relation, lane, 'lane'),
-         only_columns = rowrelay.attribute_numbers(capture_table.relation, columns, 'columns'),
-         only_names = capture_table.columns,
-         exclude_columns = coalesce(rowrelay.attribute_numbers(capture_table.relation, exclude, 'exclude'), '{}'),
-         exclude_names = coalesce(capture_table.exclude, '{}'),
-         mask = rowrelay.mask_by_number(capture_table.relation, coalesce(capture_table.mask, '{}')),
-         mask_names = coalesce(capture_table.mask, '{}'),
-         row_filter = capture_table.row_filter,
-         before = capture_table.before,
-         capture_origin = capture_table.capture_origin
+     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
+         key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
+         only_columns = capture.only_columns, only_names = capture.only_names,
+         exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
+         mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
+         before = capture.before, capture_origin = capture.capture_origin
    where c.id = capture.id
   returning c.* into capture;
-  -- Who only wants another target, or another key, may not think of what was said the last time.
+  -- Who says one thing anew may not think of what else it means.
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
     from pg_attribute a
    where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
@@ -6629,7 +6766,7 @@ begin
     raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
       using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
   end if;
-  if was.row_filter is not null and row_filter is null then
+  if was.row_filter is not null and capture.row_filter is null then
     raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
       using hint = 'Capture it again with the row filter, if that is not what you want.';
   end if;
@@ -6811,12 +6948,92 @@ begin
   return format('%I.%I', schema, name || '_changes');
 end
 $$;
+-- Purpose:    whether a table that changes are to be written to is the one that they are captured of: that table itself, a
+--             partition or a child, what it is a partition of, or a view of it
+-- Parameters: capture; name of the table that is written to, which need not be there yet
+create or replace function rowrelay.is_captured_itself(capture rowrelay.capture, into_table text) returns boolean
+language plpgsql stable as $$
+declare
+  written  regclass;
+begin
+  begin
+    -- who delivers has a search_path of his own, which the name is looked up by in the end
+    written := coalesce(to_regclass(into_table), to_regclass('public.' || into_table));
+  exception when invalid_name or syntax_error then
+    return false;
+  end;
+  return exists (
+    with recursive reached(relation) as (
+      select written::oid
+      union
+      select u.relation
+        from reached r
+       cross join lateral (
+         select i.inhrelid as relation from pg_inherits i where i.inhparent = r.relation
+         union all
+         select rowrelay.read_tables(v.oid)::oid from pg_class v where v.oid = r.relation and v.relkind = 'v') as u
+    )
+    select from reached r where r.relation = any (rowrelay.captured_tables(capture)::oid[]));
+end
+$$;
+-- Purpose:    whether two names of tables are of one table, where a name without a schema is one of public
+-- Parameters: names, quoted where they must be
+create or replace function rowrelay.same_table_name(one text, other text) returns boolean
+language plpgsql immutable as $$
+begin
+  return case when cardinality(parse_ident(one)) = 1 then array['public'] || parse_ident(one) else parse_ident(one) end
+       = case when cardinality(parse_ident(other)) = 1 then array['public'] || parse_ident(other) else parse_ident(other) end;
+exception when others then -- names of other kinds of targets
+  return one = other;
+end
+$$;
+-- Purpose:    refuses to send the changes of a table to where they would do harm: into that table itself, or into a table that
+--             another one's changes go into, unless that is wanted
+-- Parameters: capture; target; name of the table there; whether tables may share it
+-- Errors:     names the other table, and says what to do
+create or replace function rowrelay.check_into(capture rowrelay.capture, target rowrelay.target, into_table text,
+                                               shared boolean) returns void
+language plpgsql stable as $$
+declare
+  other text;
+begin
+  if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
+    raise exception 'table % cannot go into itself', capture.relation using errcode = 'invalid_parameter_value',
+      detail = format('Target "%s" is this database, and its table %s would get its own changes, over what is written meanwhile.',
+                      target.name, into_table),
+      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
+                    capture.relation, target.name, capture.relation, target.name);
+  end if;
+  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' then
+    return;
+  end if;
+  select rowrelay.full_name(c.relation) into other
+    from rowrelay.route r
+    join rowrelay.capture c on c.id = r.capture and c.released_at is null
+    join rowrelay.target t on t.id = r.target and t.dropped_at is null
+   where r.until_id is null and rowrelay.full_name(c.relation) is not null and (t.id = target.id or t.url = target.url)
+     and (r.capture, r.target) <> (capture.id, target.id)
+     and rowrelay.same_table_name(r.into_table, check_into.into_table)
+     and not exists (select from rowrelay.document d where d.target = t.id)
+   order by c.id limit 1;
+  if found then
+    raise exception 'the changes of table % go into table % of target "%" already', other, into_table, target.name
+      using errcode = 'invalid_parameter_value',
+            detail = 'A row of one table would overwrite a row of the other that has the same key.',
+            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Where no key is in both, they may share it: '
+                          'rowrelay route --shared --into %3$s %1$s %2$s; in SQL: shared => true.',
+                          capture.relation, target.name, into_table);
+  end if;
+end
+$$;
 -- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
---             it is missing, and add columns that it lacks later
--- Errors:     table not captured; no such target
+--             it is missing, and add columns that it lacks later (null: as it was said before, else not)
+--             shared: whether another table's changes may go into the same table there
+-- Errors:     table not captured; no such target; it would go into itself, or into another one's table
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
-                                          create_table boolean default false) returns void
+                                          create_table boolean default null,
+                                          shared boolean default false) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture := rowrelay.captured(relation);
@@ -6824,6 +7041,7 @@ declare
   -- as the table is called now, and not after somebody has renamed it
   default_table text := rowrelay.full_name(relation);
   is_again      boolean;
+  known_table   text;
 begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
@@ -6849,10 +7067,20 @@ begin
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = route.relation
                          and (c.id <> capture.id or r.until_id is not null));
+  select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target_id;
+  -- what goes there already was decided once
+  if not exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target_id and r.until_id is null
+                    and r.into_table = coalesce(route.into_table, r.into_table))
+     or (select t.url ~ '^postgres(ql)?:$' from rowrelay.target t where t.id = target_id) then
+    perform rowrelay.check_into(capture, t, coalesce(route.into_table, known_table, default_table), route.shared)
+       from rowrelay.target t where t.id = target_id;
+  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-  values (capture.id, target_id, coalesce(route.into_table, default_table), route.create_table, rowrelay.last_change_id())
+  values (capture.id, target_id, coalesce(route.into_table, default_table), coalesce(route.create_table, false), rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
-    set into_table = coalesce(route.into_table, r.into_table), create_table = excluded.create_table, until_id = null,
+    set into_table = coalesce(route.into_table, r.into_table), until_id = null,
+        create_table = coalesce(route.create_table, r.until_id is null and r.create_table),
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
   perform rowrelay.check_indexes(target_id);
   if is_again then
@@ -7934,9 +8162,9 @@ end
 $$;
 -- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
 --             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
---             on where it was; one that was done begins anew.
+--             on where it was, and what is null stays as it was said; one that was done begins anew.
 -- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
---             second at most (null: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
+--             second at most (0: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
 --             piece by piece
 -- Result:     its number in rowrelay.backfill
 -- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
@@ -7966,13 +8194,13 @@ begin
   select b.* into unfinished from rowrelay.backfill b
    where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
   if found then
-    if unfinished.row_filter is distinct from backfill.row_filter then
+    if unfinished.row_filter is distinct from coalesce(backfill.row_filter, unfinished.row_filter) then
       raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
               hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
-    update rowrelay.backfill b set rate = backfill.rate, retry_at = null,
+    update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,
            way = case when b.state = 'waiting' then wanted_way else b.way end
      where b.id = unfinished.id;
@@ -7982,7 +8210,7 @@ begin
   insert into rowrelay.backfill as b (capture, target, way, row_filter, condition, rate, rows_estimated)
   values (capture.id, target_id, wanted_way, row_filter,
           case when row_filter is not null then rowrelay.filter_expression(relation, row_filter, 'new') end,
-          rate, rowrelay.estimated_rows(relation))
+          nullif(rate, 0), rowrelay.estimated_rows(relation))
   on conflict on constraint one_for_each_route do update
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
         condition = excluded.condition, rate = excluded.rate,
