@@ -37,6 +37,7 @@ begin
                       then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
          version = t.version + 1
    where t.id = target_id;
+  perform rowrelay.add_lanes(target_id);
   update rowrelay.target t set version = t.version + 1
    where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
   perform rowrelay.check_indexes(target_id);
