@@ -220,10 +220,11 @@ Test(commands, a_target_is_added_shown_changed_and_dropped) {
        "table              item\n"
        "table              other\n",
        "target", "show", "w");
-  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:", "--option", "batch_rows=", "--option",
+  FAILS(2, "table public.item cannot go into itself", "target", "set", "w", "--url", "postgresql:");
+  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:///elsewhere", "--option", "batch_rows=", "--option",
        "retries=0");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', url, options) from rowrelay.targets"),
-                   "postgresql: {\"retries\": \"0\", \"on_error\": \"halt\"}");
+                   "postgresql:///elsewhere {\"retries\": \"0\", \"on_error\": \"halt\"}");
   FAILS(2, "cannot be changed while tables are routed to it or changes wait", "target", "set", "w", "--option",
         "lanes=4");
   SAYS("target w: dropped\n", "target", "drop", "w");
