@@ -15,7 +15,7 @@ begin
       hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
-  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' then
+  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' or target.options ->> 'mode' = 'append' then
     return;
   end if;
   select rowrelay.full_name(c.relation) into other

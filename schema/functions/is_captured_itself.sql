@@ -8,8 +8,9 @@ declare
 begin
   begin
     -- who delivers has a search_path of his own, which the name is looked up by in the end
-    written := coalesce(to_regclass(into_table), to_regclass('public.' || into_table));
-  exception when invalid_name or syntax_error then
+    written := coalesce(to_regclass(into_table),
+                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.' || into_table) end);
+  exception when others then -- it is no name of a table here, or nobody but its owner may ask for it
     return false;
   end;
   return exists (

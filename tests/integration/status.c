@@ -81,18 +81,16 @@ Test(status, a_failing_target_says_since_when_how_often_and_why) {
   begin(&f, "status_failing");
   rowrelay_ok(&f, "target", "add", "v", "file:/dev/null", NULL);
   rowrelay_ok(&f, "route", "item", "v", NULL);
-  sql(f.at_target, "drop table item");
+  sql(f.at_source, "select rowrelay.set_target('w', 'postgresql:///nothing?host=/nowhere')");
   sql(f.at_source, "insert into item values (1)");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_for_state(&f, "w", "failing");
   wait_until(f.at_source, "t", 10, "select attempts >= 2 from rowrelay.trouble");
   const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'w'");
-  cr_assert_str_eq(ask(f.at_source,
-                       "select '%s' ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): table "
-                       "public.item does not "
-                       "exist in the target -- create it there, or run: rowrelay route --create public.item TARGET$'",
-                       note),
-                   "t", "%s", note);
+  cr_assert_str_eq(
+      ask(f.at_source,
+          "select $$%s$$ ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): .*nowhere'", note),
+      "t", "%s", note);
   /* The other target is well, and has everything. */
   cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', backlog, note) from rowrelay.status where target = 'v'"),
                    "running 0");
