@@ -17,7 +17,8 @@ enum {
   COLUMN_COLUMNS,
   COLUMN_TYPES,
   COLUMN_DOCUMENT,
-  COLUMN_SOURCE_COLUMNS
+  COLUMN_SOURCE_COLUMNS,
+  COLUMN_READ_FROM
 };
 
 void routes_init(struct routes *routes) {
@@ -58,6 +59,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .columns = reply_text(reply, row, COLUMN_COLUMNS),
         .document = reply_bool(reply, row, COLUMN_DOCUMENT),
         .source_columns = reply_text(reply, row, COLUMN_SOURCE_COLUMNS),
+        .read_from = PQgetvalue(reply, row, COLUMN_READ_FROM),
         .types = reply_text(reply, row, COLUMN_TYPES),
     };
   routes->count = count;

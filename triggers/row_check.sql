@@ -15,8 +15,9 @@ begin
        cross join lateral unnest(p.types) as u(type)
        cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
         left join pg_type e on e.typarray = b.type
-        join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
-       where t.typtype = 'c' and not rowrelay.is_safe_type(t.oid)
+       cross join lateral (select rowrelay.base_type(coalesce(e.oid, b.type)) as type offset 0) as i
+        join pg_type t on t.oid = i.type and t.typtype = 'c'
+       where not rowrelay.is_safe_type(i.type)
     )
     select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
                              p.relation, p.types,

@@ -214,6 +214,7 @@ static void add_totals(struct sheet *sheet, const PGresult *targets) {
   int count = PQntuples(targets);
   int64_t backlog = 0;
   int64_t errors = 0;
+  int64_t blocked = 0;
   bool more = false;
   double rate = 0;
   for (int row = 0; row < count; row++) {
@@ -221,12 +222,14 @@ static void add_totals(struct sheet *sheet, const PGresult *targets) {
     backlog += own;
     more = more || own >= MOST_BACKLOG;
     errors += reply_bigint(targets, row, LIVE_ERRORS);
+    blocked += reply_bigint(targets, row, LIVE_BLOCKED);
     rate += strtod(PQgetvalue(targets, row, LIVE_RATE), NULL);
   }
   char text[512];
   char number[CELL_SIZE];
   format_backlog(number, backlog, more);
-  int length = snprintf(text, sizeof text, "backlog %s  rate %.1f/s  errors %" PRId64, number, rate, errors);
+  int length = snprintf(text, sizeof text, "backlog %s  rate %.1f/s  errors %" PRId64 "  blocked %" PRId64, number, rate,
+                        errors, blocked);
   add_line(sheet, "", text, (size_t)length, 0);
   size_t end = (size_t)snprintf(text, sizeof text, "%d target%s%s", count, count == 1 ? "" : "s", count > 0 ? ":" : "");
   for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++)

@@ -1,8 +1,9 @@
--- Whether a table of a target is a captured table itself, because the target is the source: asked there, and true also where
--- the one is a partition or a child of the other, or a view of it.
---   $1 which database the source is (source_identity.sql)  $2 the captured table  $3 the table there
+-- Whether a table of a target is one of some captured tables, because the target is the source: asked there, and true also
+-- where the one is a partition or a child of the other, or a view of it.
+--   $1 which database the source is (source_identity.sql)  $2 the captured tables, an array  $3 the table there
 with recursive captured(relation) as (
-  select to_regclass($2)::oid
+  select to_regclass(t.name)::oid
+    from unnest($2::text[]) as t(name)
    where $1 = (select concat((date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint, ' ', d.oid)
                  from pg_database d where d.datname = current_database())
   union

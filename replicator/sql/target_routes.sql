@@ -1,6 +1,6 @@
 -- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart, also when
 -- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere; at the end
--- the names of the columns that it has now, null when it is gone.
+-- the names of the columns that it has now, null when it is gone, and the captured tables: itself, a document's sources.
 --   $1 target  $2 of this capture only; null: of all
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name),
@@ -25,7 +25,13 @@ select r.capture,
          (select coalesce(json_agg(a.attname order by a.attnum), '[]')
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
-             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))) end
+             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))) end,
+       -- what it is read from
+       coalesce((select array_agg(distinct rowrelay.full_name(s.relation))
+                   from rowrelay.document_source d
+                   join rowrelay.capture s on s.id = d.capture
+                  where d.document = r.target),
+                array[rowrelay.full_name(c.relation)])
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (select exists (select from pg_class o where o.oid = c.relation) as is_there) as t

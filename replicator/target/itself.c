@@ -40,8 +40,17 @@ static bool is_checked(const struct itself *itself, int capture) {
 static bool complain(const struct push *push, const struct route *route, struct error *error) {
   struct shell_word table;
   struct shell_word target;
-  error_set(error, FAILURE_TABLE, "target %s is the source itself, and table %s there is %s, whose changes it would get",
-            push->target, route->into_table, route->relation);
+  if (route->document) {
+    error_set(error, FAILURE_TABLE,
+              "target %s is the source itself, and document %s would be written into table %s there, which it "
+              "is built from",
+              push->target, route->relation, route->into_table);
+    error_hint(error, "drop the document and add it with another table: rowrelay document add --into NAME");
+    return push_hold(push, route->capture, error);
+  }
+  error_set(error, FAILURE_TABLE,
+            "target %s is the source itself, and table %s there is %s, whose changes it would get", push->target,
+            route->into_table, route->relation);
   error_hint(error, "name another table: rowrelay route --into NAME %s %s", shell_quote(&table, route->relation),
              shell_quote(&target, push->target));
   return push_hold(push, route->capture, error);
@@ -50,7 +59,7 @@ static bool complain(const struct push *push, const struct route *route, struct 
 static bool check_route(struct itself *itself, struct pgconn *connection, const struct push *push,
                         const struct route *route, struct error *error) {
   PGresult *reply = NULL;
-  struct values values = VALUES(itself->source, route->relation, route->into_table);
+  struct values values = VALUES(itself->source, route->read_from, route->into_table);
   if (!pgconn_run(connection, &QUERY_itself, values, &reply, error))
     return false;
   bool is_itself = reply_bool(reply, 0, 0);
@@ -65,8 +74,7 @@ static bool check_route(struct itself *itself, struct pgconn *connection, const 
   return true;
 }
 
-bool itself_check(struct itself *itself, struct pgconn *connection, const struct push *push,
-                    struct error *error) {
+bool itself_check(struct itself *itself, struct pgconn *connection, const struct push *push, struct error *error) {
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (i > 0 && change->capture == push->changes[i - 1]->capture)

@@ -182,6 +182,10 @@ begin
     if captured.row_filter is not null then
       raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
     end if;
+    if delivers_to.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      raise exception 'document "%" cannot go into table %, which it is built from', name, source.relation
+        using errcode = 'invalid_parameter_value', hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
+    end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
             (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);

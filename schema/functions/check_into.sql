@@ -6,7 +6,8 @@ create or replace function rowrelay.check_into(capture rowrelay.capture, target 
                                                shared boolean) returns void
 language plpgsql stable as $$
 declare
-  other text;
+  other  text;
+  ending text; -- how any spelling of that name ends, but for quotes and capitals: sorts out nearly all that differ, at once
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
     raise exception 'table % cannot go into itself', capture.relation using errcode = 'invalid_parameter_value',
@@ -18,13 +19,19 @@ begin
   if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' or target.options ->> 'mode' = 'append' then
     return;
   end if;
+  begin
+    ending := replace(lower((parse_ident(into_table))[cardinality(parse_ident(into_table))]), '"', '');
+  exception when others then -- a name of another kind of target
+    ending := replace(lower(into_table), '"', '');
+  end;
   select rowrelay.full_name(c.relation) into other
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
-   where r.until_id is null and rowrelay.full_name(c.relation) is not null and (t.id = target.id or t.url = target.url)
-     and (r.capture, r.target) <> (capture.id, target.id)
-     and rowrelay.same_table_name(r.into_table, check_into.into_table)
+   where r.until_id is null and (t.id = target.id or t.url = target.url) and (r.capture, r.target) <> (capture.id, target.id)
+     and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
+              then rowrelay.same_table_name(r.into_table, check_into.into_table) and rowrelay.full_name(c.relation) is not null
+              else false end
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then

@@ -29,10 +29,10 @@ select t.name as target,
        concat_ws('; ',
          t.reason,
          case when o.target is not null then
-           format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
+           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
                   concat_ws(' -- ', o.message, o.hint)) end,
-         (select string_agg(format('%s waits since %s (%s attempts): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
-                                   h.attempts, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
          (select format('%s lanes are leased by a process that is gone, until %s', count(*),
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))

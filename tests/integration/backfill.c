@@ -519,7 +519,7 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   cr_expect(strstr(errors, "target \"nix\" does not exist") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", NULL) == 2);
   cr_expect(strstr(errors, "option --to is missing") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--rate", "0", NULL) == 2);
+  cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--rate", "-1", NULL) == 2);
 
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--where", "id > 5", NULL) == 2);

@@ -1,5 +1,6 @@
 /* A target that leads back to the source must not write over what applications write. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,12 +16,11 @@ Test(itself, a_table_cannot_be_sent_into_itself) {
   struct fixture f;
   const char *errors;
   fixture_begin(&f, "itself_name");
-  sql(f.at_source,
-      "create schema shop; create table shop.counter (id int primary key, n int);"
-      "create table shop.root (id int primary key) partition by range (id);"
-      "create table shop.leaf partition of shop.root for values from (1) to (9);"
-      "create view shop.seen as select * from shop.counter; create table shop.copy as table shop.counter;"
-      "alter table shop.copy add primary key (id)");
+  sql(f.at_source, "create schema shop; create table shop.counter (id int primary key, n int);"
+                   "create table shop.root (id int primary key) partition by range (id);"
+                   "create table shop.leaf partition of shop.root for values from (1) to (9);"
+                   "create view shop.seen as select * from shop.counter; create table shop.copy as table shop.counter;"
+                   "alter table shop.copy add primary key (id)");
   rowrelay_ok(&f, "target", "add", "here", "postgresql:", NULL);
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "shop.counter", "--to", "here", NULL) == 2);
   cr_expect(strstr(errors, "table shop.counter cannot go into itself") != NULL, "%s", errors);
@@ -32,9 +32,9 @@ Test(itself, a_table_cannot_be_sent_into_itself) {
                                            {"shop.counter", "shop.seen"},
                                            {"shop.root", "shop.leaf"}};
   for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++)
-    cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.route('%s', 'here', into_table => '%s')", REFUSED[i][0],
-                               REFUSED[i][1]),
-                     "22023", "%s", REFUSED[i][1]);
+    cr_expect_str_eq(
+        sql_fails(f.at_source, "select rowrelay.route('%s', 'here', into_table => '%s')", REFUSED[i][0], REFUSED[i][1]),
+        "22023", "%s", REFUSED[i][1]);
   rowrelay_ok(&f, "route", "--into", "shop.copy", "shop.counter", "here", NULL);
   /* nor does it by another way: the target's URL is changed to the source */
   rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
@@ -96,9 +96,10 @@ Test(itself, a_copy_of_the_source_is_another_database) {
 Test(itself, two_tables_share_one_only_when_that_is_said) {
   struct fixture f;
   const char *errors;
-  mirrored_begin(&f, "itself_shared",
-                 "create schema a; create schema b; create table a.item (id int primary key, n int); create table b.item "
-                 "(id int primary key, n int)");
+  mirrored_begin(
+      &f, "itself_shared",
+      "create schema a; create schema b; create table a.item (id int primary key, n int); create table b.item "
+      "(id int primary key, n int)");
   sql(f.at_target, "create table item (id int primary key, n int)");
   rowrelay_ok(&f, "target", "add", "twin", f.target_url, NULL);
   rowrelay_ok(&f, "capture", "a.item", "b.item", NULL);
@@ -118,5 +119,36 @@ Test(itself, two_tables_share_one_only_when_that_is_said) {
   sql(f.at_source, "insert into a.item values (1, 1); insert into b.item values (2, 2)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_expect_str_eq(ask(f.at_target, "select count(*) from item"), "2");
+  fixture_end(&f);
+}
+
+/* A document goes beside the tables that it is built from, and never over them. */
+Test(itself, a_document_does_not_go_over_what_it_is_built_from) {
+  struct fixture f;
+  char url[512];
+  fixture_begin(&f, "itself_document");
+  sql(f.at_source,
+      "create table orders (id int primary key, n int); create table line (id int primary key, order_id int)");
+  source_url(&f, url, sizeof url);
+  rowrelay_ok(&f, "target", "add", "here", "postgresql:", NULL);
+  rowrelay_ok(&f, "target", "add", "back", url, NULL);
+  static const char *const ADD =
+      "select rowrelay.add_document('%s', '%s', 'id', 'select o.id, 0 as n from orders o where "
+      "o.id = any ($1)', array['orders:id', 'line:order_id'], into_table => '%s', create_table "
+      "=> true)";
+  cr_expect_str_eq(sql_fails(f.at_source, ADD, "d", "here", "orders"), "22023");
+  cr_expect_str_eq(sql_fails(f.at_source, ADD, "d", "here", "public.line"), "22023");
+  sql(f.at_source, ADD, "good", "here", "order_document");
+  sql(f.at_source, ADD, "bad", "back", "orders");
+  sql(f.at_source, "insert into orders values (1, 1)");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "failing", 20, "select state from rowrelay.status where target = 'bad'");
+  wait_until(f.at_source, "t", 20, "select to_regclass('order_document') is not null");
+  wait_until(f.at_source, "0", 20, "select n from order_document");
+  cr_expect_str_eq(ask(f.at_source, "select n from orders"), "1", "what the application wrote");
+  const char *note = ask(f.at_source, "select note from rowrelay.status where target = 'bad'");
+  cr_expect(strstr(note, "document bad would be written into table orders there, which it is built from") != NULL, "%s",
+            note);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
 }

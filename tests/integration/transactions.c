@@ -233,7 +233,7 @@ Test(transactions, a_transaction_stays_whole_when_a_failed_target_is_tried_again
   sql(f.at_target, "alter table account rename to away; create view account as select 1 as id");
   sql(f.at_source, "insert into account select n, n from generate_series(2, 20) as n");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  wait_until(f.at_source, "t", 20, "select coalesce(max(attempts), 0) >= 2 from rowrelay.trouble");
+  wait_until(f.at_source, "t", 20, "select coalesce(max(attempts), 0) >= 2 from rowrelay.hold");
   sql(f.at_target, "drop view account; alter table away rename to account");
   wait_until_empty(&f, 60);
   cr_assert(torn_transactions(&f) == 0, "%s", batches(&f));
