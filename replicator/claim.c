@@ -305,8 +305,11 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     goto done;
   }
   chosen = calloc((size_t)count + 1, sizeof *chosen);
-  ok = (chosen != NULL || error_set(error, FAILURE_RETRY, "out of memory")) &&
-       choose(claim, replies[1], chosen, error) && take_chosen(claim, batch, replies[1], chosen, rows, error);
+  if (chosen == NULL) {
+    ok = error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  ok = choose(claim, replies[1], chosen, error) && take_chosen(claim, batch, replies[1], chosen, rows, error);
 
 done:
   free(chosen);

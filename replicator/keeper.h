@@ -19,7 +19,7 @@
 struct keeper {
   struct chore maintenance;
   struct chore log;
-  atomic_bool prunes;    /* dropping changes is part of what is to be done to the log */
+  atomic_bool prunes; /* dropping changes is part of what is to be done to the log */
   atomic_bool maintained;
 };
 

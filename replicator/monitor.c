@@ -248,7 +248,7 @@ static void *take_samples(void *argument) {
     if (probe(monitor, &QUERY_monitor_targets, &targets, &error))
       samples_add(&monitor->samples, targets);
     PQclear(targets);
-    int64_t until = clock_now() + SAMPLE_INTERVAL * 1000;
+    int64_t until = clock_now() + INT64_C(1000) * SAMPLE_INTERVAL;
     pthread_mutex_lock(&monitor->lock);
     while (!monitor->leaving && clock_now() < until)
       clock_wait(&monitor->leaves, &monitor->lock, until);

@@ -86,9 +86,8 @@ static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *sou
     plan->nothing = reply_bool(reply, 0, 0);
     PQclear(reply);
   }
-  return plan->nothing ||
-         error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
-                   PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
+  return plan->nothing || error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
+                                    PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
 }
 
 static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,

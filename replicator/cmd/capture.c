@@ -156,7 +156,7 @@ const struct command COMMAND_capture = {
     .notes =
         "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is done in a transaction of its own;\n"
         "those that are captured already take on what is said here, and keep what is not said again, unless --reset\n"
-        "is given. COLS is a list such as id,line_no; names with capitals stand in double quotes, as in SQL; \"\" takes\n"
-        "back what --exclude, --mask or --where said.\n",
+        "is given. COLS is a list such as id,line_no; names with capitals stand in double quotes, as in SQL;\n"
+        "\"\" takes back what --exclude, --mask or --where said.\n",
     .run = run,
 };

@@ -228,8 +228,8 @@ static void add_totals(struct sheet *sheet, const PGresult *targets) {
   char text[512];
   char number[CELL_SIZE];
   format_backlog(number, backlog, more);
-  int length = snprintf(text, sizeof text, "backlog %s  rate %.1f/s  errors %" PRId64 "  blocked %" PRId64, number, rate,
-                        errors, blocked);
+  int length = snprintf(text, sizeof text, "backlog %s  rate %.1f/s  errors %" PRId64 "  blocked %" PRId64, number,
+                        rate, errors, blocked);
   add_line(sheet, "", text, (size_t)length, 0);
   size_t end = (size_t)snprintf(text, sizeof text, "%d target%s%s", count, count == 1 ? "" : "s", count > 0 ? ":" : "");
   for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++)

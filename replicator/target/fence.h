@@ -29,8 +29,8 @@ MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const
                            const struct push *push, struct error *error);
 
 /*
- * Makes every claim of these lanes with a smaller number too late, and waits for pushes that have passed already; where a
- * younger claim has passed, that has done so. `lanes` is an array literal.
+ * Makes every claim of these lanes with a smaller number too late, and waits for pushes that have passed already; where
+ * a younger claim has passed, that has done so. `lanes` is an array literal.
  */
 MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
                             struct error *error);

@@ -23,7 +23,7 @@ MUST_CHECK bool itself_read(struct itself *itself, struct source *source, struct
 
 /* Asks the target, for tables that are new. Those that are captured ones are held; see push_hold(). */
 MUST_CHECK bool itself_check(struct itself *itself, struct pgconn *connection, const struct push *push,
-                               struct error *error);
+                             struct error *error);
 
 /* Asks anew for all tables: they may be others by now. */
 void itself_forget(struct itself *itself);

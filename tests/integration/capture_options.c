@@ -310,8 +310,9 @@ Test(capture_options, what_is_not_said_again_stays) {
 Test(capture_options, a_key_that_nobody_chose_is_found_anew) {
   struct fixture f;
   const char *errors;
-  mirrored_begin(&f, "options_rekey", "create table person (id int primary key, code text not null, area int not null);"
-                                      "create unique index on person (code, area)");
+  mirrored_begin(&f, "options_rekey",
+                 "create table person (id int primary key, code text not null, area int not null);"
+                 "create unique index on person (code, area)");
   rowrelay_ok(&f, "capture", "person", "--lane", "area,code", NULL);
   sql(f.at_source, "alter table person drop constraint person_pkey");
   rowrelay_ok(&f, "capture", "person", NULL);

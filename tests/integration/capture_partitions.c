@@ -273,8 +273,9 @@ Test(capture_partitions, a_pattern_that_names_parent_and_child_captures_the_pare
   mirrored_capture(&f, "shop.*");
   sql(f.at_source, "insert into shop.poodle values (1, 'fifi', true, 7)");
   mirrored_same(&f, "shop.animal");
-  cr_expect_str_eq(ask(f.at_source, "select string_agg(relation::text, ' ' order by relation::text) from rowrelay.captures"),
-                   "shop.animal shop.zoo");
+  cr_expect_str_eq(
+      ask(f.at_source, "select string_agg(relation::text, ' ' order by relation::text) from rowrelay.captures"),
+      "shop.animal shop.zoo");
   /* One that is captured by itself is released by a pattern, too. */
   sql(f.at_source, "create table shop.sale (id int primary key) partition by range (id);"
                    "create table shop.sale_1 partition of shop.sale for values from (0) to (9)");

@@ -221,8 +221,8 @@ Test(commands, a_target_is_added_shown_changed_and_dropped) {
        "table              other\n",
        "target", "show", "w");
   FAILS(2, "table public.item cannot go into itself", "target", "set", "w", "--url", "postgresql:");
-  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:///elsewhere", "--option", "batch_rows=", "--option",
-       "retries=0");
+  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:///elsewhere", "--option",
+       "batch_rows=", "--option", "retries=0");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', url, options) from rowrelay.targets"),
                    "postgresql:///elsewhere {\"retries\": \"0\", \"on_error\": \"halt\"}");
   FAILS(2, "cannot be changed while tables are routed to it or changes wait", "target", "set", "w", "--option",
@@ -511,12 +511,14 @@ Test(commands, output_that_cannot_be_written_is_a_failure) {
 /* Whichever it is: each waits here for a lock that it does not get. */
 Test(commands, that_are_interrupted_leave_nothing_running_at_the_server) {
   begin("commands_interrupted");
-  static const char *const CASES[][4] = {{"status"}, {"undo", "--txid", "1"}, {"init"}, {"target", "pause", "w"},
+  static const char *const CASES[][4] = {{"status"},      {"undo", "--txid", "1"},
+                                         {"init"},        {"target", "pause", "w"},
                                          {"log", "item"}, {"backfill", "item", "--to", "w"}};
   const char *question = "select count(*) from pg_stat_activity where datname = current_database() "
                          "and application_name = 'rowrelay' and wait_event_type = 'Lock'";
   PGconn *holder = connect_to(f.source, NULL);
-  sql(holder, "begin; lock table rowrelay.target, rowrelay.tick, rowrelay.migration, rowrelay.capture in access exclusive mode");
+  sql(holder, "begin; lock table rowrelay.target, rowrelay.tick, rowrelay.migration, rowrelay.capture in access "
+              "exclusive mode");
   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
     const char *const *words = CASES[i];
     pid_t process = words[1] == NULL   ? fixture_start(&f, words[0], NULL)

@@ -208,12 +208,14 @@ Test(console, values_are_shown_as_they_are) {
   begin("console_values", false);
   sql(f.at_source, "create table big (id bigint primary key, v numeric, more json, t text);"
                    "select rowrelay.capture_table('big', before => 'full')");
-  sql(f.at_source, "insert into big values (9007199254740993, 900.50, '{\"b\":1.00,\"a\":12345678901234567890,\"b\":null}', '1.00')");
+  sql(f.at_source, "insert into big values (9007199254740993, 900.50, "
+                   "'{\"b\":1.00,\"a\":12345678901234567890,\"b\":null}', '1.00')");
   sql(f.at_source, "update big set v = 900.500");
-  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big", NULL, NULL).body,
-                            "[[\"id\", \"9007199254740993\"], [\"v\", \"900.50\"], [\"more\", "
-                            "\"{\\\"b\\\":1.00,\\\"a\\\":12345678901234567890,\\\"b\\\":null}\"], [\"t\", \"\\\"1.00\\\"\"]]"),
-                     "%s", visit(port, "GET", "/api/history?table=big", NULL, NULL).body);
+  cr_assert_not_null(
+      strstr(visit(port, "GET", "/api/history?table=big", NULL, NULL).body,
+             "[[\"id\", \"9007199254740993\"], [\"v\", \"900.50\"], [\"more\", "
+             "\"{\\\"b\\\":1.00,\\\"a\\\":12345678901234567890,\\\"b\\\":null}\"], [\"t\", \"\\\"1.00\\\"\"]]"),
+      "%s", visit(port, "GET", "/api/history?table=big", NULL, NULL).body);
   cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big&key=9007199254740993", NULL, NULL).body,
                             "\"changed\":[[\"v\", \"900.50\", \"900.500\"]]"));
   browser_begin(port);
@@ -228,8 +230,9 @@ Test(console, values_are_shown_as_they_are) {
 Test(console, a_skip_is_asked_for_and_reaches_what_is_named) {
   begin("console_skip", true);
   refuse_one(1);
-  struct visit all = visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
-                           "{\"action\": \"skip\", \"changes\": {\"w\": null}}");
+  struct visit all =
+      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
+            "{\"action\": \"skip\", \"changes\": {\"w\": null}}");
   cr_assert_eq(all.status, 400, "%ld %s", all.status, all.body);
   cr_assert_not_null(strstr(all.body, "rowrelay skip --all --target w"), "%s", all.body);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);

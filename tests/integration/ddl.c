@@ -394,8 +394,9 @@ Test(ddl, updates_from_when_a_table_had_a_key_are_not_taken_for_new_rows) {
 /* Somebody chose a key; a row that has none cannot be told from others, and is not guessed at. */
 Test(ddl, a_row_whose_chosen_key_is_null_is_refused) {
   struct fixture f;
-  mirrored_begin(&f, "ddl_null_key",
-                 "create table item (id int unique, v int); create table pair (a int, b int not null, v int, unique (a, b))");
+  mirrored_begin(
+      &f, "ddl_null_key",
+      "create table item (id int unique, v int); create table pair (a int, b int not null, v int, unique (a, b))");
   rowrelay_ok(&f, "capture", "item", "--key", "id", "--to", "w", "--create", NULL);
   rowrelay_ok(&f, "capture", "pair", "--key", "a,b", "--to", "w", "--create", NULL);
   sql(f.at_source, "insert into item values (1, 1), (null, 2), (3, 3); update item set v = 5 where id is null; update "

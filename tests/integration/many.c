@@ -11,27 +11,32 @@
 /* Tables t1, t2, …, of which those up to `captured` go to "w". */
 static void begin(struct fixture *f, const char *name, int captured) {
   fixture_begin(f, name);
-  sql(f->at_source, "do $$ begin for n in 1 .. %d loop "
-                    "execute format('create table t%%s (id int primary key, name text)', n); end loop; end $$", MANY + 2);
+  sql(f->at_source,
+      "do $$ begin for n in 1 .. %d loop "
+      "execute format('create table t%%s (id int primary key, name text)', n); end loop; end $$",
+      MANY + 2);
   rowrelay_ok(f, "target", "add", "w", f->target_url, NULL);
-  sql(f->at_source, "select rowrelay.capture_table(format('t%%s', n)::regclass), "
-                    "rowrelay.route(format('t%%s', n)::regclass, 'w', create_table => true) from generate_series(1, %d) n",
+  sql(f->at_source,
+      "select rowrelay.capture_table(format('t%%s', n)::regclass), "
+      "rowrelay.route(format('t%%s', n)::regclass, 'w', create_table => true) from generate_series(1, %d) n",
       captured);
 }
 
-/* Of image_columns() so far. A session reports what it has counted once a second, after a statement, and when it ends. */
+/* Of image_columns() so far. A session reports what it counted once a second, after a statement, and when it ends. */
 static int64_t calls_so_far(struct fixture *f) {
   wait_until(f->at_source, "1", 10, "select count(*) from pg_stat_activity where datname = current_database()");
   sleep_seconds(1.1);
   sql(f->at_source, "select");
-  return ask_number(f->at_source, "select coalesce(sum(calls), 0) from pg_stat_user_functions where funcname = 'image_columns'");
+  return ask_number(f->at_source,
+                    "select coalesce(sum(calls), 0) from pg_stat_user_functions where funcname = 'image_columns'");
 }
 
 /* Calls of functions of rowrelay that a statement makes. */
 static int64_t calls_of(struct fixture *f, const char *statement) {
   sql(f->at_source, "begin; set local track_functions = 'all'");
   sql(f->at_source, "%s", statement);
-  int64_t calls = ask_number(f->at_source, "select sum(calls) from pg_stat_xact_user_functions where schemaname = 'rowrelay'");
+  int64_t calls =
+      ask_number(f->at_source, "select sum(calls) from pg_stat_xact_user_functions where schemaname = 'rowrelay'");
   sql(f->at_source, "commit");
   return calls;
 }
@@ -40,8 +45,9 @@ static int64_t calls_of(struct fixture *f, const char *statement) {
 static int64_t triggers_read_by(struct fixture *f, const char *statement) {
   sql(f->at_source, "begin");
   sql(f->at_source, "%s", statement);
-  int64_t rows = ask_number(f->at_source, "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_sys_tables "
-                                          "where relname = 'pg_trigger'");
+  int64_t rows =
+      ask_number(f->at_source, "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_sys_tables "
+                               "where relname = 'pg_trigger'");
   sql(f->at_source, "commit");
   return rows;
 }
@@ -52,8 +58,10 @@ Test(many, capturing_a_table_takes_as_many_steps_however_many_are_captured) {
   const char *statement = "select rowrelay.capture_table('t61'), rowrelay.route('t61', 'w')";
   int64_t calls = calls_of(&f, statement);
   sql(f.at_source, "select rowrelay.release_table('t61')");
-  sql(f.at_source, "select rowrelay.capture_table(format('t%%s', n)::regclass), rowrelay.route(format('t%%s', n)::regclass, 'w') "
-                   "from generate_series(%d, %d) n", FEW + 1, MANY);
+  sql(f.at_source,
+      "select rowrelay.capture_table(format('t%%s', n)::regclass), rowrelay.route(format('t%%s', n)::regclass, 'w') "
+      "from generate_series(%d, %d) n",
+      FEW + 1, MANY);
   int64_t later = calls_of(&f, "select rowrelay.capture_table('t62'), rowrelay.route('t62', 'w')");
   cr_assert(later < calls + MANY / 2, "%lld calls, then %lld", (long long)calls, (long long)later);
   fixture_end(&f);
@@ -95,8 +103,9 @@ Test(many, status_names_twenty_tables_and_says_how_many_more_there_are) {
                    "public.t7: triggers are missing or disabled: capture the table again");
   sql(f.at_source, "do $$ begin for n in 1 .. 25 loop "
                    "execute format('alter table t%%s disable trigger \"!rowrelay\"', n); end loop; end $$");
-  cr_assert_str_eq(ask(f.at_source, "select concat(named, right(note, 42)) from rowrelay.status, "
-                                    "lateral (select count(*)::text from regexp_matches(note, 'are missing', 'g')) as c(named)"),
+  cr_assert_str_eq(ask(f.at_source,
+                       "select concat(named, right(note, 42)) from rowrelay.status, "
+                       "lateral (select count(*)::text from regexp_matches(note, 'are missing', 'g')) as c(named)"),
                    "20; and 5 more tables, see rowrelay.captures");
   sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
@@ -138,16 +147,19 @@ Test(many, a_process_serves_a_new_target_while_its_maintenance_takes_long) {
   PGconn *holder = connect_to(f.source, NULL);
   sql(holder, "select pg_advisory_lock(28)");
   sql(f.at_source, "alter function rowrelay.maintain() rename to maintain_at_once");
-  sql(f.at_source, "create function rowrelay.maintain() returns setof text language plpgsql as "
-                   "$$ begin perform pg_advisory_xact_lock(28); return query select rowrelay.maintain_at_once(); end $$");
+  sql(f.at_source,
+      "create function rowrelay.maintain() returns setof text language plpgsql as "
+      "$$ begin perform pg_advisory_xact_lock(28); return query select rowrelay.maintain_at_once(); end $$");
   pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(f.at_source, "1", 10, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted");
+  wait_until(f.at_source, "1", 10,
+             "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted");
   rowrelay_ok(&f, "target", "add", "v", "file:/dev/null", NULL);
   rowrelay_ok(&f, "route", "t1", "v", NULL);
   sql(f.at_source, "insert into t1 values (1, 'one')");
   wait_until(f.at_source, "0", 6, "select backlog from rowrelay.status where target = 'v'");
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted"),
-                   "1");
+  cr_assert_str_eq(
+      ask(f.at_source, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted"),
+      "1");
   /* It does not keep the process from leaving either. */
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   PQfinish(holder);

@@ -263,8 +263,10 @@ Test(midnight, a_clock_that_was_400_days_ahead_once_holds_nothing_up_afterwards)
   cr_assert(ahead >= 0 && ahead <= 16, "%lld days", (long long)ahead);
   sql(f.at_source, "insert into item values (10, 0)");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where closed_at is not null "
-                                    "and day = rowrelay.partition_day()"), "0");
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where ends_at > now() + interval '3 days'"), "0");
+                                    "and day = rowrelay.partition_day()"),
+                   "0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where ends_at > now() + interval '3 days'"),
+                   "0");
   log_is_right(&f);
   process = fixture_run(&f, NULL, NULL);
   wait_until_empty(&f, 20);
@@ -286,7 +288,8 @@ Test(midnight, a_day_that_is_open_again_waits_anew_when_it_is_past) {
   set_clock(2 * DAY + HOUR);
   maintain(&f);
   past_close(f.at_source);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is null", day), "1");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is null", day),
+                   "1");
   set_clock(HOUR);
   maintain(&f);
   cr_assert_str_eq(ask(f.at_source, "select rowrelay.partition_day()"), day);
@@ -297,12 +300,14 @@ Test(midnight, a_day_that_is_open_again_waits_anew_when_it_is_past) {
   for (int i = 0; i < 3; i++) {
     maintain(&f);
     past_close(f.at_source);
-    cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is not null", day), "0");
+    cr_assert_str_eq(
+        ask(f.at_source, "select count(*) from rowrelay.day where day = '%s' and closed_at is not null", day), "0");
   }
   sql(late, "insert into item values (3, 0); commit");
   maintain(&f);
   past_close(f.at_source);
-  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day), "2");
+  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day),
+                   "2");
   fixture_end(&f);
 }
 
@@ -328,6 +333,7 @@ Test(midnight, a_day_waits_for_a_prepared_transaction_that_outlives_a_restart) {
   }
   sql(f.at_source, "commit prepared 'away'");
   sql(f.at_source, "select rowrelay.close_days()");
-  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day), "1");
+  cr_assert_str_eq(ask(f.at_source, "select last_id from rowrelay.day where day = '%s' and closed_at is not null", day),
+                   "1");
   fixture_end(&f);
 }

@@ -37,16 +37,16 @@ Test(rights, a_worker_cannot_make_up_a_row_that_the_owner_believes) {
   sql(s.as_hand, "create function pg_temp.trap(int) returns bool language sql as 'select evil.spy()';"
                  "create domain pg_temp.bait as int check (pg_temp.trap(value));"
                  "create temp table trap (id pg_temp.bait primary key); grant select on trap to public");
-  cr_expect_str_eq(sql_fails(s.as_hand,
-                             "select rowrelay.backfill_holder(json_populate_record(null::rowrelay.backfill, "
-                             "json_build_object('capture', (select min(id) from rowrelay.capture), 'part', "
-                             "'trap'::regclass::oid, 'position', array[1])))"),
+  cr_expect_str_eq(sql_fails(s.as_hand, "select rowrelay.backfill_holder(json_populate_record(null::rowrelay.backfill, "
+                                        "json_build_object('capture', (select min(id) from rowrelay.capture), 'part', "
+                                        "'trap'::regclass::oid, 'position', array[1])))"),
                    "42883");
   nobody_ran_as_owner(&s, "backfill_holder");
   people_end(&s);
 }
 
-/* ---- the owner of a captured table and of its types --------------------------------------------------------------- */
+/* ---- the owner of a captured table and of its types ---------------------------------------------------------------
+ */
 
 /* Types with casts and CHECKs that tell evil.spy(), as the owner of the tables can make them at any time. */
 static const char TRAPS[] =
@@ -74,12 +74,13 @@ static void trapped_begin(struct shop *s, const char *name, const char *tables) 
 
 Test(rights, casts_of_a_tables_owner_do_not_run_as_the_schemas_owner) {
   struct shop s;
-  trapped_begin(&s, "rights_casts",
-                "create table shop.trap (id int primary key, m shop.mood, ms shop.mood[], p shop.pair, ps shop.pair[], s "
-                "shop.span);"
-                "create table shop.one (m shop.mood primary key, v int);"
-                "create table shop.two (m shop.mood, s shop.span, v int, primary key (m, s));"
-                "create table shop.pile (ms shop.mood[], p shop.pair, v int)");
+  trapped_begin(
+      &s, "rights_casts",
+      "create table shop.trap (id int primary key, m shop.mood, ms shop.mood[], p shop.pair, ps shop.pair[], s "
+      "shop.span);"
+      "create table shop.one (m shop.mood primary key, v int);"
+      "create table shop.two (m shop.mood, s shop.span, v int, primary key (m, s));"
+      "create table shop.pile (ms shop.mood[], p shop.pair, v int)");
   static const char *const TABLES[] = {"trap", "one", "two", "pile"};
   sql(s.as_boss, "select rowrelay.capture_table('shop.trap', lane => '{m}', before => 'full');"
                  "select rowrelay.capture_table('shop.one'); select rowrelay.capture_table('shop.two', lane => '{s}');"
@@ -141,11 +142,13 @@ Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_own
   sql(s.as_app, "begin isolation level repeatable read; select count(*) from shop.secret");
   sql(super, "set role shopkeeper; alter table shop.late add m shop.mood, add ps shop.pair[]; alter table shop.kind "
              "alter v type shop.mood using 'ok'; alter table shop.root alter v type shop.mood using 'ok'; reset role");
-  sql(s.as_app, "insert into shop.late values (2, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (2, 'ok');"
-                "insert into shop.root values (2, 'ok'); truncate shop.leaf; commit");
+  sql(s.as_app,
+      "insert into shop.late values (2, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (2, 'ok');"
+      "insert into shop.root values (2, 'ok'); truncate shop.leaf; commit");
   nobody_ran_as_owner(&s, "under an old snapshot");
-  sql(s.as_app, "insert into shop.late values (3, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (3, 'ok');"
-                "insert into shop.root values (3, 'ok'); truncate shop.leaf");
+  sql(s.as_app,
+      "insert into shop.late values (3, 'b', 2, 'ok', '{\"(1,ok)\"}'); insert into shop.kind values (3, 'ok');"
+      "insert into shop.root values (3, 'ok'); truncate shop.leaf");
   nobody_ran_as_owner(&s, "before the trigger functions are made anew");
   cr_expect_str_eq(ask(super, "select new_row from rowrelay.change where key = '3' and capture = (select id from "
                               "rowrelay.capture where relation = 'shop.late'::regclass)"),
@@ -167,8 +170,7 @@ Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_own
 
 Test(rights, checks_of_domains_do_not_run_as_the_schemas_owner) {
   struct shop s;
-  trapped_begin(&s, "rights_domains",
-                "create table shop.coded (id shop.code primary key, other shop.code, v text)");
+  trapped_begin(&s, "rights_domains", "create table shop.coded (id shop.code primary key, other shop.code, v text)");
   PGconn *super = s.fixture.at_source;
   sql(s.as_boss, "select rowrelay.capture_table('shop.coded'); select rowrelay.route('shop.coded', 'w');"
                  "select rowrelay.add_document('card', 'w', 'id', 'select id::int as id from shop.coded where id = any "
@@ -181,8 +183,9 @@ Test(rights, checks_of_domains_do_not_run_as_the_schemas_owner) {
   }
   cr_expect_str_eq(ask(super, "select state from rowrelay.backfill where id = %s", backfill), "done");
   nobody_ran_as_owner(&s, "backfill_values");
-  sql(s.as_hand, "select rowrelay.expand_documents(d.target, array(select id from rowrelay.change), array(select distinct "
-                 "day from rowrelay.change)) from rowrelay.document d");
+  sql(s.as_hand,
+      "select rowrelay.expand_documents(d.target, array(select id from rowrelay.change), array(select distinct "
+      "day from rowrelay.change)) from rowrelay.document d");
   nobody_ran_as_owner(&s, "documents");
   people_end(&s);
 }
@@ -197,14 +200,18 @@ Test(rights, a_trigger_function_serves_no_other_table) {
   sql(s.as_boss, "select rowrelay.capture_table('shop.root', row_filter => 'id > 0')");
   const char *capture = ask(super, "select id from rowrelay.capture where relation = 'shop.root'::regclass");
   sql(super, "grant rowrelay_reader to shopkeeper"); /* or he could not name it */
-  sql(super, "set role shopkeeper; create trigger forge after insert on shop.other for each row execute function "
-             "rowrelay.capture_%s('INSERT'); reset role", capture);
+  sql(super,
+      "set role shopkeeper; create trigger forge after insert on shop.other for each row execute function "
+      "rowrelay.capture_%s('INSERT'); reset role",
+      capture);
   cr_expect_str_eq(sql_fails(s.as_app, "insert into shop.other values (1, 'ok')"), "42501");
   nobody_ran_as_owner(&s, "by a trigger on another table");
   /* nor does a condition that somebody puts in the place of ours */
-  sql(super, "set role shopkeeper; drop trigger \"!rowrelay_insert\" on shop.root; create trigger \"!rowrelay_insert\" "
-             "after insert on shop.root for each row when (evil.spy()) execute function rowrelay.capture_%s('INSERT');"
-             "reset role", capture);
+  sql(super,
+      "set role shopkeeper; drop trigger \"!rowrelay_insert\" on shop.root; create trigger \"!rowrelay_insert\" "
+      "after insert on shop.root for each row when (evil.spy()) execute function rowrelay.capture_%s('INSERT');"
+      "reset role",
+      capture);
   sql(s.as_app, "insert into shop.root values (1, 'x')");
   sql(s.as_boss, "select rowrelay.route('shop.root', 'w')");
   const char *backfill = ask(s.as_boss, "select rowrelay.backfill('shop.root', 'w', copy => false)");
@@ -219,21 +226,23 @@ Test(rights, a_trigger_function_serves_no_other_table) {
 /* The slow way is correct, and many times as slow. */
 Test(rights, rows_of_types_that_somebody_made_do_not_take_the_slow_way) {
   struct shop s;
-  trapped_begin(&s, "rights_fast",
-                "create table shop.odd (begin shop.mood, by shop.mood[], \"if\" shop.pair, loop int, execute shop.code, "
-                "\"new\" shop.span, i1 shop.pair[], primary key (begin, loop));"
-                "create table shop.upper (id int primary key, while int); create table shop.lower (more shop.mood) "
-                "inherits (shop.upper);"
-                "create table shop.root (id int primary key, strict shop.mood) partition by range (id);"
-                "create table shop.leaf (strict shop.mood, gone int, id int not null);"
-                "alter table shop.leaf drop gone; alter table shop.root attach partition shop.leaf for values from (1) "
-                "to (9)");
+  trapped_begin(
+      &s, "rights_fast",
+      "create table shop.odd (begin shop.mood, by shop.mood[], \"if\" shop.pair, loop int, execute shop.code, "
+      "\"new\" shop.span, i1 shop.pair[], primary key (begin, loop));"
+      "create table shop.upper (id int primary key, while int); create table shop.lower (more shop.mood) "
+      "inherits (shop.upper);"
+      "create table shop.root (id int primary key, strict shop.mood) partition by range (id);"
+      "create table shop.leaf (strict shop.mood, gone int, id int not null);"
+      "alter table shop.leaf drop gone; alter table shop.root attach partition shop.leaf for values from (1) "
+      "to (9)");
   sql(s.as_boss, "select rowrelay.capture_table('shop.odd', before => 'full'); select rowrelay.capture_table("
                  "'shop.upper', before => 'full'); select rowrelay.capture_table('shop.root', before => 'full')");
-  sql(s.fixture.at_source, "create or replace function rowrelay.record_row(capture_id integer, operation text, before_row "
-                           "record, after_row record, problem text, relation oid default null, is_at tid default null, was_at tid "
-                           "default null) returns void language plpgsql as $$ begin raise "
-                           "exception 'the slow way: %%', problem; end $$");
+  sql(s.fixture.at_source,
+      "create or replace function rowrelay.record_row(capture_id integer, operation text, before_row "
+      "record, after_row record, problem text, relation oid default null, is_at tid default null, was_at tid "
+      "default null) returns void language plpgsql as $$ begin raise "
+      "exception 'the slow way: %%', problem; end $$");
   sql(s.as_app, "insert into shop.odd values ('ok', '{ok,sad}', '(1,ok)', 1, 5, '[1,2)', '{\"(1,ok)\"}'); "
                 "update shop.odd set by = null; update shop.odd set begin = 'sad'; delete from shop.odd;"
                 "insert into shop.upper values (1, 1); insert into shop.lower values (2, 2, 'ok'); "
@@ -244,7 +253,7 @@ Test(rights, rows_of_types_that_somebody_made_do_not_take_the_slow_way) {
   people_end(&s);
 }
 
-/* ---- the owner of a captured table leaves ------------------------------------------------------------------------------ */
+/* ---- the owner of a captured table leaves ------------------------------------------------------------------------ */
 
 Test(rights, a_role_can_be_dropped_when_its_captured_partitioned_table_is_dropped) {
   struct shop s;

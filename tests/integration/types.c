@@ -433,7 +433,7 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   fixture_end(&f);
 }
 
-/* PostgreSQL takes a gigabyte into a row. Rows of that size take minutes here, so this has it refuse what is smaller. */
+/* PostgreSQL takes a gigabyte into a row. Rows of that size take minutes here, so this makes the limit smaller. */
 Test(types, a_change_that_is_too_large_for_the_log_breaks_no_writer_and_is_listed) {
   struct fixture f;
   mirrored_begin(&f, "types_gigabyte",
@@ -454,14 +454,16 @@ Test(types, a_change_that_is_too_large_for_the_log_breaks_no_writer_and_is_liste
                    "insert into item values (4, 4, 'small'); update item set t = 'z' where id = 3; delete from pile; "
                    "delete from moving");
   /* what is large and can be logged is logged as ever: the row before the rekey, and the last of the pile */
-  cr_expect_str_eq(ask(f.at_source, "select string_agg(concat(c.relation_name, ' ', h.op, h.key, ' ', h.caveat ->> "
-                                    "'problem'), ', ' order by h.id) from rowrelay.change h join rowrelay.capture c on "
-                                    "c.id = h.capture where h.caveat is not null"),
-                   "public.item u1 tuple is too big, public.pile u tuple is too big, public.moving u1 tuple is too big");
+  cr_expect_str_eq(
+      ask(f.at_source, "select string_agg(concat(c.relation_name, ' ', h.op, h.key, ' ', h.caveat ->> "
+                       "'problem'), ', ' order by h.id) from rowrelay.change h join rowrelay.capture c on "
+                       "c.id = h.capture where h.caveat is not null"),
+      "public.item u1 tuple is too big, public.pile u tuple is too big, public.moving u1 tuple is too big");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(op::text || coalesce(key, ''), ' ' order by id) from "
                                     "rowrelay.change where op <> 'b'"),
                    "i1 i i1 u1 u u1 d1 i3 i4 u3 d d1");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors where message like '%%tuple is too big%%'"), "3");
+  cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors where message like '%%tuple is too big%%'"),
+                   "3");
   fixture_end(&f);
 }

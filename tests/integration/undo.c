@@ -408,16 +408,17 @@ Test(undo, of_a_transaction_finds_what_rows_were_on_whatever_day_they_were_writt
 
 Test(undo, of_a_transaction_reads_the_log_a_few_times_however_many_rows_there_are) {
   struct fixture f;
-  begin(&f, "undo_passes",
-        "create table item (id int primary key, v text); select rowrelay.capture_table('item');"
-        "insert into item select n, 'right' from generate_series(1, 300) n; update item set v = 'wrong' where id > 100");
+  begin(
+      &f, "undo_passes",
+      "create table item (id int primary key, v text); select rowrelay.capture_table('item');"
+      "insert into item select n, 'right' from generate_series(1, 300) n; update item set v = 'wrong' where id > 100");
   const char *partition = ask(f.at_source, "select 'change_' || to_char(rowrelay.partition_day(), 'YYYYMMDD')");
   sql(f.at_source, "begin");
   undo_last_transaction(&f);
   /* No tick has been taken, so there is no other way to find a change than to read it. */
-  int64_t rows = ask_number(f.at_source,
-                            "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_all_tables where relname = '%s'",
-                            partition);
+  int64_t rows = ask_number(
+      f.at_source, "select seq_tup_read + coalesce(idx_tup_fetch, 0) from pg_stat_xact_all_tables where relname = '%s'",
+      partition);
   cr_assert(rows < 20 * 500, "%lld rows of 500", (long long)rows);
   sql(f.at_source, "rollback");
   fixture_end(&f);

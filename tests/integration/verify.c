@@ -307,7 +307,8 @@ Test(verify, keys_that_sort_otherwise_at_the_target_do_not_matter) {
   mirrored_begin(&f, "verify_order",
                  "create table one (k text collate \"C\" primary key, n int);"
                  "create table two (a int, b int, n int, primary key (a, b));"
-                 "create table three (k text, n int); create unique index on three (k desc); create type size as enum ('s', 'm', 'l');"
+                 "create table three (k text, n int); create unique index on three (k desc); create type size as enum "
+                 "('s', 'm', 'l');"
                  "create table four (k size, j int, n int, primary key (k, j))");
   sql(f.at_target,
       "create collation backwards (provider = icu, locale = 'en-u-kf-upper');"

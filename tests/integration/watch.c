@@ -37,8 +37,7 @@ Test(watch, a_terminal_shows_totals_and_those_in_trouble_first_and_is_redrawn_in
   terminal_start(&f, 24, 80, "status", "--watch", "1", NULL);
   const char *page = terminal_wait("waits since", 20);
   cr_expect_not_null(strstr(page, f.name), "%s", page);
-  cr_expect_not_null(strstr(page, "backlog 0  rate 0.0/s  errors 0  blocked 1234\n2 targets: 2 running\n"), "%s",
-                     page);
+  cr_expect_not_null(strstr(page, "backlog 0  rate 0.0/s  errors 0  blocked 1234\n2 targets: 2 running\n"), "%s", page);
   /* A line may be as wide as the terminal. */
   cr_expect_not_null(strstr(page, "  every 1 s  q quits\n"), "%s", page);
   cr_expect_not_null(strstr(page, "does not exist in the target"), "%s", page);
