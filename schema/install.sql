@@ -124,6 +124,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/full_name.sql
 \ir functions/logged_tables.sql
 \ir ../triggers/base_type.sql
+\ir ../triggers/element_type.sql
 \ir ../triggers/is_safe_type.sql
 \ir ../triggers/current_names.sql
 \ir ../triggers/current_columns.sql
@@ -227,6 +228,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/is_captured_itself.sql
 \ir functions/same_table_name.sql
 \ir functions/check_into.sql
+\ir functions/add_route.sql
 \ir functions/route.sql
 \ir functions/unroute.sql
 \ir functions/discard.sql

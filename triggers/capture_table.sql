@@ -11,6 +11,7 @@
 --             before: none (the default), or full to keep an update's row before it too
 --             capture_origin: capture also what rowrelay itself writes into this table (default: not)
 --             lock_wait: how long to try for the lock
+--             target: send the changes there, too; create_table: make the table there; see rowrelay.route()
 --             reset: forget what was said the last time, so that what is null here is as for a new table
 -- Result:     id of the capture
 --             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
@@ -20,7 +21,8 @@
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
-  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false) returns integer
+  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
+  target text default null, create_table boolean default null) returns integer
 language plpgsql security definer as $$
 declare
   was         rowrelay.capture;
@@ -132,6 +134,9 @@ begin
   if was.id is not null and begins then
     -- what is captured as it was before must have ended when the log begins anew
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+  end if;
+  if target is not null then
+    perform rowrelay.add_route(capture, target, null, create_table, false);
   end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,

@@ -3,23 +3,20 @@
 -- Parameters: type (a domain counts as what it is made of)
 -- Result:     that type; null: there is none
 create or replace function rowrelay.hashed_as(of_type oid) returns oid
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 declare
-  base constant oid := rowrelay.base_type(of_type);
+  base   constant oid := rowrelay.base_type(of_type);
+  others constant oid := case
+    when base = 'varchar'::regtype then 'text'::regtype
+    when rowrelay.element_type(base) is not null then 'anyarray'::regtype
+    else (select case t.typtype when 'e' then to_regtype('anyenum') when 'r' then to_regtype('anyrange')
+                                when 'm' then to_regtype('anymultirange') when 'c' then to_regtype('record') end
+            from pg_type t where t.oid = base) end;
 begin
-  return (
-    select k.oid
-      from pg_type t
-      join pg_opclass c on c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
-      join pg_type k on k.oid = c.opcintype
-     where t.oid = base
-       and (k.oid = t.oid
-            or k.oid = 'text'::regtype and t.oid = 'varchar'::regtype
-            or k.oid < 16384
-               and k.typname = case when exists (select from pg_type e where e.typarray = t.oid) then 'anyarray'
-                                    else case t.typtype when 'e' then 'anyenum' when 'r' then 'anyrange'
-                                                        when 'm' then 'anymultirange' when 'c' then 'record' end end)
-     order by k.oid = t.oid desc
-     limit 1);
+  return (select c.opcintype from pg_opclass c
+           where c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
+             and c.opcintype in (base, others)
+           order by c.opcintype = base desc
+           limit 1);
 end
 $$;

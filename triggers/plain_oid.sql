@@ -8,7 +8,7 @@ declare
   base constant oid := rowrelay.base_type(of_type);
 begin
   return coalesce((select e.typarray from pg_type e
-                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.typarray = base and d.typtype = 'd')),
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
 end
 $$;

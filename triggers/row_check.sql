@@ -14,8 +14,7 @@ begin
         from part p
        cross join lateral unnest(p.types) as u(type)
        cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
-        left join pg_type e on e.typarray = b.type
-       cross join lateral (select rowrelay.base_type(coalesce(e.oid, b.type)) as type offset 0) as i
+       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type), b.type)) as type offset 0) as i
         join pg_type t on t.oid = i.type and t.typtype = 'c'
        where not rowrelay.is_safe_type(i.type)
     )

@@ -17,7 +17,7 @@ begin
     return expression;
   end if;
   select t.* into type from pg_type t where t.oid = base;
-  select e.* into element from pg_type e where e.typarray = base;
+  select e.* into element from pg_type e where e.oid = rowrelay.element_type(base);
   if element.oid is not null and rowrelay.is_safe_type(element.oid) then
     return expression; -- an array of a domain
   elsif element.typtype in ('c', 'd') then

@@ -46,8 +46,7 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  is_relayed   text := case when not capture.capture_origin
-                            then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  is_relayed   text := case when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
   known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
                                                     and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
                                                         = 'pg_catalog.row_to_json(new.*)');
@@ -128,9 +127,8 @@ begin
     pins.declarations,
            'begin',
            -- one look at all that is rarely set
-    concat('  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.<>) ''''', is_relayed),
-           '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
-           '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
+    format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
            '      return null;',

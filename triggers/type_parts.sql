@@ -7,7 +7,7 @@ declare
   base constant oid := rowrelay.plain_oid(of_type);
 begin
   return query
-    select e.oid, of_collation from pg_type e where e.typarray = base
+    select e.type, of_collation from rowrelay.element_type(base) as e(type) where e.type is not null
     union all
     select r.rngsubtype, r.rngcollation from pg_range r
      where r.rngtypid = base or to_jsonb(r) ->> 'rngmultitypid' = base::text -- PostgreSQL 14 has multiranges

@@ -71,12 +71,9 @@ static bool capture_table(struct source *source, const struct options *given, co
       VALUES(oid, lists->key.data, lists->lane.data, lists->columns.data, lists->exclude.data, lists->mask.data,
              option_text(given, "where"), option_given(given, "before") ? "full" : NULL,
              option_given(given, "capture-origin") ? "true" : NULL, option_text(given, "lock-wait"),
-             option_given(given, "reset") ? "true" : "false");
-  struct values route = VALUES(oid, target, NULL, option_given(given, "create") ? "true" : NULL, "false");
+             option_given(given, "reset") ? "true" : "false", target, option_given(given, "create") ? "true" : NULL);
   if (!source_script(source, "begin isolation level read committed", error) ||
-      !call_run(source, &QUERY_cmd_capture, capture, NULL, error) ||
-      (target != NULL && !call_run(source, &QUERY_cmd_route, route, NULL, error)) ||
-      !source_script(source, "commit", error))
+      !call_run(source, &QUERY_cmd_capture, capture, NULL, error) || !source_script(source, "commit", error))
     return false;
   printf("%s: captured%s%s\n", name, target != NULL ? ", goes to " : "", target != NULL ? target : "");
   return true;

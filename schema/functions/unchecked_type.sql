@@ -6,7 +6,7 @@ create or replace function rowrelay.unchecked_type(of_type oid) returns text
 language plpgsql stable as $$
 declare
   base constant oid := rowrelay.base_type(of_type);
-  element       oid := (select rowrelay.base_type(e.oid) from pg_type e where e.typarray = base);
+  element       oid := rowrelay.base_type(rowrelay.element_type(base));
 begin
   if exists (with recursive part(type) as (
                select coalesce(element, base)

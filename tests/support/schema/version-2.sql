@@ -1000,13 +1000,18 @@ create or replace function rowrelay.lane_number(target integer, lane integer) re
 language sql immutable as $$
   select (target << 12) | (lane + 1)
 $$;
--- Purpose:    makes the lanes of a target that is being added: what is locked by whoever works on one of them
+-- Purpose:    makes the lanes of a target, which are locked by whoever works on one of them, and removes those that it has no
+--             more: when it is added, and when their number changes, which happens only while nothing is queued
 -- Parameters: target
 create or replace function rowrelay.add_lanes(target integer) returns void
 language sql as $$
+  delete from rowrelay.lane l
+   using rowrelay.target t
+   where t.id = add_lanes.target and l.lane > rowrelay.lane_number(t.id, t.lanes - 1) and l.lane <= rowrelay.lane_number(t.id, 1023);
   insert into rowrelay.lane (lane)
   select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
-   where t.id = add_lanes.target;
+   where t.id = add_lanes.target
+  on conflict (lane) do nothing;
 $$;
 -- Purpose:    the lanes of a target
 -- Parameters: target
@@ -2152,6 +2157,7 @@ begin
                       then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
          version = t.version + 1
    where t.id = target_id;
+  perform rowrelay.add_lanes(target_id);
   update rowrelay.target t set version = t.version + 1
    where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
   perform rowrelay.check_indexes(target_id);
@@ -3620,6 +3626,16 @@ begin
   return base;
 end
 $$;
+-- Purpose:    what an array type is an array of
+-- Parameters: type
+-- Result:     null: it is no array
+create or replace function rowrelay.element_type(of_type oid) returns oid
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  -- pg_type has no index on typarray
+  return (select e.oid from pg_type t join pg_type e on e.oid = t.typelem and e.typarray = t.oid where t.oid = of_type);
+end
+$$;
 -- Purpose:    whether PostgreSQL itself made a type, so that nobody can have code of his run when one of its values becomes
 --             JSON or text. to_json() looks for a cast to json of any other type, and ::text for one to text; the owner of
 --             the type may make such a cast at any time, and it would run with the rights of the schema's owner. Output
@@ -3698,7 +3714,7 @@ begin
     return expression;
   end if;
   select t.* into type from pg_type t where t.oid = base;
-  select e.* into element from pg_type e where e.typarray = base;
+  select e.* into element from pg_type e where e.oid = rowrelay.element_type(base);
   if element.oid is not null and rowrelay.is_safe_type(element.oid) then
     return expression; -- an array of a domain
   elsif element.typtype in ('c', 'd') then
@@ -3787,7 +3803,7 @@ declare
   base constant oid := rowrelay.base_type(of_type);
 begin
   return coalesce((select e.typarray from pg_type e
-                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.typarray = base and d.typtype = 'd')),
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
 end
 $$;
@@ -3800,7 +3816,7 @@ declare
   base constant oid := rowrelay.plain_oid(of_type);
 begin
   return query
-    select e.oid, of_collation from pg_type e where e.typarray = base
+    select e.type, of_collation from rowrelay.element_type(base) as e(type) where e.type is not null
     union all
     select r.rngsubtype, r.rngcollation from pg_range r
      where r.rngtypid = base or to_jsonb(r) ->> 'rngmultitypid' = base::text -- PostgreSQL 14 has multiranges
@@ -3814,24 +3830,21 @@ $$;
 -- Parameters: type (a domain counts as what it is made of)
 -- Result:     that type; null: there is none
 create or replace function rowrelay.hashed_as(of_type oid) returns oid
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 declare
-  base constant oid := rowrelay.base_type(of_type);
+  base   constant oid := rowrelay.base_type(of_type);
+  others constant oid := case
+    when base = 'varchar'::regtype then 'text'::regtype
+    when rowrelay.element_type(base) is not null then 'anyarray'::regtype
+    else (select case t.typtype when 'e' then to_regtype('anyenum') when 'r' then to_regtype('anyrange')
+                                when 'm' then to_regtype('anymultirange') when 'c' then to_regtype('record') end
+            from pg_type t where t.oid = base) end;
 begin
-  return (
-    select k.oid
-      from pg_type t
-      join pg_opclass c on c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
-      join pg_type k on k.oid = c.opcintype
-     where t.oid = base
-       and (k.oid = t.oid
-            or k.oid = 'text'::regtype and t.oid = 'varchar'::regtype
-            or k.oid < 16384
-               and k.typname = case when exists (select from pg_type e where e.typarray = t.oid) then 'anyarray'
-                                    else case t.typtype when 'e' then 'anyenum' when 'r' then 'anyrange'
-                                                        when 'm' then 'anymultirange' when 'c' then 'record' end end)
-     order by k.oid = t.oid desc
-     limit 1);
+  return (select c.opcintype from pg_opclass c
+           where c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
+             and c.opcintype in (base, others)
+           order by c.opcintype = base desc
+           limit 1);
 end
 $$;
 -- Purpose:    whether every value of a type can be hashed so that equal ones have equal hashes. The hash functions of
@@ -4154,9 +4167,9 @@ begin
         from part p
        cross join lateral unnest(p.types) as u(type)
        cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
-        left join pg_type e on e.typarray = b.type
-        join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
-       where t.typtype = 'c' and not rowrelay.is_safe_type(t.oid)
+       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type), b.type)) as type offset 0) as i
+        join pg_type t on t.oid = i.type and t.typtype = 'c'
+       where not rowrelay.is_safe_type(i.type)
     )
     select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
                              p.relation, p.types,
@@ -5545,7 +5558,9 @@ $$;
 --               this transaction has done until now. What was rolled back is not, and counts for nothing.
 --             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
 --               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
---               that. Where the key is not sure to be unique, or equal keys may have different texts, or rows change
+--               that. It is not left out when the row that has it got it by the same statement, after the key was free:
+--               we will be told of that row later. The two versions have the same xmin and cmin then (that a version was
+--               locked or changed since makes its cmin another number, so such a one proves nothing). Where the key is not sure to be unique, or equal keys may have different texts, or rows change
 --               lanes, it is not left out: what the row is now is logged once more.
 --             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
 --               version that is no more, and that it went. See rowrelay.note_follower().
@@ -5632,7 +5647,10 @@ begin
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not pg_catalog.row_security_active(%s::pg_catalog.oid) then',
            capture.relation::oid),
-    format('        is_back := exists (select from %s as t where %s);', name, rowrelay.same_key(capture, 't', 'old')),
+    format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
+           case when is_firm then
+             ' and (new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
+             ' and t.cmin operator(pg_catalog.=) new.cmin) is not true' end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),
@@ -5760,8 +5778,7 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  is_relayed   text := case when not capture.capture_origin
-                            then E'\n     or pg_catalog.current_setting(''rowrelay.origin'', true) operator(pg_catalog.<>) ''''' end;
+  is_relayed   text := case when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
   known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
                                                     and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
                                                         = 'pg_catalog.row_to_json(new.*)');
@@ -5842,9 +5859,8 @@ begin
     pins.declarations,
            'begin',
            -- one look at all that is rarely set
-    concat('  if pg_catalog.current_setting(''rowrelay.skip'', true) operator(pg_catalog.<>) ''''', is_relayed),
-           '     or pg_catalog.current_setting(''rowrelay.actor'', true) operator(pg_catalog.<>) ''''',
-           '     or pg_catalog.current_setting(''role'') operator(pg_catalog.<>) ''none''',
+    format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
            '      return null;',
@@ -6702,6 +6718,7 @@ $$;
 --             before: none (the default), or full to keep an update's row before it too
 --             capture_origin: capture also what rowrelay itself writes into this table (default: not)
 --             lock_wait: how long to try for the lock
+--             target: send the changes there, too; create_table: make the table there; see rowrelay.route()
 --             reset: forget what was said the last time, so that what is null here is as for a new table
 -- Result:     id of the capture
 --             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
@@ -6711,7 +6728,8 @@ $$;
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
-  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false) returns integer
+  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
+  target text default null, create_table boolean default null) returns integer
 language plpgsql security definer as $$
 declare
   was         rowrelay.capture;
@@ -6823,6 +6841,9 @@ begin
   if was.id is not null and begins then
     -- what is captured as it was before must have ended when the log begins anew
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
+  end if;
+  if target is not null then
+    perform rowrelay.add_route(capture, target, null, create_table, false);
   end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
@@ -6958,8 +6979,9 @@ declare
 begin
   begin
     -- who delivers has a search_path of his own, which the name is looked up by in the end
-    written := coalesce(to_regclass(into_table), to_regclass('public.' || into_table));
-  exception when invalid_name or syntax_error then
+    written := coalesce(to_regclass(into_table),
+                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.' || into_table) end);
+  exception when others then -- it is no name of a table here, or nobody but its owner may ask for it
     return false;
   end;
   return exists (
@@ -6995,7 +7017,8 @@ create or replace function rowrelay.check_into(capture rowrelay.capture, target 
                                                shared boolean) returns void
 language plpgsql stable as $$
 declare
-  other text;
+  other  text;
+  ending text; -- how any spelling of that name ends, but for quotes and capitals: sorts out nearly all that differ, at once
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
     raise exception 'table % cannot go into itself', capture.relation using errcode = 'invalid_parameter_value',
@@ -7004,16 +7027,22 @@ begin
       hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
-  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' then
+  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' or target.options ->> 'mode' = 'append' then
     return;
   end if;
+  begin
+    ending := replace(lower((parse_ident(into_table))[cardinality(parse_ident(into_table))]), '"', '');
+  exception when others then -- a name of another kind of target
+    ending := replace(lower(into_table), '"', '');
+  end;
   select rowrelay.full_name(c.relation) into other
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
-   where r.until_id is null and rowrelay.full_name(c.relation) is not null and (t.id = target.id or t.url = target.url)
-     and (r.capture, r.target) <> (capture.id, target.id)
-     and rowrelay.same_table_name(r.into_table, check_into.into_table)
+   where r.until_id is null and (t.id = target.id or t.url = target.url) and (r.capture, r.target) <> (capture.id, target.id)
+     and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
+              then rowrelay.same_table_name(r.into_table, check_into.into_table) and rowrelay.full_name(c.relation) is not null
+              else false end
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then
@@ -7026,26 +7055,20 @@ begin
   end if;
 end
 $$;
--- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
--- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
---             it is missing, and add columns that it lacks later (null: as it was said before, else not)
---             shared: whether another table's changes may go into the same table there
--- Errors:     table not captured; no such target; it would go into itself, or into another one's table
-create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
-                                          create_table boolean default null,
-                                          shared boolean default false) returns void
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+-- Purpose:    sends the changes of a captured table to a target, from when the trigger function is made anew
+-- Parameters: capture, of a table that is there; and those of rowrelay.route()
+-- Errors:     as rowrelay.route()
+create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text, create_table boolean,
+                                              shared boolean) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  capture   rowrelay.capture := rowrelay.captured(relation);
-  target_id integer := rowrelay.target_id(target);
+  relation  constant regclass := capture.relation;
+  target_id constant integer := rowrelay.target_id(target);
   -- as the table is called now, and not after somebody has renamed it
-  default_table text := rowrelay.full_name(relation);
+  default_table text := rowrelay.full_name(capture.relation);
   is_again      boolean;
   known_table   text;
 begin
-  if rowrelay.full_name(relation) is null then
-    raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
-  end if;
   if exists (select from rowrelay.document d where d.target = target_id) then
     raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
       hint = 'What a document is built from is told when it is added.';
@@ -7059,28 +7082,28 @@ begin
   end if;
   if rowrelay.waiting_room(capture.id, target_id) <> 0
      and exists (select from rowrelay.route r
-                  where r.capture = capture.id and r.target = target_id and r.into_table <> route.into_table) then
+                  where r.capture = capture.id and r.target = target_id and r.into_table <> add_route.into_table) then
     raise exception 'table % is just being copied to target "%"', relation, target
       using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
   end if;
   -- What is queued of it still may be in other lanes than what comes now.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
-                       where r.target = target_id and c.relation = route.relation
+                       where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
   select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target_id;
   -- what goes there already was decided once
   if not exists (select from rowrelay.route r
                   where r.capture = capture.id and r.target = target_id and r.until_id is null
-                    and r.into_table = coalesce(route.into_table, r.into_table))
+                    and r.into_table = coalesce(add_route.into_table, r.into_table))
      or (select t.url ~ '^postgres(ql)?:$' from rowrelay.target t where t.id = target_id) then
-    perform rowrelay.check_into(capture, t, coalesce(route.into_table, known_table, default_table), route.shared)
+    perform rowrelay.check_into(capture, t, coalesce(add_route.into_table, known_table, default_table), add_route.shared)
        from rowrelay.target t where t.id = target_id;
   end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-  values (capture.id, target_id, coalesce(route.into_table, default_table), coalesce(route.create_table, false), rowrelay.last_change_id())
+  values (capture.id, target_id, coalesce(add_route.into_table, default_table), coalesce(add_route.create_table, false), rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
-    set into_table = coalesce(route.into_table, r.into_table), until_id = null,
-        create_table = coalesce(route.create_table, r.until_id is null and r.create_table),
+    set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
+        create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
         from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
   perform rowrelay.check_indexes(target_id);
   if is_again then
@@ -7089,10 +7112,28 @@ begin
     insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
     select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(), h.message, h.hint
       from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
-     where h.target = target_id and c.relation = route.relation and c.id <> capture.id
+     where h.target = target_id and c.relation = add_route.capture.relation and c.id <> capture.id
      order by h.target, h.capture desc
     on conflict on constraint hold_pkey do nothing;
   end if;
+end
+$$;
+-- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
+-- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
+--             it is missing, and add columns that it lacks later (null: as it was said before, else not)
+--             shared: whether another table's changes may go into the same table there
+-- Errors:     table not captured; no such target; it would go into itself, or into another one's table
+create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
+                                          create_table boolean default null,
+                                          shared boolean default false) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  capture rowrelay.capture := rowrelay.captured(relation);
+begin
+  if rowrelay.full_name(relation) is null then
+    raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
+  end if;
+  perform rowrelay.add_route(capture, target, into_table, create_table, shared);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
@@ -7207,7 +7248,7 @@ create or replace function rowrelay.unchecked_type(of_type oid) returns text
 language plpgsql stable as $$
 declare
   base constant oid := rowrelay.base_type(of_type);
-  element       oid := (select rowrelay.base_type(e.oid) from pg_type e where e.typarray = base);
+  element       oid := rowrelay.base_type(rowrelay.element_type(base));
 begin
   if exists (with recursive part(type) as (
                select coalesce(element, base)
@@ -8784,6 +8825,10 @@ begin
     end if;
     if captured.row_filter is not null then
       raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
+    end if;
+    if delivers_to.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      raise exception 'document "%" cannot go into table %, which it is built from', name, source.relation
+        using errcode = 'invalid_parameter_value', hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
     end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
@@ -11953,10 +11998,10 @@ select t.name as target,
        concat_ws('; ',
          t.reason,
          case when o.target is not null then
-           format('since %s (%s attempts): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), o.attempts,
+           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
                   concat_ws(' -- ', o.message, o.hint)) end,
-         (select string_agg(format('%s waits since %s (%s attempts): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
-                                   h.attempts, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
          (select format('%s lanes are leased by a process that is gone, until %s', count(*),
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
