@@ -11,10 +11,11 @@
 --               this transaction has done until now. What was rolled back is not, and counts for nothing.
 --             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
 --               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
---               that. It is not left out when the row that has it got it by the same statement, after the key was free:
---               we will be told of that row later. The two versions have the same xmin and cmin then (that a version was
---               locked or changed since makes its cmin another number, so such a one proves nothing). Where the key is not sure to be unique, or equal keys may have different texts, or rows change
---               lanes, it is not left out: what the row is now is logged once more.
+--               that. It is not left out when the row that has the key got it by the same statement, after the key was free:
+--               we will be told of that row later. The two versions have the same xmin and cmin then. A version that this
+--               transaction has changed, though that was rolled back, has another number for its cmin, which may be
+--               anybody's; it has an xmax, and proves nothing. Where the key is not sure to be unique, or equal keys may
+--               have different texts, or rows change lanes, it is not left out: what the row is now is logged once more.
 --             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
 --               version that is no more, and that it went. See rowrelay.note_follower().
 -- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
@@ -102,8 +103,8 @@ begin
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
            case when is_firm then
-             ' and (new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
-             ' and t.cmin operator(pg_catalog.=) new.cmin) is not true' end),
+             ' and (new.xmax operator(pg_catalog.=) 0 and t.xmax operator(pg_catalog.=) 0'
+             ' and t.xmin operator(pg_catalog.=) new.xmin and t.cmin operator(pg_catalog.=) new.cmin) is not true' end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),

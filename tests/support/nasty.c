@@ -10,13 +10,18 @@
 #define TABLES 3
 #define FUNCTIONS 2
 
-enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, KINDS };
+enum kind { KEYED, PAIR, UNIQUE, KEYLESS, RANGES, HASHES, PARENT, DEFERRED, PARTS, KINDS };
+
+/* What column id is: equal numbers and letters may be spelled in several ways. */
+enum type { WHOLE, NUMERIC, FLOAT, CITEXT, FOLDED, TYPES };
+static const char *const TYPE_NAMES[] = {"int", "numeric", "float8", "citext", "text collate nasty.folded"};
 
 struct author {
   struct story *story;
   struct dice dice;
   int version;
   enum kind kinds[TABLES + 1];
+  enum type types[TABLES + 1];
 };
 
 static bool chance(struct author *author, int percent) {
@@ -47,13 +52,66 @@ static int some_id(struct author *author) {
   return roll(&author->dice, 6);
 }
 
+/* ---- values of column id ----------------------------------------------------------------------------------------- */
+
+#define SHORT 96
+#define LONG 600 /* a statement */
+
+/* An expression for the id of table t that the whole number `number` stands for, in one of its spellings. */
+static const char *as_id(struct author *author, int t, const char *number) {
+  static char texts[8][SHORT];
+  static int next;
+  next = (next + 1) % 8;
+  const char *spelling = "%s";
+  switch (author->types[t]) {
+  case NUMERIC:
+    spelling = ONE_OF(author, "%s", "(%s) * 1.0", "(%s) * 1.00");
+    break;
+  case FLOAT:
+    spelling = ONE_OF(author, "%s", "%s", "(%s) * '0'::float8", "(%s) * '-0'::float8");
+    break;
+  case CITEXT:
+  case FOLDED:
+    spelling = ONE_OF(author, "chr(64 + (%s)::int)", "chr(96 + (%s)::int)");
+    break;
+  default:
+    break;
+  }
+  const char *place = strstr(spelling, "%s");
+  snprintf(texts[next], SHORT, "%.*s%s%s", (int)(place - spelling), spelling, number, place + 2);
+  return texts[next];
+}
+
+/* The whole number that `id`, an expression for an id of table t, stands for. */
+static const char *as_number(struct author *author, int t, const char *id) {
+  static char texts[8][SHORT];
+  static int next;
+  next = (next + 1) % 8;
+  enum type type = author->types[t];
+  snprintf(texts[next], SHORT,
+           type == WHOLE                      ? "%s"
+           : type == NUMERIC || type == FLOAT ? "(%s)::int"
+                                              : "(ascii(lower((%s)::text)) - 96)",
+           id);
+  return texts[next];
+}
+
+static const char *digit(int number) {
+  static char texts[8][8];
+  static int next;
+  next = (next + 1) % 8;
+  snprintf(texts[next], sizeof texts[next], "%d", number);
+  return texts[next];
+}
+
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 static void add_parts(struct author *author, int t, bool by_range) {
   if (by_range) {
     add(author, "create table nasty.t%d_low partition of nasty.t%d for values from (minvalue) to (4)", t, t);
     /* the same columns in another order */
-    add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id int not null)", t);
+    add(author, "create table nasty.t%d_high (s text, n int, gone int, g int not null, id %s not null)", t,
+        TYPE_NAMES[author->types[t]]);
     add(author, "alter table nasty.t%d_high drop column gone", t);
     add(author, "alter table nasty.t%d attach partition nasty.t%d_high for values from (4) to (maxvalue)", t, t);
   } else {
@@ -62,66 +120,112 @@ static void add_parts(struct author *author, int t, bool by_range) {
   }
 }
 
-static void add_table(struct author *author, int t) {
-  static const char *const COLUMNS = "id int not null, g int not null, n int default 0, s text default 'x'";
-  enum kind kind = (enum kind)(roll(&author->dice, KINDS) - 1);
-  author->kinds[t] = kind;
-  switch (kind) {
-  case KEYED:
-    add(author, "create table nasty.t%d (%s, primary key (id))", t, COLUMNS);
-    break;
-  case PAIR:
-    add(author, "create table nasty.t%d (%s, primary key (g, id))", t, COLUMNS);
-    break;
-  case UNIQUE:
-    add(author, "create table nasty.t%d (%s, unique (id))", t, COLUMNS);
-    break;
-  case KEYLESS:
-    add(author, "create table nasty.t%d (%s)", t, COLUMNS);
-    break;
-  case RANGES:
-    add(author, "create table nasty.t%d (%s%s) partition by range (id)", t, COLUMNS,
-        chance(author, 70) ? ", primary key (id)" : "");
-    add_parts(author, t, true);
-    break;
-  case HASHES:
-    add(author, "create table nasty.t%d (%s%s) partition by hash (g)", t, COLUMNS,
+static void add_partitioned(struct author *author, int t, const char *columns) {
+  enum kind kind = author->kinds[t];
+  if (kind == HASHES) {
+    add(author, "create table nasty.t%d (%s%s) partition by hash (g)", t, columns,
         chance(author, 70) ? ", primary key (id, g)" : "");
     add_parts(author, t, false);
+    return;
+  }
+  add(author, "create table nasty.t%d (%s%s) partition by range (id)", t, columns,
+      kind == RANGES && chance(author, 70) ? ", primary key (id)" : "");
+  add_parts(author, t, true);
+  if (kind == PARTS) {
+    add(author, "alter table nasty.t%d_low add unique (id)", t);
+    add(author, "alter table nasty.t%d_high add unique (id)", t);
+  }
+}
+
+static void add_table(struct author *author, int t) {
+  char columns[200];
+  enum kind kind = (enum kind)(roll(&author->dice, KINDS) - 1);
+  enum type type = chance(author, 60) ? WHOLE : (enum type)(roll(&author->dice, TYPES) - 1);
+  if ((kind == RANGES || kind == PARTS) && type > FLOAT)
+    type = NUMERIC;
+  author->kinds[t] = kind;
+  author->types[t] = type;
+  snprintf(columns, sizeof columns, "id %s not null, g int not null, n int default 0, s text default 'x'",
+           TYPE_NAMES[type]);
+  switch (kind) {
+  case KEYED:
+    add(author, "create table nasty.t%d (%s, primary key (id))", t, columns);
+    break;
+  case PAIR:
+    add(author, "create table nasty.t%d (%s, primary key (g, id))", t, columns);
+    break;
+  case UNIQUE:
+    add(author, "create table nasty.t%d (%s, unique (id))", t, columns);
+    break;
+  case DEFERRED:
+    add(author, "create table nasty.t%d (%s, primary key (id) deferrable initially %s)", t, columns,
+        ONE_OF(author, "deferred", "immediate"));
+    break;
+  case KEYLESS:
+    add(author, "create table nasty.t%d (%s)", t, columns);
+    break;
+  case RANGES:
+  case HASHES:
+  case PARTS:
+    add_partitioned(author, t, columns);
     break;
   case PARENT:
   default:
-    add(author, "create table nasty.t%d (%s%s)", t, COLUMNS, chance(author, 70) ? ", primary key (id)" : "");
+    add(author, "create table nasty.t%d (%s%s)", t, columns, chance(author, 70) ? ", primary key (id)" : "");
     add(author, "create table nasty.t%d_child (own int default 7%s) inherits (nasty.t%d)", t,
         chance(author, 70) ? ", primary key (id)" : "", t);
     break;
   }
-  if (chance(author, 30))
-    add(author, "alter table nasty.t%d add column r int references nasty.t%d (id) on delete %s on update %s%s", t,
-        chance(author, 30) ? t : some_table(author), ONE_OF(author, "cascade", "set null", "no action"),
-        ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "", "", " deferrable initially deferred"));
+}
+
+/* A reference to a table whose ids are of the same type; most often it is that table's own. */
+static void add_reference(struct author *author, int t) {
+  int other = chance(author, 30) ? t : some_table(author);
+  if (author->types[other] != author->types[t])
+    other = t;
+  add(author, "alter table nasty.t%d add column r %s", t, TYPE_NAMES[author->types[t]]);
+  if (!chance(author, 30))
+    return;
+  add(author, "alter table nasty.t%d add foreign key (r) references nasty.t%d (id) on delete %s on update %s%s", t,
+      other, ONE_OF(author, "cascade", "set null", "no action"), ONE_OF(author, "cascade", "set null", "no action"),
+      ONE_OF(author, "", "", " deferrable initially deferred"));
 }
 
 static void add_capture(struct author *author, int t) {
-  add(author, "select rowrelay.capture_table('nasty.t%d'%s%s%s)", t,
-      chance(author, 30) ? ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'id <> 3 and s <> ''y'''") : "",
+  const char *key = author->kinds[t] == PARTS  ? ", key => '{id}'"
+                    : chance(author, 90)       ? ""
+                    : author->kinds[t] == PAIR ? ", key => '{id,g}'"
+                                               : ", key => '{}'";
+  const char *lane = chance(author, 25)
+                         ? ONE_OF(author, ", lane => '{g}'", ", lane => '{n}'", ", lane => '{}'", ", lane => '{g,id}'")
+                         : "";
+  const char *filter = "";
+  if (chance(author, 30))
+    filter = ONE_OF(author, ", row_filter => 'n > 1'", ", row_filter => 'g = 1 or s <> ''x'' '",
+                    author->types[t] > FLOAT ? ", row_filter => 'id <> ''c'' '"
+                                             : ", row_filter => 'id <> 3 and s <> ''y'' '");
+  add(author, "select rowrelay.capture_table('nasty.t%d'%s%s%s%s%s)", t, key, lane, filter,
       chance(author, 20) ? ", before => 'full'" : "", chance(author, 15) ? ", exclude => '{s}'" : "");
+  add(author, "select rowrelay.route('nasty.t%d', 'w', create_table => true)", t);
 }
 
 /* ---- statements -------------------------------------------------------------------------------------------------- */
 
-/* A value for column id where `id` stands for the id of a row at hand; "" where there is none. */
-static const char *id_near(struct author *author, const char *id, char *text, size_t size) {
-  if (id[0] == '\0' || chance(author, 30))
-    snprintf(text, size, "%d", some_id(author));
+/* A whole number where `near` stands for the number of a row at hand; "" where there is none. */
+static const char *number_near(struct author *author, const char *near) {
+  static char texts[4][SHORT];
+  static int next;
+  next = (next + 1) % 4;
+  if (near[0] == '\0' || chance(author, 30))
+    snprintf(texts[next], SHORT, "%d", some_id(author));
   else
-    snprintf(text, size, "%s %s", id, ONE_OF(author, "", "", "+ 1", "- 1"));
-  return text;
+    snprintf(texts[next], SHORT, "%s %s", near, ONE_OF(author, "", "", "+ 1", "- 1"));
+  return texts[next];
 }
 
 static const char *name_of(struct author *author, int t, char *text, size_t size) {
   const char *part = "";
-  if (chance(author, 15) && author->kinds[t] == RANGES)
+  if (chance(author, 15) && (author->kinds[t] == RANGES || author->kinds[t] == PARTS))
     part = ONE_OF(author, "_low", "_high");
   else if (chance(author, 15) && author->kinds[t] == HASHES)
     part = ONE_OF(author, "_even", "_odd");
@@ -132,41 +236,93 @@ static const char *name_of(struct author *author, int t, char *text, size_t size
 }
 
 /* An expression that a statement evaluates for each row, and that may write. */
-static const char *number(struct author *author, const char *id) {
-  static char text[4][64];
+static const char *number(struct author *author, const char *near) {
+  static char text[4][SHORT + 16];
   static int next;
   next = (next + 1) % 4;
   if (chance(author, 15))
-    snprintf(text[next], sizeof text[next], "nasty.f%d(%s)", roll(&author->dice, FUNCTIONS), id);
+    snprintf(text[next], sizeof text[next], "nasty.f%d(%s)", roll(&author->dice, FUNCTIONS), near);
   else
     snprintf(text[next], sizeof text[next], "%d", roll(&author->dice, 5));
   return text[next];
 }
 
-static void write_insert(struct author *author, const char *table, const char *near, char *text, size_t size) {
-  char id[64];
-  const char *conflict = ONE_OF(author, "", " on conflict do nothing", " on conflict (id) do update set n = excluded.n",
-                                " on conflict (id) do update set n = excluded.n, s = 'y'",
-                                " on conflict (g, id) do update set n = excluded.n");
-  int g = roll(&author->dice, 2);
-  if (chance(author, 50))
-    snprintf(text, size, "insert into %s (id, g, n) values (%s, %d, %s)%s", table, id_near(author, near, id, sizeof id),
-             g, number(author, "2"), conflict);
-  else if (chance(author, 70))
-    snprintf(text, size, "insert into %s (id, g, n) select i, %d, %s from generate_series(%d, %d) as i%s", table, g,
-             number(author, "i"), roll(&author->dice, 3), 2 + roll(&author->dice, 4), conflict);
-  else
-    snprintf(text, size, "insert into %s (id, g, n, s) select id, 3 - g, n, s from nasty.t%d%s", table,
-             some_table(author), conflict);
+static void write_copy(struct author *author, const char *table, int t, char *text, size_t size) {
+  char lines[80];
+  size_t length = 0;
+  int first = some_id(author);
+  int count = roll(&author->dice, 3);
+  bool letters = author->types[t] > FLOAT;
+  for (int i = 0; i < count; i++)
+    length += (size_t)snprintf(lines + length, sizeof lines - length, letters ? "%c\\t%d\\t%d\\n" : "%d\\t%d\\t%d\\n",
+                               (letters ? 64 : 0) + first + i, roll(&author->dice, 2), roll(&author->dice, 4));
+  snprintf(text, size, "copy %s (id, g, n) from program 'printf \"%s\"'", table, lines);
 }
 
-static void write_update(struct author *author, const char *table, const char *near, char *text, size_t size) {
-  char id[64];
-  char set[80];
-  char where[120];
-  switch (roll(&author->dice, 7)) {
+static const char *conflict_of(struct author *author, int t) {
+  enum kind kind = author->kinds[t];
+  if (kind == PAIR || kind == HASHES)
+    return ONE_OF(author, "", "", " on conflict do nothing", " on conflict (id, g) do update set n = excluded.n",
+                  " on conflict (g, id) do update set id = excluded.id, s = 'y'");
+  if (kind == KEYLESS || kind == DEFERRED || kind == PARTS)
+    return ONE_OF(author, "", "", " on conflict do nothing");
+  return ONE_OF(author, "", "", " on conflict do nothing", " on conflict (id) do update set n = excluded.n",
+                " on conflict (id) do update set id = excluded.id, s = 'y'",
+                " on conflict (id) do update set g = excluded.g");
+}
+
+static void write_insert(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
+  const char *conflict = conflict_of(author, t);
+  int g = roll(&author->dice, 2);
+  int from = roll(&author->dice, 3);
+  if (chance(author, 10)) {
+    write_copy(author, table, t, text, size);
+  } else if (chance(author, 15)) {
+    snprintf(text, size, "insert into %s (id, g, n, r) select %s, %d, 1, %s%s", table,
+             as_id(author, t, number_near(author, near)), g, as_id(author, t, number_near(author, near)), conflict);
+  } else if (chance(author, 50)) {
+    snprintf(text, size, "insert into %s (id, g, n) values (%s, %d, %s)%s", table,
+             as_id(author, t, number_near(author, near)), g, number(author, "2"), conflict);
+  } else if (chance(author, 70)) {
+    snprintf(text, size, "insert into %s (id, g, n) select %s, %d, %s from generate_series(%d, %d) as i%s", table,
+             as_id(author, t, "i"), g, number(author, "i"), from, 2 + roll(&author->dice, 4), conflict);
+  } else {
+    int other = some_table(author);
+    snprintf(text, size, "insert into %s (id, g, n, s) select %s, 3 - g, n, s from nasty.t%d%s", table,
+             as_id(author, t, as_number(author, other, "id")), other, conflict);
+  }
+}
+
+/* An assignment that gives many rows the keys of others, or another spelling of their own. */
+static void write_shift(struct author *author, int t, char *set, size_t size) {
+  const char *id = as_number(author, t, "id");
+  char shifted[200];
+  switch (roll(&author->dice, 5)) {
   case 1:
-    snprintf(set, sizeof set, "id = %s", id_near(author, "id", id, sizeof id));
+    snprintf(shifted, sizeof shifted, "%s %s", id, ONE_OF(author, "+ 1", "- 1"));
+    break;
+  case 2:
+    snprintf(shifted, sizeof shifted, "%s %% %d + 1", id, 1 + roll(&author->dice, 4));
+    break;
+  case 3:
+    snprintf(shifted, sizeof shifted, "%d - %s", 3 + roll(&author->dice, 4), id);
+    break;
+  case 4:
+    snprintf(shifted, sizeof shifted, "%s", id);
+    break;
+  default:
+    snprintf(shifted, sizeof shifted, "-(%s)", id);
+    break;
+  }
+  snprintf(set, size, "id = %s%s", as_id(author, t, shifted), ONE_OF(author, "", "", ", g = 3 - g", ", n = g"));
+}
+
+static void write_update(struct author *author, const char *table, int t, const char *near, char *text, size_t size) {
+  char set[200];
+  char where[200];
+  switch (roll(&author->dice, 10)) {
+  case 1:
+    snprintf(set, sizeof set, "id = %s", as_id(author, t, number_near(author, as_number(author, t, "id"))));
     break;
   case 2:
     snprintf(set, sizeof set, "g = 3 - g");
@@ -175,7 +331,14 @@ static void write_update(struct author *author, const char *table, const char *n
     snprintf(set, sizeof set, "s = '%s'", ONE_OF(author, "x", "y", "z"));
     break;
   case 4:
-    snprintf(set, sizeof set, "n = %s", number(author, "id"));
+    snprintf(set, sizeof set, "n = %s", number(author, as_number(author, t, "id")));
+    break;
+  case 5:
+  case 6:
+    write_shift(author, t, set, sizeof set);
+    break;
+  case 7:
+    snprintf(set, sizeof set, "r = %s", chance(author, 30) ? "null" : as_id(author, t, number_near(author, near)));
     break;
   default:
     snprintf(set, sizeof set, "n = coalesce(n, 0) + %d", roll(&author->dice, 3) - 2);
@@ -190,52 +353,60 @@ static void write_update(struct author *author, const char *table, const char *n
     break;
   default:
     snprintf(where, sizeof where, " where id %s %s", ONE_OF(author, "=", "=", "<>", ">"),
-             id_near(author, near, id, sizeof id));
+             as_id(author, t, number_near(author, near)));
     break;
   }
   snprintf(text, size, "update %s set %s%s", table, set, where);
 }
 
-static void write_merge(struct author *author, const char *table, char *text, size_t size) {
+static void write_merge(struct author *author, const char *table, int t, char *text, size_t size) {
   snprintf(text, size,
-           "merge into %s as t using (select i, %d as g from generate_series(1, 5) as i) as w on t.id = w.i "
-           "when matched and t.n > %d then delete when matched then update set n = coalesce(t.n, 0) + 1 "
+           "merge into %s as t using (select %s as i, %d as g from generate_series(1, 5) as i) as w on t.id = w.i "
+           "when matched and t.n > %d then delete when matched then update set %s "
            "when not matched then insert (id, g, n) values (w.i, w.g, %s)",
-           table, roll(&author->dice, 2), roll(&author->dice, 5), number(author, "w.i"));
+           table, as_id(author, t, "i"), roll(&author->dice, 2), roll(&author->dice, 5),
+           ONE_OF(author, "n = coalesce(t.n, 0) + 1", "n = coalesce(t.n, 0) + 1", "id = w.i", "g = w.g"),
+           number(author, as_number(author, t, "w.i")));
 }
 
-/* A statement that writes; `near` is an expression for the id of a row at hand, or "". */
+/* A statement that writes; `near` is an expression for the number of a row at hand, or "". */
 static void write_one(struct author *author, const char *near, char *text, size_t size) {
   char table[40];
-  char other[40];
-  char id[64];
-  name_of(author, some_table(author), table, sizeof table);
+  char other_table[40];
+  int t = some_table(author);
+  name_of(author, t, table, sizeof table);
   int what = roll(&author->dice, 100);
-  if (what <= 35) {
-    write_insert(author, table, near, text, size);
+  if (what <= 33) {
+    write_insert(author, table, t, near, text, size);
   } else if (what <= 70) {
-    write_update(author, table, near, text, size);
+    write_update(author, table, t, near, text, size);
   } else if (what <= 84) {
     snprintf(text, size, "delete from %s where id %s %s%s", table, ONE_OF(author, "=", "=", ">"),
-             id_near(author, near, id, sizeof id), chance(author, 10) ? " and nasty.f1(id) > 0" : "");
+             as_id(author, t, number_near(author, near)), chance(author, 10) ? " and nasty.f1(g) > 0" : "");
   } else if (what <= 90 && author->version >= 150000) {
-    write_merge(author, table, text, size);
+    write_merge(author, table, t, text, size);
   } else if (what <= 95) {
-    name_of(author, some_table(author), other, sizeof other);
-    snprintf(text, size, "with a as (%s %s where id < %d returning id, g) insert into %s (id, g) select id, g from a",
-             "delete from", table, some_id(author), other);
+    int other = some_table(author);
+    name_of(author, other, other_table, sizeof other_table);
+    snprintf(
+        text, size,
+        "with a as (delete from %s where id < %s returning %s as id, g) insert into %s (id, g) select %s, g from a",
+        table, as_id(author, t, digit(some_id(author))), as_number(author, t, "id"), other_table,
+        as_id(author, other, "id"));
   } else {
-    name_of(author, some_table(author), other, sizeof other);
+    int other = some_table(author);
+    name_of(author, other, other_table, sizeof other_table);
     snprintf(text, size,
-             "with a as (update %s set n = n + 1 where id > %d returning id) update %s set n = n + 2 "
-             "where id in (select id from a)",
-             table, some_id(author), other);
+             "with a as (update %s set n = n + 1 where id > %s returning %s as id) update %s set n = n + 2 "
+             "where %s in (select id from a)",
+             table, as_id(author, t, digit(some_id(author))), as_number(author, t, "id"), other_table,
+             as_number(author, other, "id"));
   }
 }
 
 /* The same in a block of PL/pgSQL, where it may fail, or be undone. */
 static void write_nested(struct author *author, const char *near, char *text, size_t size) {
-  char one[400];
+  char one[LONG];
   write_one(author, near, one, sizeof one);
   if (chance(author, 15))
     snprintf(text, size, "begin %s; raise exception 'undone'; exception when others then null; end;", one);
@@ -246,7 +417,7 @@ static void write_nested(struct author *author, const char *near, char *text, si
 /* ---- what nests -------------------------------------------------------------------------------------------------- */
 
 static void add_function(struct author *author, int f) {
-  char body[500];
+  char body[LONG + 100];
   write_nested(author, "$1", body, sizeof body);
   add(author,
       "create or replace function nasty.f%d(int) returns int volatile language plpgsql as $f$ begin "
@@ -258,24 +429,27 @@ static void add_trigger(struct author *author, int number_of_it) {
   int t = some_table(author);
   bool before = chance(author, 45);
   bool by_row = chance(author, 80);
-  char body[500];
-  char more[500] = "";
-  write_nested(author, by_row ? "this.id" : "", body, sizeof body);
+  char body[LONG + 100];
+  char more[LONG + 100] = "";
+  const char *near = by_row ? "num" : "";
+  write_nested(author, near, body, sizeof body);
   if (chance(author, 25))
-    write_nested(author, by_row ? "this.id" : "", more, 380);
+    write_nested(author, near, more, sizeof more);
+  char start[300];
+  snprintf(start, sizeof start,
+           "if tg_op = 'DELETE' then this.id := old.id; else this.id := new.id; end if; num := %s;",
+           as_number(author, t, "this.id"));
   const char *change = "";
   if (before && by_row && chance(author, 50))
     change =
         ONE_OF(author, "if tg_op <> 'DELETE' then new.n := new.n + 1; this := new; end if;",
                "if tg_op = 'INSERT' and new.n = 3 then return null; end if;",
                "if tg_op = 'UPDATE' then new.id := old.id; this := new; end if;", "if found then return null; end if;");
-  if (strlen(body) + strlen(more) > 560)
-    more[0] = '\0';
   add(author,
-      "create or replace function nasty.g%d() returns trigger language plpgsql as $f$ declare this %s%d%s; begin %s "
+      "create or replace function nasty.g%d() returns trigger language plpgsql as $f$ declare this %s%d%s; num int; "
+      "begin %s "
       "if nasty.may_nest() then %s %s end if; %s return %s; end $f$",
-      number_of_it, "nasty.t", t, by_row ? "" : "%rowtype",
-      by_row ? "if tg_op = 'DELETE' then this.id := old.id; else this.id := new.id; end if;" : "", body, more, change,
+      number_of_it, "nasty.t", t, by_row ? "" : "%rowtype", by_row ? start : "", body, more, change,
       before && by_row ? "case when tg_op = 'DELETE' then old else new end" : "null");
   add(author, "create trigger \"%sg%d\" %s %s on nasty.t%d%s for each %s %s execute function nasty.g%d()",
       ONE_OF(author, "", "", "!!", " "), number_of_it, before ? "before" : "after",
@@ -284,17 +458,17 @@ static void add_trigger(struct author *author, int number_of_it) {
 }
 
 static void add_rule(struct author *author) {
-  char one[400];
+  char one[LONG];
   int t = some_table(author);
   const char *event = ONE_OF(author, "insert", "update", "delete");
-  write_one(author, strcmp(event, "delete") == 0 ? "old.id" : "new.id", one, sizeof one);
+  write_one(author, as_number(author, t, strcmp(event, "delete") == 0 ? "old.id" : "new.id"), one, sizeof one);
   add(author, "create rule also as on %s to nasty.t%d do also %s", event, t, one);
 }
 
 /* ---- the story --------------------------------------------------------------------------------------------------- */
 
 static void add_deeds(struct author *author, int count) {
-  char one[400];
+  char one[LONG];
   bool in_transaction = false;
   for (int i = 0; i < count; i++) {
     if (!in_transaction && chance(author, 25)) {
@@ -307,16 +481,22 @@ static void add_deeds(struct author *author, int count) {
     if (in_transaction && chance(author, 25))
       add(author, "%s",
           ONE_OF(author, "savepoint a", "rollback to a", "select from nasty.t1 for update",
-                 "select from nasty.t2 where id < 4 for update", "set constraints all immediate"));
+                 "select from nasty.t2 where n < 4 for no key update", "set constraints all immediate",
+                 "set constraints all deferred", "release a"));
     if (chance(author, 4)) {
       add(author, "truncate nasty.t%d%s", some_table(author), ONE_OF(author, "", " cascade"));
       continue;
     }
     write_one(author, "", one, sizeof one);
     add(author, "%s", one);
+    if (!in_transaction && chance(author, 25))
+      add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_UNDO, NASTY_DELIVER));
   }
   if (in_transaction)
     add(author, "commit");
+  if (chance(author, 50))
+    add(author, NASTY_UNDO);
+  add(author, NASTY_DELIVER);
 }
 
 void nasty_write(struct story *story, unsigned int seed, int version) {
@@ -325,8 +505,11 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
   story->count = 0;
   for (int i = 0; i < 5; i++)
     roll(&author.dice, 2);
+  add(&author, "create collation nasty.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
   for (int t = 1; t <= TABLES; t++)
     add_table(&author, t);
+  for (int t = 1; t <= TABLES; t++)
+    add_reference(&author, t);
   /* Not for ever: a statement may set off that many others. */
   add(&author, "create function nasty.may_nest() returns bool language plpgsql as $f$ begin "
                "perform set_config('nasty.left', (coalesce(nullif(current_setting('nasty.left', true), ''), '8')::int "
@@ -337,8 +520,8 @@ void nasty_write(struct story *story, unsigned int seed, int version) {
   for (int t = 1; t <= TABLES; t++)
     add_capture(&author, t);
   for (int t = 1; t <= TABLES; t++)
-    add(&author, "insert into nasty.t%d (id, g, n) select i, 1 + i %% 2, i from generate_series(1, %d) as i", t,
-        roll(&author.dice, 6));
+    add(&author, "insert into nasty.t%d (id, g, n) select %s, 1 + i %% 2, i from generate_series(1, %d) as i", t,
+        as_id(&author, t, "i"), roll(&author.dice, 6));
   for (int f = 1; f <= FUNCTIONS; f++)
     add_function(&author, f);
   int triggers = 1 + roll(&author.dice, 4);

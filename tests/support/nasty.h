@@ -10,7 +10,11 @@
 #include <stddef.h>
 
 #define NASTY_MOST 96    /* statements of a story */
-#define NASTY_LENGTH 900 /* of a statement, bytes */
+#define NASTY_LENGTH 2400 /* of a statement, bytes */
+
+/* Not statements, but what is to be done and looked at here, where no transaction is open. */
+#define NASTY_DELIVER "-- deliver what is queued"
+#define NASTY_UNDO "-- undo the last transaction"
 
 struct story {
   char statements[NASTY_MOST][NASTY_LENGTH];

@@ -1,0 +1,30 @@
+/*
+ * retold: stories (nasty.h) are told to the source, and it is seen whether the log tells the same:
+ *
+ *   - after each transaction the log is replayed, one change after the other, and gives the tables;
+ *   - what is delivered gives a mirror the rows of the tables, byte for byte;
+ *   - a transaction that is undone leaves the tables as they were before it, or is not undone.
+ *
+ * A story that ends badly is made as short as it can be while it still does, and printed as a script.
+ */
+#ifndef ROWRELAY_TESTS_RETOLD_H
+#define ROWRELAY_TESTS_RETOLD_H
+
+#include "fixture.h"
+#include "nasty.h"
+
+struct retold {
+  struct fixture *fixture;
+  int delivered, undone, refused; /* how often */
+  double seconds;                 /* of delivering */
+};
+
+/* Gives the source schema "replay": replay.check() says what the log replayed does not give of the captured tables. */
+void replay_begin(PGconn *source);
+
+/* Also adds target "w". */
+void retold_begin(struct retold *retold, struct fixture *fixture);
+/* Tells the story of this seed; fails the test if it ends badly. */
+void retold_tell(struct retold *retold, unsigned int seed);
+
+#endif
