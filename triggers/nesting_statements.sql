@@ -18,6 +18,9 @@
 --               have different texts, or rows change lanes, it is not left out: what the row is now is logged once more.
 --             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
 --               version that is no more, and that it went. See rowrelay.note_follower().
+--
+--             What is left out of a key is marked by a change of which no target hears (op r, caveat left_out), because
+--             what the log says of the row before is not what it was: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
 --             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
 --             are built from the table
@@ -34,6 +37,7 @@ declare
   is_firm     constant boolean := has_key and rowrelay.key_is_unique(capture);
   -- the key is not told from another one by its text alone
   is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
+  marked      constant text := '{"left_out":true}';
   followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
   -- A transaction's numbers are larger than its own first one; that others' may be does no harm.
   is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
@@ -141,7 +145,10 @@ begin
     case when has_documents then concat_ws(E'\n',
            -- what is left out here may be the only change that tells which documents the row has left
            '      else',
-    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null);', capture.id)) end,
+    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null, null, %L);', capture.id, marked))
+         when capture.key_is_exact then concat_ws(E'\n',
+           '      else',
+    format('        perform rowrelay.log_change(%s, ''r'', former, actor, db_user, null, null, %L, null, 0);', capture.id, marked)) end,
            '      end if;',
     case when is_told then concat_ws(E'\n',
            '      if is_back then',
@@ -154,12 +161,14 @@ begin
            '      old_row := null;',
            '    end if;',
            '    if is_gone then',
-    case when has_documents then concat_ws(E'\n',
-           '      if op operator(pg_catalog.<>) ''i'' then',
-    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null);', capture.id),
-           '      end if;') end,
     case when can_move then
     format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
+    case when has_documents then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null, null, %L);', capture.id, marked),
+           '        return null;',
+           '      end if;') end,
+    format('      perform rowrelay.log_change(%s, ''r'', key, actor, db_user, null, null, %L, null, 0);', capture.id, marked),
            '      return null;',
            '    end if;',
     case when has_children then concat_ws(E'\n',

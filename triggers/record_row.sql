@@ -69,6 +69,11 @@ begin
          into is_double using before_row, after_row, relation;
     end if;
     select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    -- an update that brings the row in, or takes it out of what is captured
+    if capture.row_filter is not null and operation <> 'UPDATE' and pg_column_size(before_row) is not null
+       and pg_column_size(after_row) is not null then
+      caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
+    end if;
     problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
   exception when others then
     problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
@@ -100,6 +105,7 @@ begin
                                   null, problem, case when keeps_before then caveat end);
     end if;
     if is_back then
+      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null, '{"left_out":true}', null, 0);
       perform rowrelay.record_state(capture_id, old_key, old_hash);
     end if;
     if operation = 'DELETE' then
@@ -109,7 +115,7 @@ begin
   end if;
   if is_gone then
     -- rare enough to be told in full: documents that the row has left, another lane
-    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null);
+    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null, null, '{"left_out":true}');
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,

@@ -102,6 +102,15 @@ begin
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
+  -- What takes a row in, or out, is not what made it, or took it from the table.
+  if capture.row_filter is not null then
+    images.caveat := format('case when tg_op operator(pg_catalog.=) ''UPDATE'' and op operator(pg_catalog.<>) ''u'''
+                            ' and pg_catalog.lower(tg_argv[0]) operator(pg_catalog.<>) ''update'' then %s else %s end',
+                            case when images.caveat is null then '''{"filtered":true}''::pg_catalog.json'
+                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', true,'
+                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
+                            coalesce(images.caveat, 'null'));
+  end if;
   logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 

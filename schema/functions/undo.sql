@@ -14,6 +14,7 @@ declare
   change    rowrelay.change;
   neighbour rowrelay.change;
   changes   rowrelay.change[];
+  marks     rowrelay.change[];
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
@@ -46,6 +47,11 @@ begin
       changes := null;
     end if;
   end if;
-  return query select rowrelay.undo_changes(coalesce(changes, array[change]), apply);
+  -- what was left out of it, see rowrelay.nesting_statements()
+  select array_agg(h) into marks
+    from rowrelay.changes_of_transaction(change.txid) as f
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h
+   where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
+  return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end
 $$;

@@ -3,7 +3,8 @@
 --             partition.
 -- Parameters: changes of one transaction
 -- Result:     steps; without what happened to no row (snapshots, barriers, refreshed documents)
--- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes
+-- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes,
+--             one of a row that other writes of the same statement wrote, an update that a row filter made an insert or delete
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14,6 +15,18 @@ declare
   last    rowrelay.undo_step;
   steps   rowrelay.undo_step[] := '{}';
 begin
+  -- What the log says of the row before is one of several rows of that key, which came and went in one statement.
+  select c.* into change
+    from unnest(changes) as c
+   where c.op = 'r' and c.caveat -> 'left_out' is not null
+   order by c.id limit 1;
+  if found then
+    select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
+    raise exception 'row % of table % cannot be undone: it was written again while a statement wrote it', change.key, capture.relation_name
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'A trigger, or a function in the statement, did so, and the log does not hold what the row was in between.',
+            hint = format('Set the row right by hand: rowrelay log %s shows what is known of it.', capture.relation_name);
+  end if;
   for pair in
     -- what was before: as this transaction left it, else as the last one before it did
     with given as materialized (
@@ -52,6 +65,14 @@ begin
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
+    end if;
+    if change.caveat -> 'filtered' is not null then
+      raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
+                      case change.op when 'i' then 'the row was there before' else 'the row is still there' end
+        using errcode = 'object_not_in_prerequisite_state',
+              detail = format('An update brought it %s what is captured (%s), and the log does not hold the rest.',
+                              case change.op when 'i' then 'into' else 'out of' end, capture.row_filter),
+              hint = 'Set the row right by hand.';
     end if;
     perform rowrelay.check_not_redacted(change, capture);
 

@@ -489,12 +489,12 @@ static void add_deeds(struct author *author, int count) {
     }
     write_one(author, "", one, sizeof one);
     add(author, "%s", one);
-    if (!in_transaction && chance(author, 25))
-      add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_UNDO, NASTY_DELIVER));
+    if (!in_transaction && chance(author, 15))
+      add(author, "%s", ONE_OF(author, NASTY_UNDO, NASTY_DELIVER));
   }
   if (in_transaction)
     add(author, "commit");
-  if (chance(author, 50))
+  if (chance(author, 35))
     add(author, NASTY_UNDO);
   add(author, NASTY_DELIVER);
 }

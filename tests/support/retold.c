@@ -132,8 +132,8 @@ static void begin_again(const struct retold *retold, const struct story *story) 
               "update rowrelay.capture set released_at = now() where released_at is null;"
               "delete from rowrelay.queue; delete from rowrelay.refusal;"
               "truncate replay.seen, replay.row, replay.saved, replay.listed");
-  sql(source, "select rowrelay.set_target('w', options => '{\"batch_rows\": %s}')",
-      story->count % 2 == 0 ? "1" : "1000");
+  sql(source, "update rowrelay.target set options = jsonb_build_object('batch_rows', %d)",
+      story->count % 2 == 0 ? 1 : 1000);
   sql(retold->fixture->at_target, "set client_min_messages to error; drop schema if exists nasty cascade; "
                                   "create schema nasty; create collation nasty.folded "
                                   "(provider = icu, locale = 'und-u-ks-level2', deterministic = false)");
