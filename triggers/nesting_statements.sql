@@ -14,7 +14,8 @@
 --               that. It is not left out when the row that has the key got it by the same statement, after the key was free:
 --               we will be told of that row later. The two versions have the same xmin and cmin then. A version that this
 --               transaction has changed, though that was rolled back, has another number for its cmin, which may be
---               anybody's; it has an xmax, and proves nothing. Where the key is not sure to be unique, or equal keys may
+--               anybody's; it has an xmax, and proves nothing. (Of a row that moved to another partition we are told that
+--               it was deleted, and compare what deleted it, unless this transaction had made it.) Where the key is not sure to be unique, or equal keys may
 --               have different texts, or rows change lanes, it is not left out: what the row is now is logged once more.
 --             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
 --               version that is no more, and that it went. See rowrelay.note_follower().
@@ -107,8 +108,11 @@ begin
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
            case when is_firm then
-             ' and (new.xmax operator(pg_catalog.=) 0 and t.xmax operator(pg_catalog.=) 0'
-             ' and t.xmin operator(pg_catalog.=) new.xmin and t.cmin operator(pg_catalog.=) new.cmin) is not true' end),
+             format(' and (t.xmax operator(pg_catalog.=) 0'
+                    ' and case when op operator(pg_catalog.=) ''d'''
+                    ' then t.xmin operator(pg_catalog.=) old.xmax and t.cmin operator(pg_catalog.=) old.cmax and not %s'
+                    ' else new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
+                    ' and t.cmin operator(pg_catalog.=) new.cmin end) is not true', is_own) end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),

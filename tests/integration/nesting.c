@@ -300,3 +300,22 @@ Test(nesting, what_a_row_filter_made_an_insert_or_a_delete_of_an_update_is_not_u
   }
   fixture_end(&f);
 }
+
+Test(nesting, keys_that_are_handed_on_among_partitions_are_told_of_and_undone) {
+  struct fixture f;
+  begin_facts(&f, "nesting_handed",
+              "create table part (id int primary key, n int) partition by range (id);"
+              "create table low partition of part for values from (minvalue) to (3);"
+              "create table high partition of part for values from (3) to (maxvalue);");
+  mirrored_capture(&f, "part");
+  sql(f.at_source, "insert into part select i, i from generate_series(1, 4) as i");
+  sql(f.at_source, "update part set id = id - 1");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(op::text || key, ' ' order by id) from rowrelay.change "
+                                    "where txid = (select max(c.txid::text)::xid8 from rowrelay.change c)"),
+                   "d1 i0 d2 i1 d3 i2 d4 i3");
+  same_though_one_by_one(&f, "part");
+  sql(f.at_source, "select rowrelay.undo_transaction(max(txid::text)::xid8, true) from rowrelay.change");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(id, n), ' ' order by id) from part"), "11 22 33 44");
+  same_though_one_by_one(&f, "part");
+  fixture_end(&f);
+}
