@@ -11,7 +11,7 @@
 # make tidy        clang-tidy; make format: clang-format
 # V=1 shows the commands.
 
-# They would make replicator/console, a directory, of console.c.
+# They would make a directory, such as replicator/backfill, of a file with its name.
 MAKEFLAGS += --no-builtin-rules
 
 PREFIX = /usr/local
@@ -48,16 +48,16 @@ TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Two of them are for psql as well.
-QUERIES = $(sort $(wildcard replicator/sql/*.sql)) schema/roles.sql schema/check_owner.sql schema/drop_roles.sql
-SCHEMA = $(wildcard schema/*.sql schema/*/*.sql triggers/*.sql)
+QUERIES = $(sort $(wildcard replicator/*/sql/*.sql)) schema/roles.sql schema/check_owner.sql schema/drop_roles.sql
+SCHEMA = $(wildcard schema/*.sql schema/*/*.sql schema/*/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
 DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/README.md) \
   $(wildcard deploy/prometheus/alerts.yml deploy/grafana/*.json)
-PAGES = $(wildcard replicator/console/*)
+PAGES = $(wildcard replicator/monitor/page/*)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
-UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*.c))
-INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*.c tests/support/*.c))
+UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*/*.c))
+INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*/*.c tests/support/*.c))
 TESTS = $(if $(UNIT_OBJECTS),$(BUILD)/test-unit) $(if $(INTEGRATION_OBJECTS),$(BUILD)/test-integration)
 
 all: $(BUILD)/rowrelay
@@ -85,17 +85,17 @@ $(EMBEDDED:=.o): %.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) -c -o $@ $<
 
 # The directories are named too, because a file that is added or removed changes them.
-$(BUILD)/queries.c $(BUILD)/queries.h &: $(QUERIES) replicator/sql replicator/embed.sh
+$(BUILD)/queries.c $(BUILD)/queries.h &: $(QUERIES) $(wildcard replicator/*/sql) replicator/common/embed.sh
 	$(call say,EMBED)
-	$(Q)sh replicator/embed.sh queries $(BUILD)/queries $(QUERIES)
+	$(Q)sh replicator/common/embed.sh queries $(BUILD)/queries $(QUERIES)
 
-$(BUILD)/schema_files.c $(BUILD)/schema_files.h &: schema/install.sql $(SCHEMA) replicator/embed.sh
+$(BUILD)/schema_files.c $(BUILD)/schema_files.h &: schema/install.sql $(SCHEMA) replicator/common/embed.sh
 	$(call say,EMBED)
-	$(Q)sh replicator/embed.sh schema $(BUILD)/schema_files schema/install.sql
+	$(Q)sh replicator/common/embed.sh schema $(BUILD)/schema_files schema/install.sql
 
-$(BUILD)/pages.c $(BUILD)/pages.h &: $(PAGES) replicator/console replicator/embed.sh
+$(BUILD)/pages.c $(BUILD)/pages.h &: $(PAGES) replicator/monitor/page replicator/common/embed.sh
 	$(call say,EMBED)
-	$(Q)sh replicator/embed.sh pages $(BUILD)/pages $(PAGES)
+	$(Q)sh replicator/common/embed.sh pages $(BUILD)/pages $(PAGES)
 
 # Criterion cannot run under the thread sanitizer; threads run in the program, so that alone is built with it.
 TEST_SANITIZE = $(filter-out thread,$(SANITIZE))
@@ -179,7 +179,7 @@ tidy: $(EMBEDDED:=.h)
 	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
 
 format:
-	clang-format -i $(SOURCES) $(wildcard replicator/*.h replicator/*/*.h tests/*/*.[ch])
+	clang-format -i $(SOURCES) $(wildcard replicator/*.h replicator/*/*.h tests/*/*.[ch] tests/*/*/*.[ch])
 
 clean:
 	rm -rf build

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "command.h"
-#include "error.h"
-#include "log.h"
-#include "option.h"
-#include "version.h"
+#include "cli/command.h"
+#include "cli/option.h"
+#include "common/error.h"
+#include "common/log.h"
+#include "common/version.h"
 
 enum { STATUS_DONE = 0, STATUS_FAILED = 1, STATUS_WRONG_USE = 2, STATUS_DIFFERENT = 3 };
 

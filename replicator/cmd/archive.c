@@ -1,17 +1,17 @@
 /* rowrelay archive: writes days of the log to files before they go, and brings them back. */
-#include "archive.h"
+#include "common/gzip_file.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "clock.h"
-#include "empty_days.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cmd/empty_days.h"
+#include "common/buffer.h"
+#include "common/clock.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
 
 /* Between two tries for a lock. Milliseconds. */
 #define RETRY_PAUSE 200

@@ -7,16 +7,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "../backfill.h"
-#include "../command.h"
-#include "../interrupt.h"
-#include "call.h"
-#include "letters.h"
-#include "number.h"
-#include "pattern.h"
-#include "progress.h"
+#include "backfill/backfill.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
+#include "common/interrupt.h"
+#include "common/text.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
+#include "terminal/progress.h"
 
 #define MOST_TABLES 10000
 /* Before the first is begun; then it is a matter of hours, or of none. */

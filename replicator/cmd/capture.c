@@ -1,11 +1,11 @@
 /* rowrelay capture: puts triggers on tables, and routes them to a target when one is named. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
-#include "pattern.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
+#include "common/buffer.h"
 #include "queries.h"
 
 /* Lists of the command line as PostgreSQL reads them; a text is NULL where nothing was given. */

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/buffer.h"
 #include "queries.h"
 
 /* Bytes that a query may have. */

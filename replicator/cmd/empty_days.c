@@ -1,11 +1,11 @@
-#include "empty_days.h"
+#include "cmd/empty_days.h"
 
 #include <stdio.h>
 
-#include "call.h"
-#include "clock.h"
+#include "cli/call.h"
+#include "common/clock.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
 
 /* Between two tries for a lock. Milliseconds. */
 #define RETRY_PAUSE 200

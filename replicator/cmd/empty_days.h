@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "error.h"
-#include "source.h"
+#include "common/error.h"
+#include "source/source.h"
 
 /*
  * Takes their empty partitions away, and tries until clock_now() is `until`. Running processes do it later where that

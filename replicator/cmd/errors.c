@@ -1,6 +1,6 @@
 /* rowrelay errors: changes that a target refused. */
-#include "../command.h"
-#include "call.h"
+#include "cli/call.h"
+#include "cli/command.h"
 #include "queries.h"
 
 static bool run(const struct options *given, struct error *error) {

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../clock.h"
-#include "../command.h"
-#include "../http.h"
+#include "cli/command.h"
+#include "common/clock.h"
+#include "http/client.h"
 
 #define TIMEOUT 5000 /* milliseconds */
 #define ANSWER_LIMIT 500

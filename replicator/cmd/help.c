@@ -1,7 +1,7 @@
 /* rowrelay help: the same as --help, and what else is made of the same tables. */
-#include "../command.h"
-#include "../completion.h"
-#include "../manual.h"
+#include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/manual.h"
 
 static bool run(const struct options *given, struct error *error) {
   const struct command *command;

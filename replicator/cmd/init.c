@@ -1,10 +1,10 @@
 /* rowrelay init: installs or upgrades schema rowrelay, with the files that schema/install.sql names for psql. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "../interrupt.h"
-#include "call.h"
-#include "pgconn.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/interrupt.h"
+#include "postgres/pgconn.h"
 #include "queries.h"
 #include "schema_files.h"
 

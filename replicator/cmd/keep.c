@@ -1,11 +1,11 @@
 /* rowrelay keep: how long changes stay in the log. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
-#include "pattern.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
+#include "common/buffer.h"
 #include "queries.h"
 
 static bool keep_all(struct source *source, const char *how_long, struct error *error) {

@@ -7,16 +7,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../command.h"
-#include "../interrupt.h"
-#include "call.h"
-#include "list.h"
-#include "logbook.h"
-#include "past.h"
-#include "pattern.h"
-#include "printer.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
+#include "common/interrupt.h"
+#include "history/as_of.h"
+#include "history/log_reader.h"
+#include "history/printer.h"
+#include "history/tail.h"
 #include "queries.h"
-#include "tail.h"
 
 /* Pages grow from one screen to this. */
 #define LARGEST_PAGE 1000

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../command.h"
-#include "call.h"
-#include "clock.h"
-#include "empty_days.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cmd/empty_days.h"
+#include "common/clock.h"
 #include "queries.h"
 
 /* Between two tries for a lock. Milliseconds. */

@@ -1,12 +1,12 @@
 /* rowrelay redact: removes values from all that the log says of a row. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/buffer.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
 
 /* What was overwritten stays on the disk until then. */
 static bool vacuum(struct source *source, struct error *error) {

@@ -1,9 +1,9 @@
 /* rowrelay release: takes the triggers off tables again. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "call.h"
-#include "pattern.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
 #include "queries.h"
 
 static bool release_tables(struct source *source, const struct options *given, struct error *error) {

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../command.h"
-#include "call.h"
+#include "cli/call.h"
+#include "cli/command.h"
 #include "queries.h"
 
 static bool run(const struct options *given, struct error *error) {

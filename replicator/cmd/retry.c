@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/buffer.h"
+#include "common/shell.h"
 #include "queries.h"
-#include "shell.h"
 
 /* Who names a target, or a table, means all that it refused. */
 static bool check_ids(const struct options *given, const char *command, struct error *error) {

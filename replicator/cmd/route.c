@@ -1,9 +1,9 @@
 /* rowrelay route: sends the changes of captured tables to a target. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "call.h"
-#include "pattern.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
 #include "queries.h"
 
 static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,

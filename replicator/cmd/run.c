@@ -1,7 +1,7 @@
 /* rowrelay run: delivers what is queued, until told to stop. */
-#include "../command.h"
-#include "../log.h"
-#include "../supervisor.h"
+#include "cli/command.h"
+#include "common/log.h"
+#include "process/supervisor.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* rowrelay seal: has the days of the log sealed from now on, and seals those that are closed. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "call.h"
-#include "progress.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
+#include "terminal/progress.h"
 
 enum { STATE_CHANGES = 1, STATE_DAYS, STATE_REDACTIONS, STATE_HEAD, STATE_WANTED, STATE_OPEN };
 

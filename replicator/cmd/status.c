@@ -5,14 +5,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../command.h"
-#include "../interrupt.h"
-#include "../table.h"
-#include "call.h"
-#include "letters.h"
-#include "live.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cmd/status_page.h"
+#include "common/interrupt.h"
+#include "common/text.h"
 #include "queries.h"
-#include "screen.h"
+#include "terminal/screen.h"
+#include "terminal/table.h"
 
 #define SECONDS_OF_A_DAY 86400
 #define LARGEST_PAGE ((size_t)1024 * 1024)

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../command.h"
-#include "buffer.h"
-#include "call.h"
-#include "list.h"
+#include "cli/array.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/buffer.h"
 #include "queries.h"
-#include "settings.h"
-#include "target.h"
+#include "source/settings.h"
+#include "targets/target.h"
 
 /* Reads every --option into a JSON object. */
 static bool read_settings(const struct options *given, struct buffer *object, struct error *error) {

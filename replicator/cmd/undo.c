@@ -1,8 +1,8 @@
 /* rowrelay undo: the statements that take back a change of a row, or all that a transaction did. */
 #include <stdio.h>
 
-#include "../command.h"
-#include "call.h"
+#include "cli/call.h"
+#include "cli/command.h"
 #include "queries.h"
 
 static bool check_use(const struct options *given, struct error *error) {

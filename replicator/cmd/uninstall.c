@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../command.h"
-#include "../interrupt.h"
-#include "call.h"
-#include "pattern.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "cli/pattern.h"
+#include "common/interrupt.h"
 #include "queries.h"
 #include "schema_files.h"
 

@@ -1,10 +1,10 @@
 /* rowrelay verify: compares a mirror with its source. */
 #include <stdlib.h>
 
-#include "../command.h"
-#include "../interrupt.h"
-#include "../verify.h"
-#include "call.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "common/interrupt.h"
+#include "verify/verify.h"
 
 #define SECONDS_OF_A_DAY 86400
 

@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "../command.h"
-#include "../plain.h"
-#include "call.h"
-#include "number.h"
-#include "progress.h"
+#include "cli/call.h"
+#include "cli/command.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
 #include "queries.h"
-#include "reply.h"
+#include "terminal/escape.h"
+#include "terminal/progress.h"
 
 /* How many seals are compared in one statement: some 20,000 changes, for a moment. */
 #define SEALS_AT_ONCE 4

@@ -110,7 +110,7 @@ create table rowrelay.hold (
   hint        text,
   primary key (target, capture)
 ) with (fillfactor = 50);
-comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/hold.h';
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/queue/hold.h';
 comment on column rowrelay.hold.target is 'which target';
 comment on column rowrelay.hold.capture is 'which table';
 comment on column rowrelay.hold.since is 'when it began';

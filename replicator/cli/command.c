@@ -1,0 +1,216 @@
+#include "cli/command.h"
+
+#include <string.h>
+
+/* A suggestion that differs in more letters than this would be a guess. */
+#define FARTHEST_SUGGESTION 3
+#define LONGEST_NAME 63
+
+const struct command *const COMMANDS[] = {
+    &COMMAND_init,
+    &COMMAND_capture,
+    &COMMAND_release,
+    &COMMAND_target_add,
+    &COMMAND_target_list,
+    &COMMAND_target_show,
+    &COMMAND_target_set,
+    &COMMAND_target_pause,
+    &COMMAND_target_resume,
+    &COMMAND_target_drop,
+    &COMMAND_target_test,
+    &COMMAND_route,
+    &COMMAND_document_add,
+    &COMMAND_document_list,
+    &COMMAND_document_show,
+    &COMMAND_document_drop,
+    &COMMAND_document_rebuild,
+    &COMMAND_backfill,
+    &COMMAND_run,
+    &COMMAND_health,
+    &COMMAND_status,
+    &COMMAND_errors,
+    &COMMAND_retry,
+    &COMMAND_replay,
+    &COMMAND_skip,
+    &COMMAND_log,
+    &COMMAND_undo,
+    &COMMAND_redact,
+    &COMMAND_seal,
+    &COMMAND_verify_log,
+    &COMMAND_verify,
+    &COMMAND_keep,
+    &COMMAND_prune,
+    &COMMAND_archive,
+    &COMMAND_uninstall,
+    &COMMAND_help,
+};
+const size_t COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0];
+
+const struct option SHARED_OPTIONS[] = {
+    {.name = "dbname",
+     .letter = 'd',
+     .value = "CONNINFO",
+     .help = "the source: a database's name, a URI or key=value pairs, as psql takes them"},
+    {.name = "help", .letter = 'h', .help = "show this help"},
+    {.name = "version", .letter = 'V', .help = "show the program's version"},
+    OPTION_END,
+};
+
+const char PROGRAM_PURPOSE[] = "Copies every change of chosen PostgreSQL tables to other systems.";
+const char PROGRAM_NOTES[] =
+    "PG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" or \"verify-log\" found something.\n";
+
+/* How many words of a name stand at the beginning of `words`: all of them, or 0. */
+static size_t words_matched(const char *name, size_t count, const char *const *words) {
+  size_t matched = 0;
+  while (*name != '\0') {
+    size_t length = strcspn(name, " ");
+    if (matched == count || strlen(words[matched]) != length || memcmp(words[matched], name, length) != 0)
+      return 0;
+    matched++;
+    name += length + (name[length] == ' ');
+  }
+  return matched;
+}
+
+/* How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). */
+static size_t distance(const char *from, const char *to) {
+  size_t row[LONGEST_NAME + 1]; /* distances of what was read of `from` to each beginning of `to` */
+  size_t columns = strlen(to);
+  if (columns > LONGEST_NAME)
+    return SIZE_MAX;
+  for (size_t j = 0; j <= columns; j++)
+    row[j] = j;
+  for (size_t i = 0; from[i] != '\0'; i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < columns; j++) {
+      size_t best = diagonal + (from[i] != to[j]);
+      best = row[j] + 1 < best ? row[j] + 1 : best;
+      best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
+      diagonal = row[j + 1];
+      row[j + 1] = best;
+    }
+  }
+  return row[columns];
+}
+
+static const char *nearest_name(const char *typed) {
+  const char *nearest = NULL;
+  size_t least = FARTHEST_SUGGESTION + 1;
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    size_t away = distance(typed, COMMANDS[i]->name);
+    if (away < least && away < strlen(COMMANDS[i]->name)) {
+      least = away;
+      nearest = COMMANDS[i]->name;
+    }
+  }
+  return nearest;
+}
+
+/* What comes behind `word` in a name of two words; NULL: that is not its first. */
+static const char *second_word(const char *name, const char *word) {
+  size_t length = strlen(word);
+  return strncmp(name, word, length) == 0 && name[length] == ' ' ? name + length + 1 : NULL;
+}
+
+/* Appends the words that can follow `word`, such as "add, list". Nothing where it begins no name of two words. */
+static void list_second_words(const char *word, char *list, size_t size) {
+  size_t length = 0;
+  for (size_t i = 0; i < COMMAND_COUNT && length < size; i++) {
+    const char *second = second_word(COMMANDS[i]->name, word);
+    if (second != NULL)
+      length += (size_t)snprintf(list + length, size - length, "%s%s", length > 0 ? ", " : "", second);
+  }
+}
+
+static bool fail_unknown(size_t count, const char *const *words, struct error *error) {
+  char seconds[256] = "";
+  list_second_words(words[0], seconds, sizeof seconds);
+  bool group = seconds[0] != '\0';
+  if (group && (count < 2 || words[1][0] == '-')) {
+    error_set(error, FAILURE_USAGE, "command \"%s\" needs a second word", words[0]);
+    return error_hint(error, "one of: %s", seconds);
+  }
+  char typed[LONGEST_NAME + 1];
+  snprintf(typed, sizeof typed, "%s%s%s", words[0], group ? " " : "", group ? words[1] : "");
+  error_set(error, FAILURE_USAGE, "unknown command \"%s\"", typed);
+  const char *nearest = nearest_name(typed);
+  if (nearest != NULL)
+    return error_hint(error, "did you mean \"%s\"?", nearest);
+  if (group)
+    return error_hint(error, "one of: %s", seconds);
+  return error_hint(error, "try: rowrelay --help");
+}
+
+bool command_find(size_t count, const char *const *words, const struct command **command, size_t *used,
+                  struct error *error) {
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    size_t matched = words_matched(COMMANDS[i]->name, count, words);
+    if (matched > 0) {
+      *command = COMMANDS[i];
+      *used = matched;
+      return true;
+    }
+  }
+  return fail_unknown(count, words, error);
+}
+
+bool command_check_arguments(const struct command *command, const struct options *given, struct error *error) {
+  if (given->argument_count > command->most)
+    return error_set(error, FAILURE_USAGE, "%s: unexpected argument \"%s\"", command->name,
+                     given->arguments[command->most]);
+  if (given->argument_count < command->least)
+    return error_set(error, FAILURE_USAGE, "%s: an argument is missing: %s", command->name, command->arguments);
+  return true;
+}
+
+void command_print_help(FILE *stream, const struct command *command) {
+  bool has_options = command->options[0].name != NULL;
+  fprintf(stream, "usage: rowrelay %s%s%s%s\n\n%s\n", command->name, command->arguments[0] != '\0' ? " " : "",
+          command->arguments, has_options ? " [OPTION]..." : "", command->summary);
+  if (command->notes != NULL)
+    fprintf(stream, "\n%s", command->notes);
+  if (has_options) {
+    fputs("\nOptions:\n", stream);
+    option_print_help(stream, command->options);
+  }
+  fputs("\nOptions of every command:\n", stream);
+  option_print_help(stream, SHARED_OPTIONS);
+}
+
+/* A line for each command; with a word, for each that has it as its first of two. */
+static void print_commands(FILE *stream, const char *word) {
+  size_t widest = 0;
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    size_t width = strlen(COMMANDS[i]->name);
+    widest = width > widest ? width : widest;
+  }
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    if (word == NULL || second_word(COMMANDS[i]->name, word) != NULL)
+      fprintf(stream, "  %-*s  %s\n", (int)widest, COMMANDS[i]->name, COMMANDS[i]->summary);
+}
+
+bool command_print_group(FILE *stream, const char *word) {
+  char seconds[256] = "";
+  list_second_words(word, seconds, sizeof seconds);
+  if (seconds[0] == '\0')
+    return false;
+  fprintf(stream, "usage: rowrelay %s COMMAND ...\n\nCommands:\n", word);
+  print_commands(stream, word);
+  fprintf(stream, "\n\"rowrelay help %s COMMAND\" says more about each.\n", word);
+  return true;
+}
+
+void command_print_summary(FILE *stream) {
+  fprintf(stream,
+          "usage: rowrelay [-d CONNINFO] COMMAND ...\n\n"
+          "%s\n\n"
+          "Commands:\n",
+          PROGRAM_PURPOSE);
+  print_commands(stream, NULL);
+  fputs("\nOptions of every command:\n", stream);
+  option_print_help(stream, SHARED_OPTIONS);
+  fprintf(stream, "\n%s", PROGRAM_NOTES);
+}

@@ -1,0 +1,93 @@
+/*
+ * command: what the program can be asked to do. One table lists all commands; finding one and `--help` read it.
+ */
+#ifndef ROWRELAY_CLI_COMMAND_H
+#define ROWRELAY_CLI_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/option.h"
+#include "common/error.h"
+
+#define ANY_NUMBER SIZE_MAX
+
+struct command {
+  const char *name;             /* one or two words: "capture", "target add" */
+  const char *summary;          /* one line */
+  const char *arguments;        /* as the help shows them; "" for none */
+  size_t least;                 /* how many arguments there must be, */
+  size_t most;                  /* and may be */
+  const struct option *options; /* its own; ends with OPTION_END */
+  const char *notes;            /* what else the help says; NULL: nothing */
+  bool (*run)(const struct options *given, struct error *error);
+};
+
+/* All commands, in the order of the help. */
+extern const struct command *const COMMANDS[];
+extern const size_t COMMAND_COUNT;
+
+/* Options that every command has. */
+extern const struct option SHARED_OPTIONS[];
+
+/* What the help says of the program as a whole: one sentence; and lines about every command. */
+extern const char PROGRAM_PURPOSE[];
+extern const char PROGRAM_NOTES[];
+
+/*
+ * Finds the command that the first words name. *used is how many words that took. An error where there is none suggests
+ * the nearest.
+ */
+MUST_CHECK bool command_find(size_t count, const char *const *words, const struct command **command, size_t *used,
+                             struct error *error);
+
+/* An error unless the number of arguments is right. */
+MUST_CHECK bool command_check_arguments(const struct command *command, const struct options *given,
+                                        struct error *error);
+
+void command_print_help(FILE *stream, const struct command *command);
+/* Those whose first word of two is this one, a line each; false where there is none. */
+bool command_print_group(FILE *stream, const char *word);
+/* All commands, one line each. */
+void command_print_summary(FILE *stream);
+
+/* One file in cmd/ for each. */
+extern const struct command COMMAND_init;
+extern const struct command COMMAND_capture;
+extern const struct command COMMAND_release;
+extern const struct command COMMAND_target_add;
+extern const struct command COMMAND_target_list;
+extern const struct command COMMAND_target_show;
+extern const struct command COMMAND_target_set;
+extern const struct command COMMAND_target_pause;
+extern const struct command COMMAND_target_resume;
+extern const struct command COMMAND_target_drop;
+extern const struct command COMMAND_target_test;
+extern const struct command COMMAND_route;
+extern const struct command COMMAND_document_add;
+extern const struct command COMMAND_document_list;
+extern const struct command COMMAND_document_show;
+extern const struct command COMMAND_document_drop;
+extern const struct command COMMAND_document_rebuild;
+extern const struct command COMMAND_backfill;
+extern const struct command COMMAND_run;
+extern const struct command COMMAND_health;
+extern const struct command COMMAND_status;
+extern const struct command COMMAND_errors;
+extern const struct command COMMAND_retry;
+extern const struct command COMMAND_replay;
+extern const struct command COMMAND_skip;
+extern const struct command COMMAND_log;
+extern const struct command COMMAND_undo;
+extern const struct command COMMAND_redact;
+extern const struct command COMMAND_seal;
+extern const struct command COMMAND_verify_log;
+extern const struct command COMMAND_verify;
+extern const struct command COMMAND_keep;
+extern const struct command COMMAND_prune;
+extern const struct command COMMAND_archive;
+extern const struct command COMMAND_uninstall;
+extern const struct command COMMAND_help;
+
+#endif

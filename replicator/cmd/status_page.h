@@ -1,0 +1,29 @@
+/* live: a page about all targets, for a terminal: totals, and those in trouble first. */
+#ifndef ROWRELAY_CMD_STATUS_PAGE_H
+#define ROWRELAY_CMD_STATUS_PAGE_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "common/buffer.h"
+
+/* Columns of cmd_watch.sql. */
+enum { LIVE_TARGET, LIVE_STATE, LIVE_BACKLOG, LIVE_OLDEST, LIVE_RATE, LIVE_ERRORS, LIVE_BLOCKED, LIVE_NOTE };
+
+struct live_view {
+  int rows; /* of the terminal */
+  int columns;
+  bool colours;
+  const char *source;  /* what it is called */
+  const char *clock;   /* the time of day */
+  int64_t seconds;     /* between two pages */
+  const char *problem; /* why there is nothing newer; NULL: it is new */
+};
+
+/* Appends a page that fits. */
+void live_add(struct buffer *page, const struct live_view *view, const PGresult *targets);
+
+/* The same of a table that was printed already, which is cut where it does not fit. */
+void live_add_table(struct buffer *page, const struct live_view *view, const char *table);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * buffer: bytes that grow up to a limit which must be named. Always followed by a NUL that is not counted, so that
+ * `data` can be handed to functions that take strings.
+ */
+#ifndef ROWRELAY_COMMON_BUFFER_H
+#define ROWRELAY_COMMON_BUFFER_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+
+struct buffer {
+  char *data; /* owned; never NULL after the first successful buffer_add */
+  size_t length;
+  size_t capacity;
+  size_t limit;  /* bytes */
+  bool overflow; /* something did not fit or no memory could be had: the content is not to be used */
+};
+
+/* `limit` in bytes is the most that it will ever hold. Allocates nothing. */
+void buffer_init(struct buffer *buffer, size_t limit);
+void buffer_release(struct buffer *buffer);
+/* Empties it, and keeps the memory for the next use. */
+void buffer_clear(struct buffer *buffer);
+/* Takes away its first `length` bytes. */
+void buffer_drop(struct buffer *buffer, size_t length);
+
+/*
+ * These append. What does not fit sets `overflow` and is dropped, so that a chain of calls needs only one check at
+ * its end: buffer_ok().
+ */
+void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
+void buffer_add_string(struct buffer *buffer, const char *string);
+void buffer_add_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As a JSON string with its quotes; `string` is UTF-8. NULL becomes null. */
+void buffer_add_json_string(struct buffer *buffer, const char *string);
+/* As an element of a PostgreSQL array literal, in quotes. */
+void buffer_add_array_string(struct buffer *buffer, const char *string);
+
+/* False with an error that names `what` when something did not fit. */
+MUST_CHECK bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error);
+
+#endif

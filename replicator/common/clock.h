@@ -1,0 +1,21 @@
+/* clock: this machine's monotonic time. Times that several processes compare are the source server's, never these. */
+#ifndef ROWRELAY_COMMON_CLOCK_H
+#define ROWRELAY_COMMON_CLOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+/* Milliseconds since some moment before this process began. */
+int64_t clock_now(void);
+/* The same in microseconds. */
+int64_t clock_microseconds(void);
+
+/* For a condition that is waited for by this clock: one that is set makes no wait longer. */
+void clock_init_condition(pthread_cond_t *condition);
+/* Waits for a change until then (clock_now()); as pthread_cond_timedwait(), it may come back earlier. */
+void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until);
+
+/* A signal ends it. */
+void clock_sleep(int64_t milliseconds);
+
+#endif

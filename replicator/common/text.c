@@ -1,0 +1,63 @@
+#include "common/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t letters_length(const char *text, size_t left) {
+  unsigned char first = (unsigned char)text[0];
+  size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
+  if (length > left)
+    return 0;
+  for (size_t i = 1; i < length; i++)
+    if (((unsigned char)text[i] & 0xC0) != 0x80)
+      return 0;
+  unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
+  /* Written longer than need be, halves of pairs, and beyond the last. */
+  bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+               (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
+  return wrong ? 0 : length;
+}
+
+void letters_tame(char *text, bool ascii_only) {
+  size_t left = strlen(text);
+  char *to = text;
+  while (left > 0) {
+    size_t length = letters_length(text, left);
+    size_t taken = length > 0 ? length : 1;
+    if (length == 1 || (length > 1 && !ascii_only)) {
+      memmove(to, text, length);
+      to += length;
+    } else {
+      *to++ = '?';
+    }
+    text += taken;
+    left -= taken;
+  }
+  *to = '\0';
+}
+
+static void end_with_letter(char *text, size_t size, int wanted) {
+  if (wanted < 0 || (size_t)wanted < size)
+    return;
+  size_t length = size - 1;
+  size_t letter = length; /* where the last one begins */
+  while (letter > 0 && length - letter < 4 && ((unsigned char)text[letter - 1] & 0xC0) == 0x80)
+    letter--;
+  if (letter == 0 || (unsigned char)text[letter - 1] < 0xC0)
+    return;
+  unsigned char first = (unsigned char)text[letter - 1];
+  size_t expected = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (length - (letter - 1) < expected)
+    text[letter - 1] = '\0';
+}
+
+void letters_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
+  end_with_letter(text, size, vsnprintf(text, size, format, arguments));
+}
+
+void letters_print(char *text, size_t size, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  letters_print_arguments(text, size, format, arguments);
+  va_end(arguments);
+}

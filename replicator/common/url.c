@@ -1,0 +1,170 @@
+#include "common/url.h"
+
+#include <ctype.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_NAME 127
+/* What is hidden in an error. Bytes; anything shorter stands in every text, and is no secret. */
+#define SHORTEST_SECRET 4
+#define LONGEST_SECRET 16384
+
+static void add_encoded(struct buffer *filled, const char *value) {
+  for (const char *c = value; *c != '\0'; c++) {
+    unsigned char byte = (unsigned char)*c;
+    if (isalnum(byte) || strchr("-._~", byte) != NULL)
+      buffer_add(filled, c, 1);
+    else
+      buffer_add_format(filled, "%%%02X", byte);
+  }
+}
+
+/* Whether what follows is the end of user and password: an @ before any slash. */
+static bool is_userinfo(const char *rest) {
+  const char *at = strchr(rest, '@');
+  const char *slash = strchr(rest, '/');
+  return at != NULL && (slash == NULL || at < slash);
+}
+
+/* Whether what stands at `c` is among the parameters behind a question mark. A file's name has none. */
+static bool is_parameter(const char *url, const char *c) {
+  const char *mark = strchr(url, '?');
+  return mark != NULL && mark < c && strncmp(url, "file:", strlen("file:")) != 0;
+}
+
+/* A ${NAME} in a URL: where it begins, and its closing brace. */
+struct placeholder {
+  const char *start;
+  const char *end;
+  char name[LONGEST_NAME + 1]; /* "" when it has none, or it is too long */
+};
+
+static bool find_placeholder(const char *url, struct placeholder *found) {
+  found->start = strstr(url, "${");
+  found->end = found->start != NULL ? strchr(found->start, '}') : NULL;
+  if (found->end == NULL)
+    return false;
+  size_t length = (size_t)(found->end - found->start - 2);
+  if (length > LONGEST_NAME)
+    length = 0;
+  memcpy(found->name, found->start + 2, length);
+  found->name[length] = '\0';
+  return true;
+}
+
+static bool fill_in(const char *text, const char *what, bool is_url, struct buffer *filled, struct error *error) {
+  const char *rest = text;
+  struct placeholder found;
+  while (find_placeholder(rest, &found)) {
+    buffer_add(filled, rest, (size_t)(found.start - rest));
+    if (found.name[0] == '\0')
+      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's %s has no name, or one of over %d letters",
+                       what, LONGEST_NAME);
+    const char *value = getenv(found.name);
+    if (value == NULL) {
+      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's %s needs", found.name,
+                what);
+      return error_hint(error, "set it in the environment of rowrelay run");
+    }
+    if (is_url && (is_userinfo(found.end) || is_parameter(text, found.start)))
+      add_encoded(filled, value);
+    else
+      buffer_add_string(filled, value);
+    rest = found.end + 1;
+  }
+  buffer_add_string(filled, rest);
+  return buffer_ok(filled, what, error);
+}
+
+bool url_fill_in(const char *url, const char *what, struct buffer *filled, struct error *error) {
+  return fill_in(url, what, true, filled, error);
+}
+
+bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error) {
+  return fill_in(text, what, false, filled, error);
+}
+
+/* How much of `value`'s beginning stands at the end of a text. */
+static size_t cut_value(const char *text, const char *value) {
+  size_t length = strlen(text);
+  size_t most = strlen(value) - 1;
+  for (size_t part = length < most ? length : most; part >= SHORTEST_SECRET; part--)
+    if (memcmp(text + length - part, value, part) == 0)
+      return part;
+  return 0;
+}
+
+/* Writes `name` in the place of `value`, all through a text. */
+static void hide(char *text, size_t size, const char *value, const char *name) {
+  char *found = strstr(text, value);
+  if (found == NULL && cut_value(text, value) == 0)
+    return;
+  struct buffer hidden;
+  buffer_init(&hidden, 64 * size);
+  const char *rest = text;
+  for (; found != NULL; found = strstr(rest, value)) {
+    buffer_add(&hidden, rest, (size_t)(found - rest));
+    buffer_add_format(&hidden, "${%s}", name);
+    rest = found + strlen(value);
+  }
+  size_t cut = cut_value(rest, value);
+  buffer_add(&hidden, rest, strlen(rest) - cut);
+  if (cut > 0)
+    buffer_add_format(&hidden, "${%s}", name);
+  size_t length = hidden.overflow ? 0 : hidden.length < size ? hidden.length : size - 1;
+  /* not in the middle of a letter */
+  while (length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
+    length--;
+  if (length > 0)
+    memcpy(text, hidden.data, length);
+  text[length] = '\0';
+  buffer_release(&hidden);
+}
+
+static void hide_everywhere(struct error *error, const char *value, const char *name) {
+  hide(error->message, sizeof error->message, value, name);
+  hide(error->detail, sizeof error->detail, value, name);
+  hide(error->hint, sizeof error->hint, value, name);
+}
+
+/* User and password as HTTP sends them. */
+static void hide_basic(const char *url, struct error *error) {
+  const char *start = strstr(url, "://");
+  size_t length = start != NULL ? strcspn(start + 3, "@/?#") : 0;
+  struct placeholder found;
+  if (start == NULL || start[3 + length] != '@' || !find_placeholder(start, &found) || found.end > start + 3 + length)
+    return;
+  struct buffer user;
+  struct buffer filled;
+  buffer_init(&user, LONGEST_SECRET);
+  buffer_init(&filled, LONGEST_SECRET);
+  buffer_add(&user, start + 3, length);
+  char *encoded = malloc(2 * (size_t)LONGEST_SECRET);
+  if (encoded != NULL && !user.overflow && fill_in(user.data, "URL", false, &filled, NULL)) {
+    EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)filled.data, (int)filled.length);
+    hide_everywhere(error, encoded, found.name);
+  }
+  free(encoded);
+  buffer_release(&user);
+  buffer_release(&filled);
+}
+
+void url_hide(const char *text, struct error *error) {
+  struct placeholder found;
+  struct buffer encoded;
+  hide_basic(text, error);
+  buffer_init(&encoded, (size_t)LONGEST_SECRET * 3);
+  for (; find_placeholder(text, &found); text = found.end + 1) {
+    const char *value = getenv(found.name);
+    if (value == NULL || strlen(value) < SHORTEST_SECRET)
+      continue;
+    buffer_clear(&encoded);
+    add_encoded(&encoded, value);
+    const char *forms[] = {value, encoded.overflow ? value : encoded.data};
+    for (int i = 0; i < 2; i++)
+      hide_everywhere(error, forms[i], found.name);
+  }
+  buffer_release(&encoded);
+}

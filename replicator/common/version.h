@@ -1,0 +1,6 @@
+#ifndef ROWRELAY_COMMON_VERSION_H
+#define ROWRELAY_COMMON_VERSION_H
+
+#define ROWRELAY_VERSION "0.1.0"
+
+#endif

@@ -1,0 +1,42 @@
+#include "delivery/breaker.h"
+
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* Milliseconds until it is asked again, while another is trying; and at most. */
+#define OTHER_TRIES 200
+#define LONGEST_WAIT 1000
+
+bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error) {
+  return source_run(breaker->source, &QUERY_trouble_begin,
+                    VALUES(number(breaker->target).text, why->message, why->hint[0] != '\0' ? why->hint : NULL,
+                           number(why->retry_after).text),
+                    NULL, error);
+}
+
+bool breaker_close(struct breaker *breaker, struct error *error) {
+  return source_run(breaker->source, &QUERY_trouble_end, VALUES(number(breaker->target).text), NULL, error);
+}
+
+bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(breaker->source, &QUERY_trouble_probe, VALUES(number(breaker->target).text), &reply, error))
+    return false;
+  bool fails = PQntuples(reply) > 0;
+  *wait = 0;
+  *may = breaker->probing = fails && reply_bool(reply, 0, 0);
+  if (fails && !*may) {
+    int64_t due = reply_bigint(reply, 0, 1);
+    *wait = due <= 0 ? OTHER_TRIES : due < LONGEST_WAIT ? due : LONGEST_WAIT;
+  }
+  PQclear(reply);
+  return true;
+}
+
+void breaker_leave(struct breaker *breaker) {
+  struct error ignored; /* a connection that is lost has let go by itself */
+  if (breaker->probing && breaker->source != NULL)
+    (void)!source_run(breaker->source, &QUERY_trouble_leave, VALUES(number(breaker->target).text), NULL, &ignored);
+  breaker->probing = false;
+}

@@ -1,0 +1,33 @@
+/*
+ * breaker: the circuit breaker of a target, shared by all processes. When a push has failed for the target's fault, the
+ * source says so to everybody, and when the target may be tried again: after a pause that doubles with each attempt.
+ * Then one worker of all tries it, with one change, and for a while nobody else does; when that arrives, all go on at
+ * once.
+ */
+#ifndef ROWRELAY_DELIVERY_BREAKER_H
+#define ROWRELAY_DELIVERY_BREAKER_H
+
+#include <stdint.h>
+
+#include "source/source.h"
+
+struct breaker {
+  struct source *source; /* borrowed; NULL while there is no connection */
+  int target;
+  bool probing; /* it is this worker that tries */
+};
+
+/* The target failed. An error is only for the log: then nobody else knows. */
+MUST_CHECK bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error);
+/* It works: everybody is told. */
+MUST_CHECK bool breaker_close(struct breaker *breaker, struct error *error);
+
+/*
+ * Whether this worker may try a target that failed; until breaker_leave() nobody else may. If not, *wait is in how many
+ * milliseconds to ask again; 0: the target is well again.
+ */
+MUST_CHECK bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error);
+/* Lets somebody else try next, if it was this worker's turn. */
+void breaker_leave(struct breaker *breaker);
+
+#endif

@@ -1,0 +1,343 @@
+#include "history/follow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/array.h"
+#include "cli/call.h"
+#include "common/clock.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* How many changes are found at a time. */
+#define LARGEST_PAGE 1000
+/* Of what was shown, so many are remembered at most: more than a server forgets in a crash, which is what is not on its
+   disk after a second. Half of them go when there are more. */
+#define MOST_SHOWN ((size_t)65536)
+/* So far below what was shown, ids may be given out anew. */
+#define FORGOTTEN_IDS 100000
+/* So many snapshots are taken at first, in so many milliseconds: what runs longer is not known from its beginning. */
+#define FIRST_LOOKS 5
+#define FIRST_PAUSE 20
+/* More points than this are not kept; then the look goes back a little further than it would have to. */
+#define MOST_POINTS 1000
+
+void follow_init(struct follower *follower, const char *from_day, const char *before_day) {
+  *follower = (struct follower){.from_day = from_day, .before_day = before_day};
+}
+
+void follow_release(struct follower *follower) {
+  free(follower->snapshot); /* NOLINT(clang-analyzer-unix.Malloc): it does not see that end_look() hands over */
+  free(follower->running);
+  free(follower->points);
+  follow_init(follower, NULL, NULL);
+}
+
+/* ---- what was shown -------------------------------------------------------------------------------------------- */
+
+void follow_shown_init(struct follow_shown *shown, const struct follower *begun) {
+  *shown = (struct follow_shown){.base = begun->high};
+}
+
+void follow_shown_release(struct follow_shown *shown) {
+  page_release(&shown->page);
+}
+
+static int compare_items(const void *one, const void *other) {
+  int64_t a = ((const struct page_item *)one)->id;
+  int64_t b = ((const struct page_item *)other)->id;
+  return (a > b) - (a < b);
+}
+
+static void forget_half(struct follow_shown *shown) {
+  struct page *page = &shown->page;
+  size_t half = page->count / 2;
+  qsort(page->items, page->count, sizeof *page->items, compare_items);
+  if (page->items[half - 1].id > shown->base)
+    shown->base = page->items[half - 1].id;
+  page->count -= half;
+  memmove(page->items, page->items + half, page->count * sizeof *page->items);
+}
+
+static bool was_shown(const struct follow_shown *shown, struct page_item item) {
+  for (size_t i = shown->page.count; i > 0; i--)
+    if (shown->page.items[i - 1].id == item.id && shown->page.items[i - 1].mark == item.mark)
+      return true;
+  return false;
+}
+
+/* ---- who runs -------------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const struct follower *follower, uint64_t txid) {
+  for (size_t i = 0; i < follower->running_count; i++)
+    if (follower->running[i] == txid)
+      return true;
+  return false;
+}
+
+/* A snapshot's text is xmin:xmax:xid,xid,… where the list holds the transactions that run. */
+static bool read_snapshot(struct follower *now, const char *text, struct error *error) {
+  const char *xmax = strchr(text, ':');
+  const char *list = strrchr(text, ':');
+  size_t most = strlen(text) / 2 + 1;
+  now->snapshot = strdup(text);
+  now->running = calloc(most, sizeof *now->running);
+  if (now->snapshot == NULL || now->running == NULL || xmax == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  now->xmax = strtoull(xmax + 1, NULL, 10);
+  for (const char *c = list + 1; *c != '\0' && now->running_count < most;) {
+    char *end;
+    now->running[now->running_count++] = strtoull(c, &end, 10);
+    c = *end == ',' ? end + 1 : "";
+  }
+  return true;
+}
+
+/* Whether a transaction of [from, to) may still run; the latter has been begun. */
+static bool may_run(const struct follower *now, uint64_t from, uint64_t to) {
+  if (from < to && to > now->xmax)
+    return true;
+  for (size_t i = 0; i < now->running_count; i++)
+    if (now->running[i] >= from && now->running[i] < to)
+      return true;
+  return false;
+}
+
+static void thin_out(struct follower *now) {
+  size_t kept = 0;
+  for (size_t i = 0; i < now->point_count; i += 2)
+    now->points[kept++] = now->points[i];
+  now->point_count = kept;
+}
+
+/* The points of before that are needed still, and the one of now. */
+static bool keep_points(const struct follower *before, struct follower *now, struct follow_point point,
+                        struct error *error) {
+  now->points = calloc(before->point_count + 1, sizeof *now->points);
+  if (now->points == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  for (size_t i = 0; i < before->point_count; i++)
+    if (may_run(now, before->points[i].next, i + 1 < before->point_count ? before->points[i + 1].next : point.next))
+      now->points[now->point_count++] = before->points[i];
+  if (now->point_count > MOST_POINTS)
+    thin_out(now);
+  now->points[now->point_count++] = point;
+  now->first = before->snapshot != NULL ? before->first : point.next;
+  return true;
+}
+
+static bool last_id(struct source *source, int64_t *id, struct error *error) {
+  PGresult *reply = NULL;
+  if (!call_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
+    return false;
+  *id = reply_bigint(reply, 0, 0);
+  PQclear(reply);
+  return true;
+}
+
+/* Looks who runs now, compared with what was known before. *now is initialized, and the caller's to release. */
+static bool take_snapshot(const struct follower *before, struct source *source, struct follower *now,
+                          struct error *error) {
+  struct follow_point point;
+  PGresult *reply = NULL;
+  if (!last_id(source, &point.low, error) || !call_run(source, &QUERY_cmd_log_snapshot, NO_VALUES, &reply, error))
+    return false;
+  point.next = (uint64_t)reply_bigint(reply, 0, 1);
+  now->high = reply_bigint(reply, 0, 2);
+  bool ok = read_snapshot(now, PQgetvalue(reply, 0, 0), error) && keep_points(before, now, point, error);
+  PQclear(reply);
+  return ok;
+}
+
+/* Ends a look: what it has found out takes the place of what was known, or nothing has happened. */
+static bool end_look(struct follower *follower, struct follower *now, bool ok) {
+  follow_release(ok ? follower : now);
+  if (ok)
+    *follower = *now;
+  return ok;
+}
+
+bool follow_begin(struct follower *follower, struct source *source, struct error *error) {
+  for (int i = 0; i < FIRST_LOOKS && (i == 0 || may_run(follower, 0, follower->first)); i++) {
+    struct follower now;
+    follow_init(&now, follower->from_day, follower->before_day);
+    clock_sleep(i > 0 ? FIRST_PAUSE : 0);
+    if (!end_look(follower, &now, take_snapshot(follower, source, &now, error)))
+      return false;
+  }
+  return true;
+}
+
+static void *copy(const void *bytes, size_t size) {
+  void *copied = malloc(size + 1);
+  if (copied != NULL)
+    memcpy(copied, bytes, size);
+  return copied;
+}
+
+bool follow_begin_at(struct follower *follower, const struct follower *other, struct error *error) {
+  const char *from_day = follower->from_day;
+  const char *before_day = follower->before_day;
+  *follower = *other;
+  follower->from_day = from_day;
+  follower->before_day = before_day;
+  follower->snapshot = copy(other->snapshot, strlen(other->snapshot) + 1);
+  follower->running = copy(other->running, other->running_count * sizeof *other->running);
+  follower->points = copy(other->points, other->point_count * sizeof *other->points);
+  bool ok = follower->snapshot != NULL && follower->running != NULL && follower->points != NULL;
+  return ok || error_set(error, FAILURE_FATAL, "out of memory");
+}
+
+/* ---- who has ended --------------------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct follower *now, uint64_t txid) {
+  return txid < now->xmax && !is_listed(now, txid);
+}
+
+/* The ids of this transaction are larger; it is one that is known from its beginning. */
+static int64_t low_of(const struct follower *follower, uint64_t txid) {
+  int64_t low = 0;
+  for (size_t i = 0; i < follower->point_count && follower->points[i].next <= txid; i++)
+    low = follower->points[i].low;
+  return low;
+}
+
+/* The ids of all that has been committed between the two are larger, but for what is not known from its beginning. */
+static int64_t lowest(const struct follower *before, const struct follower *now) {
+  uint64_t first = before->first;
+  int64_t low = before->points[before->point_count - 1].low;
+  for (size_t i = 0; i < before->running_count; i++) {
+    uint64_t txid = before->running[i];
+    if (txid >= first && has_ended(now, txid) && low_of(before, txid) < low)
+      low = low_of(before, txid);
+  }
+  uint64_t unlisted = before->xmax > first ? before->xmax : first;
+  if (now->xmax > before->xmax && low_of(before, unlisted) < low)
+    low = low_of(before, unlisted);
+  return low;
+}
+
+/* ---- what is new ----------------------------------------------------------------------------------------------- */
+
+/* What one look needs to know. */
+struct look {
+  struct source *source;
+  const struct log_filter *filter;
+  struct follow_shown *shown;
+  struct follow_reader *reader;
+  const struct follower *before;
+  const struct follower *now;
+  bool again;
+};
+
+/* Hands a page to the reader, but for what it has. */
+static bool hand_over(struct look *look, struct page *page, struct error *error) {
+  size_t kept = 0;
+  size_t printed = 0;
+  for (size_t i = 0; i < page->count; i++)
+    if (!look->again || !was_shown(look->shown, page->items[i]))
+      page->items[kept++] = page->items[i];
+  page->count = kept;
+  /* room is made first: what was printed must be remembered */
+  if (kept == 0 || !page_make_room(&look->shown->page, kept, error))
+    return kept == 0;
+  bool ok = look->reader->print(look->reader, look->source, page, &printed, error);
+  memcpy(look->shown->page.items + look->shown->page.count, page->items, printed * sizeof *page->items);
+  look->shown->page.count += printed;
+  if (look->shown->page.count > MOST_SHOWN)
+    forget_half(look->shown);
+  return ok;
+}
+
+static bool find_above(struct look *look, int64_t from, struct error *error) {
+  const struct log_filter *filter = look->filter;
+  const struct number base = number(look->shown->base);
+  const struct number first = number((int64_t)look->before->first);
+  struct number after = number(from);
+  struct page page;
+  page_init(&page);
+  bool ok = true;
+  for (int found = LARGEST_PAGE; ok && found == LARGEST_PAGE;) {
+    PGresult *rows = NULL;
+    ok = call_run(look->source, &QUERY_cmd_log_news,
+                  VALUES(after.text, look->before->from_day, look->before->before_day, look->before->snapshot,
+                         look->now->snapshot, look->again ? base.text : NULL, first.text, filter->relations,
+                         filter->actors, filter->ops, filter->since, filter->until, filter->key, filter->txid,
+                         number(LARGEST_PAGE).text),
+                  &rows, error);
+    found = ok ? PQntuples(rows) : 0;
+    page_clear(&page);
+    ok = ok && page_add(&page, rows, 0, found, error);
+    if (ok && found > 0)
+      after = number(page.items[found - 1].id);
+    PQclear(rows);
+    ok = ok && hand_over(look, &page, error);
+  }
+  page_release(&page);
+  return ok;
+}
+
+/* All of a transaction that ran when following began. */
+static bool find_transaction(struct look *look, uint64_t txid, struct error *error) {
+  char text[24];
+  snprintf(text, sizeof text, "%" PRIu64, txid);
+  if (look->filter->txid != NULL && strcmp(look->filter->txid, text) != 0)
+    return true;
+  struct log_filter filter = *look->filter;
+  filter.txid = text;
+  filter.snapshot = look->now->snapshot;
+  struct logbook book;
+  struct page page;
+  page_init(&page);
+  bool ok = logbook_open(&book, look->source, &filter, error);
+  for (size_t before = SIZE_MAX; ok && page.count != before;) {
+    before = page.count;
+    ok = logbook_read(&book, &page, LARGEST_PAGE, error);
+  }
+  page_reverse(&page);
+  ok = ok && hand_over(look, &page, error);
+  logbook_close(&book);
+  page_release(&page);
+  return ok;
+}
+
+/* What ran when following began, and has ended between the two. Such transactions can be of any day. */
+static bool find_early_ones(struct look *look, struct error *error) {
+  const struct follower *before = look->before;
+  for (size_t i = 0; i < before->running_count; i++)
+    if (before->running[i] < before->first && has_ended(look->now, before->running[i]) &&
+        !find_transaction(look, before->running[i], error))
+      return false;
+  for (uint64_t txid = before->xmax; txid < before->first; txid++)
+    if (has_ended(look->now, txid) && !find_transaction(look, txid, error))
+      return false;
+  return true;
+}
+
+static bool look_between(struct look *look, struct error *error) {
+  int64_t from = lowest(look->before, look->now);
+  if (look->again)
+    from = (from < look->shown->base ? from : look->shown->base) - FORGOTTEN_IDS;
+  /* Else no id was given out since. */
+  if (from < look->now->high && !find_above(look, from, error))
+    return false;
+  return look->before->from_day == NULL || find_early_ones(look, error);
+}
+
+bool follow_look(struct follower *follower, struct source *source, const struct log_filter *filter,
+                 struct follow_shown *shown, bool again, struct follow_reader *reader, struct error *error) {
+  struct follower now;
+  struct look look = {.source = source,
+                      .filter = filter,
+                      .shown = shown,
+                      .reader = reader,
+                      .before = follower,
+                      .now = &now,
+                      .again = again};
+  follow_init(&now, follower->from_day, follower->before_day);
+  bool ok = take_snapshot(follower, source, &now, error) && look_between(&look, error);
+  return end_look(follower, &now, ok);
+}

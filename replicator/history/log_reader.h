@@ -1,0 +1,53 @@
+/*
+ * logbook: finds changes in the log, the newest first, a page at a time.
+ *
+ * Changes are ordered by their ids, and kept by day, which is nearly the same order but not quite: what was written
+ * after midnight in a transaction that began before is kept under the day before. So the log is read in slices of ids,
+ * each with the few days that it can be in, however many years there are.
+ *
+ * No transaction stays open between pages, because somebody may leave his pager open for days, and that would hold
+ * vacuum back in the whole cluster. Each statement reads a range of ids whose size adapts to how long that takes.
+ */
+#ifndef ROWRELAY_HISTORY_LOG_READER_H
+#define ROWRELAY_HISTORY_LOG_READER_H
+
+#include <libpq-fe.h>
+#include <stdint.h>
+
+#include "common/buffer.h"
+#include "history/change_list.h"
+#include "source/source.h"
+
+/* What is wanted, as PostgreSQL writes it; NULL: all. */
+struct log_filter {
+  const char *relations; /* array of oids */
+  const char *key;       /* of the one relation */
+  const char *txid;
+  const char *actors; /* arrays of texts */
+  const char *ops;
+  const char *since; /* timestamps */
+  const char *until;
+  const char *snapshot; /* what was committed by then */
+};
+
+struct logbook {
+  struct source *source;           /* borrowed */
+  const struct log_filter *filter; /* borrowed */
+  PGresult *slices;
+  int slice;
+  int64_t high;   /* of this slice, all above was read; -1: nothing yet */
+  int64_t window; /* how many ids the next statement looks at */
+  bool is_list;   /* what is wanted is known by number, */
+  struct page list;
+  size_t listed; /* and so many of it were looked at */
+};
+
+/* Whatever the outcome, it is to be closed. */
+MUST_CHECK bool logbook_open(struct logbook *book, struct source *source, const struct log_filter *filter,
+                             struct error *error);
+void logbook_close(struct logbook *book);
+
+/* Adds the next changes to the page, at least one and at most `limit`; none: there are no more. */
+MUST_CHECK bool logbook_read(struct logbook *book, struct page *page, size_t limit, struct error *error);
+
+#endif

@@ -1,0 +1,139 @@
+#include "history/tail.h"
+
+#include <stdio.h>
+
+#include "cli/call.h"
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "history/follow.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* Milliseconds. */
+#define LOOK_INTERVAL 250 /* between looks, */
+#define LEAST_INTERVAL 20 /* and when a doorbell rings */
+#define OLD_INTERVAL 5000 /* between looks at days before yesterday */
+#define CONNECT_PAUSE 500
+
+struct tail {
+  struct follow_reader reader; /* first: what follow knows of it */
+  struct printer *printer;
+  struct source **source;
+  const struct log_filter *filter;
+  struct follower recent;
+  struct follower old;
+  struct follow_shown shown;
+  int64_t old_look; /* when to look at old days again */
+  bool again_recent;
+  bool again_old;
+};
+
+static bool print(struct follow_reader *reader, struct source *source, const struct page *page, size_t *printed,
+                  struct error *error) {
+  struct printer *printer = ((struct tail *)reader)->printer;
+  bool ok = printer_print(printer, source, page, error);
+  *printed = printer->done;
+  return ok;
+}
+
+/* ---- the beginning --------------------------------------------------------------------------------------------- */
+
+static bool print_last(struct tail *tail, int64_t last, struct error *error) {
+  struct log_filter filter = *tail->filter;
+  struct logbook book;
+  struct page page;
+  filter.snapshot = tail->recent.snapshot;
+  page_init(&page);
+  bool ok = last == 0 || logbook_open(&book, *tail->source, &filter, error);
+  for (size_t before = SIZE_MAX; last > 0 && ok && page.count != before && (int64_t)page.count < last;) {
+    before = page.count;
+    ok = logbook_read(&book, &page, (size_t)last - page.count, error);
+  }
+  page_reverse(&page);
+  tail->printer->life = last > 0 && filter.key != NULL ? &book.list : NULL;
+  ok = ok && printer_print(tail->printer, *tail->source, &page, error);
+  tail->printer->life = NULL;
+  if (last > 0)
+    logbook_close(&book);
+  page_release(&page);
+  return ok;
+}
+
+/* Writers ring it when some process sleeps; nobody is asked to ring for us. */
+static bool listen(struct source *source, struct error *error) {
+  return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
+}
+
+static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct error *error) {
+  const char *day = PQgetvalue(where, 0, 1);
+  if (reply_bool(where, 0, 0)) {
+    error_set(error, FAILURE_USAGE, "a standby cannot be followed");
+    return error_hint(error, "connect to its primary");
+  }
+  follow_init(&tail->recent, day, NULL);
+  follow_init(&tail->old, NULL, day);
+  if (!listen(*tail->source, error) || !follow_begin(&tail->recent, *tail->source, error) ||
+      !follow_begin_at(&tail->old, &tail->recent, error))
+    return false;
+  follow_shown_init(&tail->shown, &tail->recent);
+  return print_last(tail, last, error);
+}
+
+/* ---- and then -------------------------------------------------------------------------------------------------- */
+
+static bool look(struct tail *tail, struct error *error) {
+  if (!follow_look(&tail->recent, *tail->source, tail->filter, &tail->shown, tail->again_recent, &tail->reader, error))
+    return false;
+  tail->again_recent = false;
+  if (clock_now() < tail->old_look)
+    return true;
+  if (!follow_look(&tail->old, *tail->source, tail->filter, &tail->shown, tail->again_old, &tail->reader, error))
+    return false;
+  tail->again_old = false;
+  tail->old_look = clock_now() + OLD_INTERVAL;
+  return true;
+}
+
+/* Until the server is there again. */
+static bool connect_again(struct tail *tail, const struct options *given, struct error *error) {
+  fprintf(stderr, "rowrelay: %s; trying again\n", error->message);
+  tail->again_recent = tail->again_old = true;
+  tail->old_look = 0;
+  for (;;) {
+    source_close(*tail->source);
+    *tail->source = NULL;
+    clock_sleep(CONNECT_PAUSE);
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (call_open(tail->source, given, error) && listen(*tail->source, error))
+      return true;
+    if (error->kind != FAILURE_RETRY)
+      return false;
+  }
+}
+
+static bool follow(struct tail *tail, const struct options *given, struct error *error) {
+  while (!interrupted() && !tail->printer->pager->left) {
+    if (look(tail, error)) {
+      clock_sleep(LEAST_INTERVAL);
+      (void)pgconn_wait_notify(source_connection(*tail->source), LOOK_INTERVAL - LEAST_INTERVAL, -1);
+    } else if (error->kind != FAILURE_RETRY || !connect_again(tail, given, error)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool tail_run(struct source **source, const struct options *given, const struct log_filter *filter, int64_t last,
+              struct printer *printer, struct error *error) {
+  struct tail tail = {.reader = {.print = print}, .printer = printer, .source = source, .filter = filter};
+  PGresult *where = NULL;
+  printer->newest_first = false;
+  bool ok = call_run(*source, &QUERY_cmd_log_follow, NO_VALUES, &where, error) && begin(&tail, last, where, error) &&
+            follow(&tail, given, error);
+  follow_release(&tail.recent);
+  follow_release(&tail.old);
+  follow_shown_release(&tail.shown);
+  PQclear(where);
+  return ok || error->kind == FAILURE_STOP;
+}

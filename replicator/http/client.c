@@ -1,0 +1,292 @@
+#include "http/client.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "common/version.h"
+
+#define CONNECT_TIMEOUT 10000L /* milliseconds */
+/* How often a wait looks whether the process is told to leave. Milliseconds. */
+#define INTERRUPT_INTERVAL 100
+
+struct http {
+  CURLM *multi;
+  struct http_options options; /* texts are our own */
+  CURL **idle;                 /* handles that can be used again */
+  size_t idle_count;
+  size_t idle_capacity;
+};
+
+static void begin_curl(void) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+static bool copy(const char **into, const char *text) {
+  *into = text != NULL ? strdup(text) : NULL;
+  return text == NULL || *into != NULL;
+}
+
+bool http_new(struct http **http, const struct http_options *options, struct error *error) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, begin_curl);
+  struct http *made = calloc(1, sizeof *made);
+  if (made == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  made->options = *options;
+  made->multi = curl_multi_init();
+  bool ok = copy(&made->options.ca_file, options->ca_file);
+  ok = copy(&made->options.certificate, options->certificate) && ok;
+  ok = copy(&made->options.private_key, options->private_key) && ok;
+  ok = copy(&made->options.proxy, options->proxy) && ok;
+  if (!ok || made->multi == NULL) {
+    http_free(made);
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  }
+  curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long)options->connections);
+  curl_multi_setopt(made->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)options->connections);
+  *http = made;
+  return true;
+}
+
+void http_free(struct http *http) {
+  if (http == NULL)
+    return;
+  for (size_t i = 0; i < http->idle_count; i++)
+    curl_easy_cleanup(http->idle[i]);
+  free(http->idle);
+  curl_multi_cleanup(http->multi);
+  free((char *)http->options.ca_file);
+  free((char *)http->options.certificate);
+  free((char *)http->options.private_key);
+  free((char *)http->options.proxy);
+  free(http);
+}
+
+/* ---- one request ----------------------------------------------------------------------------------------------- */
+
+static size_t take_answer(char *bytes, size_t size, size_t count, void *context) {
+  struct http_request *request = context;
+  size_t length = size * count;
+  size_t room = request->answer.limit - request->answer.length;
+  buffer_add(&request->answer, bytes, length < room ? length : room);
+  request->received += (int64_t)length;
+  return length;
+}
+
+/* The value of a header, if the line is that header. */
+static const char *header_value(const char *line, size_t length, const char *name, char *value, size_t size) {
+  size_t name_length = strlen(name);
+  if (length <= name_length || line[name_length] != ':' || strncasecmp(line, name, name_length) != 0)
+    return NULL;
+  const char *begin = line + name_length + 1;
+  const char *end = line + length;
+  while (begin < end && (*begin == ' ' || *begin == '\t'))
+    begin++;
+  while (end > begin && (end[-1] == '\r' || end[-1] == '\n' || end[-1] == ' '))
+    end--;
+  snprintf(value, size, "%.*s", (int)(end - begin), begin);
+  return value;
+}
+
+static size_t take_header(char *line, size_t size, size_t count, void *context) {
+  struct http_request *request = context;
+  size_t length = size * count;
+  char value[128];
+  if (header_value(line, length, "retry-after", value, sizeof value) != NULL) {
+    char *end;
+    long long seconds = strtoll(value, &end, 10);
+    if (end != value && *end == '\0' && seconds >= 0 && seconds < 1000000000)
+      request->retry_after = seconds * 1000;
+    else
+      request->asked_at = (int64_t)curl_getdate(value, NULL);
+  } else if (header_value(line, length, "date", value, sizeof value) != NULL) {
+    request->answer_at = (int64_t)curl_getdate(value, NULL);
+  } else if (length > 5 && strncmp(line, "HTTP/", 5) == 0) {
+    /* After a redirect, or a 100, it begins anew. */
+    buffer_clear(&request->answer);
+    request->received = 0;
+    request->retry_after = request->asked_at = request->answer_at = -1;
+  }
+  return length;
+}
+
+static CURL *take_handle(struct http *http) {
+  if (http->idle_count > 0)
+    return http->idle[--http->idle_count];
+  return curl_easy_init();
+}
+
+static void give_handle(struct http *http, CURL *easy) {
+  if (http->idle_count == http->idle_capacity) {
+    size_t capacity = http->idle_capacity == 0 ? 16 : 2 * http->idle_capacity;
+    CURL **grown = realloc(http->idle, capacity * sizeof(CURL *));
+    if (grown == NULL) {
+      curl_easy_cleanup(easy);
+      return;
+    }
+    http->idle = grown;
+    http->idle_capacity = capacity;
+  }
+  curl_easy_reset(easy);
+  http->idle[http->idle_count++] = easy;
+}
+
+static void set_options(const struct http *http, struct http_request *request) {
+  const struct http_options *options = &http->options;
+  CURL *easy = request->easy;
+  curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
+  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->failure);
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, "rowrelay/" ROWRELAY_VERSION);
+  curl_easy_setopt(easy, CURLOPT_URL, request->url);
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers);
+  if (request->body != NULL) {
+    curl_easy_setopt(easy, CURLOPT_POST, 1L);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
+  }
+  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->timeout);
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT);
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
+  /* Never from an encrypted connection to one that is not. */
+  curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
+  curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
+  curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+  if (options->http2) {
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     strncmp(request->url, "https", 5) == 0 ? (long)CURL_HTTP_VERSION_2TLS
+                                                            : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+  } else {
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  }
+  if (options->never_twice) {
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+  }
+  if (options->ca_file != NULL)
+    curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+  if (options->certificate != NULL)
+    curl_easy_setopt(easy, CURLOPT_SSLCERT, options->certificate);
+  if (options->private_key != NULL)
+    curl_easy_setopt(easy, CURLOPT_SSLKEY, options->private_key);
+  if (options->proxy != NULL)
+    curl_easy_setopt(easy, CURLOPT_PROXY, options->proxy);
+}
+
+bool http_start(struct http *http, struct http_request *request, struct error *error) {
+  request->status = 0;
+  request->untrusted = request->unsent = false;
+  request->failure[0] = '\0';
+  request->received = 0;
+  request->retry_after = request->asked_at = request->answer_at = -1;
+  buffer_release(&request->answer);
+  buffer_init(&request->answer, request->answer_limit + 1);
+  request->easy = take_handle(http);
+  if (request->easy == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  set_options(http, request);
+  CURLMcode added = curl_multi_add_handle(http->multi, request->easy);
+  if (added == CURLM_OK)
+    return true;
+  curl_easy_cleanup(request->easy);
+  request->easy = NULL;
+  return error_set(error, FAILURE_RETRY, "cannot send a request: %s", curl_multi_strerror(added));
+}
+
+static bool is_about_trust(CURLcode code) {
+  return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
+         code == CURLE_SSL_ISSUER_ERROR || code == CURLE_SSL_CRL_BADFILE;
+}
+
+/*
+ * An HTTP/2 server may answer before it has read the whole request, and then end the stream. Some versions of libcurl
+ * call that an error, though the answer is there.
+ */
+static bool is_whole(const struct http_request *request, CURLcode code) {
+  curl_off_t length = -1;
+  curl_easy_getinfo(request->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  return code == CURLE_HTTP2_STREAM && request->status >= 200 &&
+         (request->status == 204 || (length >= 0 && request->received == length));
+}
+
+static void read_outcome(struct http_request *request, CURLcode code) {
+  curl_easy_getinfo(request->easy, CURLINFO_RESPONSE_CODE, &request->status);
+  if (is_whole(request, code))
+    code = CURLE_OK;
+  if (code != CURLE_OK) {
+    /* Half an answer is none. */
+    request->status = 0;
+    request->untrusted = is_about_trust(code);
+    request->unsent = request->untrusted || code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+                      code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR;
+    if (request->failure[0] == '\0')
+      snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(code));
+    return;
+  }
+  if (request->retry_after < 0 && request->asked_at >= 0) {
+    int64_t from = request->answer_at >= 0 ? request->answer_at : (int64_t)time(NULL);
+    request->retry_after = request->asked_at > from ? (request->asked_at - from) * 1000 : 0;
+  }
+}
+
+/* A request that is done, if there is one that has not been given out. */
+static struct http_request *take_done(struct http *http) {
+  int queued = 0;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(http->multi, &queued)) != NULL) {
+    if (message->msg != CURLMSG_DONE)
+      continue;
+    struct http_request *request = NULL;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&request);
+    CURLcode code = message->data.result;
+    read_outcome(request, code);
+    curl_multi_remove_handle(http->multi, request->easy);
+    give_handle(http, request->easy);
+    request->easy = NULL;
+    return request;
+  }
+  return NULL;
+}
+
+struct http_request *http_wait(struct http *http, int64_t deadline) {
+  for (;;) {
+    int running = 0;
+    /* Before anything is moved, which costs time for each request in flight. */
+    struct http_request *request = take_done(http);
+    if (request != NULL)
+      return request;
+    curl_multi_perform(http->multi, &running);
+    if ((request = take_done(http)) != NULL)
+      return request;
+    int64_t left = deadline - clock_now();
+    if (running == 0 || left <= 0 || interrupted())
+      return NULL;
+    curl_multi_poll(http->multi, NULL, 0, left < INTERRUPT_INTERVAL ? (int)left : INTERRUPT_INTERVAL, NULL);
+  }
+}
+
+void http_cancel(struct http *http, struct http_request *request) {
+  if (request->easy == NULL)
+    return;
+  curl_multi_remove_handle(http->multi, request->easy);
+  give_handle(http, request->easy);
+  request->easy = NULL;
+}
+
+void http_request_release(struct http_request *request) {
+  buffer_release(&request->answer);
+}

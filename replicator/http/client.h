@@ -1,0 +1,74 @@
+/*
+ * http: HTTP requests, several in flight at once over connections that are kept. No wait is for ever: each request has
+ * a deadline, and all end when the process is told to leave at once.
+ *
+ * One struct http belongs to one thread.
+ */
+#ifndef ROWRELAY_HTTP_CLIENT_H
+#define ROWRELAY_HTTP_CLIENT_H
+
+#include <curl/curl.h>
+#include <stdint.h>
+
+#include "common/buffer.h"
+#include "common/error.h"
+
+struct http;
+
+/* Texts are borrowed during http_new() only; NULL: none. */
+struct http_options {
+  const char *ca_file;     /* who may sign the server's certificate, instead of the system's */
+  const char *certificate; /* the client's own, */
+  const char *private_key; /* and its key */
+  const char *proxy;
+  bool http2; /* also over plain HTTP, with prior knowledge */
+  bool follow_redirects;
+  bool
+      never_twice; /* a request is not sent again by itself when a kept connection turns out to be dead: none is kept */
+  int64_t timeout; /* of a request, in milliseconds */
+  int connections; /* how many are kept */
+};
+
+/* What a request is, and what came of it. Zeroed, then filled by its owner, who keeps it where it is until it is back.
+ */
+struct http_request {
+  const char *method; /* "POST"; borrowed, as are URL and headers */
+  const char *url;
+  struct curl_slist *headers; /* "Name: value" */
+  const char *body;           /* borrowed; NULL: none */
+  size_t body_length;
+  size_t answer_limit; /* bytes of the answer that are wanted; the rest is dropped */
+  void *owner;         /* for the owner's own use */
+
+  long status;                        /* of the answer; 0: there was none */
+  struct buffer answer;               /* its body */
+  int64_t retry_after;                /* milliseconds that it asks for; -1: none */
+  char failure[CURL_ERROR_SIZE + 64]; /* why there was no answer */
+  bool untrusted;                     /* because of the server's certificate, or ours: trying again does not help */
+  bool unsent;                        /* there was not even a connection */
+
+  /* of http.c */
+  CURL *easy;
+  int64_t asked_at; /* Retry-After and Date as they came; seconds since 1970, -1: none */
+  int64_t answer_at;
+  int64_t received; /* bytes of the answer's body, also those that were dropped */
+};
+
+MUST_CHECK bool http_new(struct http **http, const struct http_options *options, struct error *error);
+/* Ends what is in flight. NULL is allowed. */
+void http_free(struct http *http);
+
+/* Sends a request, or begins to; it is back when http_wait() gives it. */
+MUST_CHECK bool http_start(struct http *http, struct http_request *request, struct error *error);
+
+/* The next request that is done; NULL when none is in flight, `deadline` (clock_now()) is over or the process leaves.
+ */
+struct http_request *http_wait(struct http *http, int64_t deadline);
+
+/* Takes a request back that is in flight; it may have arrived. */
+void http_cancel(struct http *http, struct http_request *request);
+
+/* Frees what a request holds of its own: the answer. */
+void http_request_release(struct http_request *request);
+
+#endif

@@ -1,0 +1,98 @@
+#include "http/connections.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "common/clock.h"
+
+/* How often it is looked who has stayed too long, as long as somebody is there. Milliseconds. */
+#define LOOK_INTERVAL 500
+
+struct visitor {
+  int fd;
+  int64_t until; /* clock_now(); INT64_MAX: not limited */
+  struct visitor *next;
+  struct visitor *previous;
+};
+
+static void *cut_those_who_stay(void *argument) {
+  struct visitors *visitors = argument;
+  pthread_mutex_lock(&visitors->lock);
+  while (!visitors->leaving) {
+    if (visitors->first == NULL)
+      pthread_cond_wait(&visitors->changed, &visitors->lock);
+    else
+      clock_wait(&visitors->changed, &visitors->lock, clock_now() + LOOK_INTERVAL);
+    int64_t now = clock_now();
+    for (struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next)
+      if (visitor->until <= now) /* whoever reads or writes there finds it closed, and leaves */
+        shutdown(visitor->fd, SHUT_RDWR);
+  }
+  pthread_mutex_unlock(&visitors->lock);
+  return NULL;
+}
+
+bool visitors_start(struct visitors *visitors, struct error *error) {
+  *visitors = (struct visitors){.first = NULL};
+  pthread_mutex_init(&visitors->lock, NULL);
+  clock_init_condition(&visitors->changed);
+  int failed = pthread_create(&visitors->thread, NULL, cut_those_who_stay, visitors);
+  return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+}
+
+void visitors_stop(struct visitors *visitors) {
+  pthread_mutex_lock(&visitors->lock);
+  visitors->leaving = true;
+  pthread_cond_signal(&visitors->changed);
+  pthread_mutex_unlock(&visitors->lock);
+  pthread_join(visitors->thread, NULL);
+  pthread_cond_destroy(&visitors->changed);
+  pthread_mutex_destroy(&visitors->lock);
+}
+
+struct visitor *visitors_enter(struct visitors *visitors, int fd) {
+  struct visitor *visitor = calloc(1, sizeof *visitor);
+  if (visitor == NULL)
+    return NULL;
+  visitor->fd = fd;
+  visitor->until = INT64_MAX;
+  pthread_mutex_lock(&visitors->lock);
+  visitor->next = visitors->first;
+  if (visitor->next != NULL)
+    visitor->next->previous = visitor;
+  visitors->first = visitor;
+  pthread_cond_signal(&visitors->changed);
+  pthread_mutex_unlock(&visitors->lock);
+  return visitor;
+}
+
+void visitors_leave(struct visitors *visitors, struct visitor *visitor) {
+  if (visitor == NULL)
+    return;
+  pthread_mutex_lock(&visitors->lock);
+  if (visitor->next != NULL)
+    visitor->next->previous = visitor->previous;
+  if (visitor->previous != NULL)
+    visitor->previous->next = visitor->next;
+  else
+    visitors->first = visitor->next;
+  pthread_mutex_unlock(&visitors->lock);
+  free(visitor);
+}
+
+static void stay_until(struct visitors *visitors, struct visitor *visitor, int64_t until) {
+  if (visitor == NULL)
+    return;
+  pthread_mutex_lock(&visitors->lock);
+  visitor->until = until;
+  pthread_mutex_unlock(&visitors->lock);
+}
+
+void visitors_limit(struct visitors *visitors, struct visitor *visitor, int64_t milliseconds) {
+  stay_until(visitors, visitor, clock_now() + milliseconds);
+}
+
+void visitors_unlimit(struct visitors *visitors, struct visitor *visitor) {
+  stay_until(visitors, visitor, INT64_MAX);
+}

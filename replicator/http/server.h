@@ -1,0 +1,51 @@
+/*
+ * serve: a small HTTP server on libmicrohttpd, with a thread for each connection, so that a request which waits for the
+ * source keeps no other waiting. It knows paths and handlers, and nothing of what they answer.
+ */
+#ifndef ROWRELAY_HTTP_SERVER_H
+#define ROWRELAY_HTTP_SERVER_H
+
+#include "common/buffer.h"
+#include "common/error.h"
+
+struct serve_request {
+  const char *method;
+  const char *path; /* without what follows "?" */
+  const char *body; /* of a POST; a string */
+  size_t body_length;
+  void *connection; /* for the functions below */
+};
+
+/* NULL when there is none; borrowed. `name` of a header in any case. */
+const char *serve_header(const struct serve_request *request, const char *name);
+const char *serve_parameter(const struct serve_request *request, const char *name);
+
+/* Zeroed but for `body`, which the server frees. */
+struct serve_answer {
+  unsigned status;   /* 0: 200 */
+  const char *type;  /* NULL: text/plain in UTF-8 */
+  const char *allow; /* value of a header "Allow", for a 405 */
+  bool may_be_kept;  /* by a browser, for a while; else it asks again each time */
+  struct buffer body;
+};
+
+struct serve_route {
+  const char *method; /* GET answers HEAD, too */
+  const char *path;
+  void (*handle)(void *context, const struct serve_request *request, struct serve_answer *answer);
+};
+
+struct server;
+
+/*
+ * Begins to listen. `address` is ADDRESS:PORT, [IPv6]:PORT or :PORT; port 0 takes one that is free. `routes` end with
+ * one without a path, and stay the caller's. What is wrong with the address is an error of kind USAGE.
+ */
+MUST_CHECK bool serve_start(struct server **server, const char *address, const struct serve_route *routes,
+                            void *context, struct error *error);
+/* Ends what is being answered. NULL is allowed. */
+void serve_stop(struct server *server);
+/* The port that it listens on. */
+int serve_port(const struct server *server);
+
+#endif

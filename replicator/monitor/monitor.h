@@ -1,0 +1,27 @@
+/*
+ * monitor: what a running process tells others over HTTP: whether it lives, whether it can work, and Prometheus'
+ * metrics of it and of the queue. It asks the source over a connection of its own, so that it answers whatever the
+ * workers do.
+ */
+#ifndef ROWRELAY_MONITOR_MONITOR_H
+#define ROWRELAY_MONITOR_MONITOR_H
+
+#include "monitor/samples.h"
+#include "source/source.h"
+
+struct monitor;
+
+/* `address` as serve_start() takes it; `conninfo` of the source, borrowed. */
+MUST_CHECK bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error);
+/* NULL is allowed, here and below. */
+void monitor_stop(struct monitor *monitor);
+
+/* The supervisor has come round once more, and is connected to the source or not. */
+void monitor_beat(struct monitor *monitor, bool connected);
+
+/* Asks the source; for what is served beside. Any thread may. *reply is the caller's to PQclear. */
+MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
+                            struct error *error);
+struct samples *monitor_samples(struct monitor *monitor);
+
+#endif

@@ -1,0 +1,110 @@
+#include "monitor/samples.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Columns of monitor_targets.sql */
+enum { COLUMN_TARGET = 0, COLUMN_BACKLOG = 2, COLUMN_LAG = 3, COLUMN_RATE = 6 };
+
+struct trace {
+  struct trace *next;
+  struct sample samples[SAMPLE_COUNT]; /* NAN where the target was not there */
+  char target[];
+};
+
+void samples_init(struct samples *samples) {
+  memset(samples, 0, sizeof *samples);
+  pthread_mutex_init(&samples->lock, NULL);
+}
+
+void samples_release(struct samples *samples) {
+  while (samples->first != NULL) {
+    struct trace *next = samples->first->next;
+    free(samples->first);
+    samples->first = next;
+  }
+  pthread_mutex_destroy(&samples->lock);
+}
+
+static const struct sample NOTHING = {.backlog = NAN, .lag = NAN, .rate = NAN};
+
+/* NULL: out of memory; then there is no chart of it. */
+static struct trace *trace_of(struct samples *samples, const char *target) {
+  struct trace *trace = samples->first;
+  while (trace != NULL && strcmp(trace->target, target) != 0)
+    trace = trace->next;
+  if (trace != NULL)
+    return trace;
+  size_t size = strlen(target) + 1;
+  trace = malloc(sizeof *trace + size);
+  if (trace == NULL)
+    return NULL;
+  for (size_t i = 0; i < SAMPLE_COUNT; i++)
+    trace->samples[i] = NOTHING;
+  memcpy(trace->target, target, size);
+  trace->next = samples->first;
+  samples->first = trace;
+  return trace;
+}
+
+void samples_add(struct samples *samples, const PGresult *targets) {
+  pthread_mutex_lock(&samples->lock);
+  size_t place = samples->taken % SAMPLE_COUNT;
+  samples->times[place] = (int64_t)time(NULL);
+  for (struct trace *trace = samples->first; trace != NULL; trace = trace->next)
+    trace->samples[place] = NOTHING;
+  for (int row = 0; row < PQntuples(targets); row++) {
+    struct trace *trace = trace_of(samples, PQgetvalue(targets, row, COLUMN_TARGET));
+    if (trace != NULL)
+      trace->samples[place] = (struct sample){.backlog = strtod(PQgetvalue(targets, row, COLUMN_BACKLOG), NULL),
+                                              .lag = strtod(PQgetvalue(targets, row, COLUMN_LAG), NULL),
+                                              .rate = strtod(PQgetvalue(targets, row, COLUMN_RATE), NULL)};
+  }
+  samples->taken++;
+  pthread_mutex_unlock(&samples->lock);
+}
+
+static double value_of(const struct sample *sample, int column) {
+  return column == COLUMN_BACKLOG ? sample->backlog : column == COLUMN_LAG ? sample->lag : sample->rate;
+}
+
+/* Oldest first. */
+static void write_column(const struct samples *samples, const struct trace *trace, const char *name, int column,
+                         struct buffer *json) {
+  size_t first = samples->taken > SAMPLE_COUNT ? samples->taken - SAMPLE_COUNT : 0;
+  buffer_add_format(json, "\"%s\":[", name);
+  for (size_t i = first; i < samples->taken; i++) {
+    double value = value_of(&trace->samples[i % SAMPLE_COUNT], column);
+    buffer_add_string(json, i == first ? "" : ",");
+    if (isnan(value))
+      buffer_add_string(json, "null");
+    else
+      buffer_add_format(json, "%.3f", value);
+  }
+  buffer_add_string(json, "]");
+}
+
+void samples_write(struct samples *samples, struct buffer *json) {
+  pthread_mutex_lock(&samples->lock);
+  size_t first = samples->taken > SAMPLE_COUNT ? samples->taken - SAMPLE_COUNT : 0;
+  buffer_add_string(json, "{\"at\":[");
+  for (size_t i = first; i < samples->taken; i++)
+    buffer_add_format(json, "%s%" PRId64, i == first ? "" : ",", samples->times[i % SAMPLE_COUNT]);
+  buffer_add_string(json, "],\"targets\":{");
+  for (const struct trace *trace = samples->first; trace != NULL; trace = trace->next) {
+    buffer_add_string(json, trace == samples->first ? "" : ",");
+    buffer_add_json_string(json, trace->target);
+    buffer_add_string(json, ":{");
+    write_column(samples, trace, "backlog", COLUMN_BACKLOG, json);
+    buffer_add_string(json, ",");
+    write_column(samples, trace, "lag", COLUMN_LAG, json);
+    buffer_add_string(json, ",");
+    write_column(samples, trace, "rate", COLUMN_RATE, json);
+    buffer_add_string(json, "}");
+  }
+  buffer_add_string(json, "}}");
+  pthread_mutex_unlock(&samples->lock);
+}

@@ -1,0 +1,28 @@
+/*
+ * stream: rows on their way out of one COPY and into another. It holds a few of them at a time, however many there are.
+ */
+#ifndef ROWRELAY_POSTGRES_COPY_STREAM_H
+#define ROWRELAY_POSTGRES_COPY_STREAM_H
+
+#include <stdint.h>
+
+#include "postgres/pgconn.h"
+
+struct stream {
+  struct pgconn *from;
+  const char *from_statement;
+  struct pgconn *to;
+  const char *to_statement;
+  int64_t rate;    /* rows per second at most; 0: any */
+  int64_t timeout; /* milliseconds in which `to` must take a piece */
+  /* Called several times a second; false, with an error, ends it. */
+  bool (*tell)(void *context, int64_t rows, struct error *error);
+  void *context;
+  int64_t rows;      /* so far */
+  bool failed_there; /* it was `to` that failed */
+};
+
+/* Both transactions stay open. After a failure neither connection is of use. */
+MUST_CHECK bool stream_run(struct stream *stream, struct error *error);
+
+#endif

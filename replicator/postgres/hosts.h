@@ -1,0 +1,35 @@
+/*
+ * servers: the servers that a conninfo names, of which libpq tries one after another. It goes on from one that refuses
+ * and stays with one that says nothing, as a machine that was switched off does; so that one is left out. Where a name
+ * has several addresses, each of them is a server here.
+ */
+#ifndef ROWRELAY_POSTGRES_HOSTS_H
+#define ROWRELAY_POSTGRES_HOSTS_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+/* Lists as libpq takes them, NULL where there is none. */
+struct servers {
+  char *host;
+  char *hostaddr;
+  char *port;
+  int64_t timeout; /* milliseconds that each may take; 0: none was given */
+};
+
+/* What a connection that was begun will try; in the place of what is there. It may ask for the names' addresses. False:
+ * no memory. */
+MUST_CHECK bool servers_read(struct servers *servers, PGconn *connection);
+/* NULLs are allowed. */
+void servers_release(struct servers *servers);
+
+/* Up to when (clock_now()) the first that says nothing is waited for, so that by `deadline` each has had its time. */
+int64_t servers_wait_until(const struct servers *servers, int64_t deadline);
+
+/* Without the one that the connection is trying now. False, and nothing is changed, when there is no other. */
+bool servers_leave_out(struct servers *servers, const PGconn *connection);
+
+#endif

@@ -1,0 +1,14 @@
+/* number: integers as the texts that parameters are. */
+#ifndef ROWRELAY_POSTGRES_NUMBER_H
+#define ROWRELAY_POSTGRES_NUMBER_H
+
+#include <stdint.h>
+
+struct number {
+  char text[24];
+};
+
+/* Usable in place: VALUES(number(7).text). */
+struct number number(int64_t value);
+
+#endif

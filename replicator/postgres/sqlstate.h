@@ -1,0 +1,13 @@
+/* sqlstate: what a code of https://www.postgresql.org/docs/current/errcodes-appendix.html means for whoever asked. */
+#ifndef ROWRELAY_POSTGRES_SQLSTATE_H
+#define ROWRELAY_POSTGRES_SQLSTATE_H
+
+#include "common/error.h"
+
+/* Whether the same may work later, the server is not as it should be, or the data are at fault. */
+enum failure sqlstate_failure(const char *sqlstate);
+
+/* Whether it says that something is wrong with a table, or the right to it, rather than with the server or the data. */
+bool sqlstate_is_of_a_table(const char *sqlstate);
+
+#endif

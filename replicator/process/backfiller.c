@@ -1,0 +1,204 @@
+#include "process/backfiller.h"
+
+#include <string.h>
+
+#include "backfill/backfill.h"
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "common/log.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* Milliseconds. */
+#define TURN 1000          /* at one backfill, before it is the next one's turn */
+#define WAIT_PAUSE 200     /* when all of them wait for something */
+#define FAILURE_PAUSE 1000 /* when the source is away */
+#define QUERY_DEADLINE 30000
+#define STEP_PATIENCE 1000 /* with a step, when it is time to leave */
+
+/* Columns of backfill_unfinished.sql. */
+enum { COLUMN_ID, COLUMN_NAME, COLUMN_IS_DUE };
+
+void backfiller_init(struct backfiller *backfiller, const char *conninfo, const char *targets) {
+  *backfiller = (struct backfiller){.conninfo = conninfo, .targets = targets};
+  pthread_mutex_init(&backfiller->lock, NULL);
+  clock_init_condition(&backfiller->changed);
+}
+
+/* ---- waiting --------------------------------------------------------------------------------------------------- */
+
+/* Sleeps; false when it is time to leave. */
+static bool pause_for(struct backfiller *backfiller, int64_t milliseconds) {
+  int64_t until = clock_now() + milliseconds;
+  pthread_mutex_lock(&backfiller->lock);
+  while (!backfiller->leaving && clock_now() < until)
+    clock_wait(&backfiller->changed, &backfiller->lock, until);
+  bool stays = !backfiller->leaving;
+  pthread_mutex_unlock(&backfiller->lock);
+  return stays;
+}
+
+/* Waits until there may be something to do; false when it is time to leave. */
+static bool wait_for_work(struct backfiller *backfiller) {
+  pthread_mutex_lock(&backfiller->lock);
+  while (!backfiller->leaving && !backfiller->wanted)
+    pthread_cond_wait(&backfiller->changed, &backfiller->lock);
+  backfiller->wanted = false;
+  bool stays = !backfiller->leaving;
+  pthread_mutex_unlock(&backfiller->lock);
+  return stays;
+}
+
+static bool has_no_time(void *context) {
+  struct backfiller *backfiller = context;
+  pthread_mutex_lock(&backfiller->lock);
+  bool over = backfiller->leaving && clock_now() - backfiller->told_at > STEP_PATIENCE;
+  pthread_mutex_unlock(&backfiller->lock);
+  return over;
+}
+
+/* ---- one backfill ---------------------------------------------------------------------------------------------- */
+
+static void tell(const char *name, const struct backfill_progress *progress) {
+  if (progress->outcome == BACKFILL_DONE)
+    log_message(LOG_LEVEL_INFO, "backfill of %s: done, %lld rows %s", name, (long long)progress->queued,
+                progress->copied ? "copied" : "queued");
+  else if (progress->outcome == BACKFILL_CANCELLED)
+    log_message(LOG_LEVEL_WARNING, "backfill of %s: ended: %s", name, progress->note);
+}
+
+/* Steps until its turn is over; *moved when one of them got anywhere. */
+static bool take_turn(struct backfiller *backfiller, struct backfill *backfill, const char *name, bool *moved,
+                      struct error *error) {
+  int64_t end = clock_now() + TURN;
+  struct backfill_progress progress = {.outcome = BACKFILL_PROGRESS};
+  while (clock_now() < end) {
+    if (!backfill_step(backfill, &progress, error))
+      return false;
+    *moved = *moved || progress.outcome != BACKFILL_WAITS;
+    tell(name, &progress);
+    if (progress.outcome == BACKFILL_DONE || progress.outcome == BACKFILL_CANCELLED ||
+        (progress.outcome == BACKFILL_WAITS && progress.pause >= WAIT_PAUSE) || !pause_for(backfiller, progress.pause))
+      break;
+  }
+  return true;
+}
+
+static bool prepare(struct backfiller *backfiller, struct source *source, int id, struct error *error) {
+  struct backfill backfill;
+  bool waits;
+  backfill_init(&backfill, source, backfiller->conninfo, id);
+  return backfill_prepare(&backfill, &waits, error);
+}
+
+/* In the middle of a step that takes long. */
+static bool goes_on(void *context, const struct backfill_progress *progress) {
+  (void)progress;
+  return pause_for(context, 0);
+}
+
+/* A failure of the backfill itself is noted and does not end anything; false when the connection is lost. */
+static bool drive(struct backfiller *backfiller, struct source *source, int id, const char *name, bool *moved,
+                  struct error *error) {
+  struct backfill backfill;
+  bool taken = false;
+  backfill_init(&backfill, source, backfiller->conninfo, id);
+  backfill.tell = goes_on;
+  backfill.context = backfiller;
+  if (!backfill_take(&backfill, &taken, error))
+    return false;
+  if (!taken)
+    return true;
+  if (!take_turn(backfiller, &backfill, name, moved, error)) {
+    if (!pgconn_alive(source_connection(source)))
+      return false;
+    log_failure(LOG_LEVEL_WARNING, error, "backfill of %s", name);
+    pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
+    pgconn_fit_error(source_connection(source), error);
+    if (!source_run(source, &QUERY_backfill_failed, VALUES(number(id).text, error->message), NULL, error))
+      return false;
+  }
+  return backfill_let_go(&backfill, error);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------- */
+
+/* Gives each a turn; *count is how many are not finished. */
+static bool go_round(struct backfiller *backfiller, struct source *source, int *count, bool *moved,
+                     struct error *error) {
+  PGresult *reply = NULL;
+  pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
+  if (!source_run(source, &QUERY_backfill_unfinished, VALUES(backfiller->targets), &reply, error))
+    return false;
+  bool ok = true;
+  *count = PQntuples(reply);
+  for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
+    if (reply_bool(reply, row, COLUMN_IS_DUE))
+      ok = prepare(backfiller, source, reply_int(reply, row, COLUMN_ID), error);
+  for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
+    if (reply_bool(reply, row, COLUMN_IS_DUE))
+      ok = drive(backfiller, source, reply_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), moved,
+                 error);
+  PQclear(reply);
+  return ok;
+}
+
+/* While there are any. */
+static void work(struct backfiller *backfiller) {
+  struct error error;
+  struct source *source = NULL;
+  int count = 0;
+  bool ok = source_open_for_work(&source, backfiller->conninfo, &error);
+  do {
+    bool moved = false;
+    ok = ok && go_round(backfiller, source, &count, &moved, &error);
+    if (!moved && !pause_for(backfiller, WAIT_PAUSE))
+      break;
+  } while (ok && count > 0 && pause_for(backfiller, 0));
+  if (source != NULL)
+    pgconn_cancel(source_connection(source));
+  source_close(source);
+  if (!ok) {
+    /* The supervisor tells that the source is away, and wakes us again. */
+    log_failure(LOG_LEVEL_DEBUG, &error, "backfills");
+    (void)!pause_for(backfiller, FAILURE_PAUSE);
+  }
+}
+
+static void *work_until_told(void *argument) {
+  struct backfiller *backfiller = argument;
+  interrupt_set_for_thread(has_no_time, backfiller);
+  while (wait_for_work(backfiller))
+    work(backfiller);
+  return NULL;
+}
+
+bool backfiller_wake(struct backfiller *backfiller, struct error *error) {
+  pthread_mutex_lock(&backfiller->lock);
+  backfiller->wanted = true;
+  pthread_cond_broadcast(&backfiller->changed);
+  pthread_mutex_unlock(&backfiller->lock);
+  if (backfiller->started)
+    return true;
+  int failed = pthread_create(&backfiller->thread, NULL, work_until_told, backfiller);
+  backfiller->started = failed == 0;
+  return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+}
+
+void backfiller_leave(struct backfiller *backfiller) {
+  pthread_mutex_lock(&backfiller->lock);
+  if (!backfiller->leaving)
+    backfiller->told_at = clock_now();
+  backfiller->leaving = true;
+  pthread_cond_broadcast(&backfiller->changed);
+  pthread_mutex_unlock(&backfiller->lock);
+}
+
+void backfiller_release(struct backfiller *backfiller) {
+  backfiller_leave(backfiller);
+  if (backfiller->started)
+    pthread_join(backfiller->thread, NULL);
+  pthread_cond_destroy(&backfiller->changed);
+  pthread_mutex_destroy(&backfiller->lock);
+}

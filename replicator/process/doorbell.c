@@ -1,0 +1,119 @@
+#include "process/doorbell.h"
+
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+#include "source/horizon.h"
+
+/* Milliseconds. */
+#define ARM_INTERVAL 20L /* between being woken and arming again; */
+#define AWAKE_STEP 3L    /* until then idle workers look this often */
+#define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
+#define LONGEST_STEP 250
+#define POLL_STEP 25    /* between looks where nobody can ring */
+#define SLEEP_STEP 1000 /* between looks whether the bell is still armed */
+/* Arm again when there are fewer changes than this left for which it rings. */
+#define SPARE_CHANGES 1000
+
+void doorbell_init(struct doorbell *doorbell) {
+  *doorbell = (struct doorbell){.state = DOORBELL_AWAKE, .processes = 1};
+}
+
+void doorbell_release(struct doorbell *doorbell) {
+  free(doorbell->writers);
+  doorbell_init(doorbell);
+}
+
+bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct error *error) {
+  doorbell->state = DOORBELL_AWAKE;
+  doorbell->may_arm = 0;
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_can_ring, NO_VALUES, &reply, error))
+    return false;
+  doorbell->can_ring = reply_bool(reply, 0, 0);
+  PQclear(reply);
+  return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
+}
+
+bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error) {
+  bool armed = doorbell->state != DOORBELL_AWAKE;
+  doorbell->state = DOORBELL_AWAKE;
+  doorbell->next_step = 0;
+  doorbell->may_arm = clock_now() + ARM_INTERVAL * doorbell->processes;
+  return !armed || source_run(source, &QUERY_doorbell_disarm, VALUES(number(doorbell->value).text), NULL, error);
+}
+
+static bool arm(struct doorbell *doorbell, struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_arm, NO_VALUES, &reply, error))
+    return false;
+  doorbell->value = reply_bigint(reply, 0, 0);
+  PQclear(reply);
+  free(doorbell->writers);
+  doorbell->writers = NULL;
+  if (!horizon_mark(source, &doorbell->writers, error))
+    return false;
+  doorbell->state = DOORBELL_ARMED;
+  doorbell->step = FIRST_STEP;
+  return true;
+}
+
+static void lower(int64_t *wait, int64_t until, int64_t now) {
+  int64_t left = until > now ? until - now : 0;
+  if (left < *wait)
+    *wait = left;
+}
+
+/* Whether writers will ring for some time to come. */
+static bool is_armed(struct source *source, bool *armed, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(source, &QUERY_doorbell_left, NO_VALUES, &reply, error))
+    return false;
+  *armed = reply_bigint(reply, 0, 0) > SPARE_CHANGES;
+  PQclear(reply);
+  return true;
+}
+
+bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, bool *look, int64_t *wait,
+                   struct error *error) {
+  int64_t now = clock_now();
+  *look = false;
+  if (!idle)
+    return true;
+  if (now < doorbell->next_step) {
+    lower(wait, doorbell->next_step, now);
+    return true;
+  }
+  if (doorbell->state == DOORBELL_ASLEEP) {
+    bool armed;
+    if (!is_armed(source, &armed, error))
+      return false;
+    if (armed) {
+      doorbell->next_step = now + SLEEP_STEP;
+      lower(wait, doorbell->next_step, now);
+      return true;
+    }
+    doorbell->state = DOORBELL_AWAKE;
+  }
+  *look = true;
+  if (!doorbell->can_ring) {
+    doorbell->next_step = now + POLL_STEP;
+  } else if (doorbell->state == DOORBELL_AWAKE) {
+    doorbell->next_step = now + AWAKE_STEP * doorbell->processes;
+    if (now >= doorbell->may_arm && !arm(doorbell, source, error))
+      return false;
+  } else {
+    bool passed;
+    if (!horizon_passed(source, doorbell->writers, &passed, error))
+      return false;
+    doorbell->step = doorbell->step * 3 / 2 < LONGEST_STEP ? doorbell->step * 3 / 2 + 1 : LONGEST_STEP;
+    doorbell->next_step = now + (passed ? SLEEP_STEP : doorbell->step);
+    if (passed)
+      doorbell->state = DOORBELL_ASLEEP;
+  }
+  lower(wait, doorbell->next_step, now);
+  return true;
+}

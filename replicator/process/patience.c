@@ -1,0 +1,79 @@
+#include "process/patience.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "postgres/result.h"
+#include "process/systemd.h"
+#include "queries.h"
+
+/* Milliseconds. */
+#define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
+#define LONG_AWAY_INTERVAL 600000 /* and from then on */
+#define LOOK_INTERVAL 1000
+#define TROUBLE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
+
+static bool give_up(const struct patience *patience, struct error *error) {
+  struct error last = *error;
+  error_set(error, FAILURE_FATAL, "source: could not be used for %d s: %s", (int)(patience->wait / 1000), last.message);
+  if (last.detail[0] != '\0')
+    error_detail(error, "%s", last.detail);
+  if (last.hint[0] != '\0')
+    error_hint(error, "%s", last.hint);
+  return true;
+}
+
+/* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
+bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
+  notify_status("waits for the source: %s", error->message);
+  int64_t now = clock_now();
+  if (patience->away_since == 0) {
+    log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: trying again until it answers");
+    patience->away_since = now;
+    patience->tell_away_at = now + AWAY_INTERVAL;
+  } else if (patience->wait > 0 && now - patience->away_since >= patience->wait) {
+    return give_up(patience, error);
+  } else if (now >= patience->tell_away_at) {
+    log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
+                (int)((now - patience->away_since) / 1000));
+    patience->tell_away_at = now + LONG_AWAY_INTERVAL;
+  }
+  return false;
+}
+
+void patience_reward(struct patience *patience) {
+  patience->away_since = 0;
+}
+
+bool patience_is_needed(const struct patience *patience) {
+  return patience->away_since != 0;
+}
+
+bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,
+                           struct error *error) {
+  PGresult *reply = NULL;
+  int64_t now = clock_now();
+  if (patience->wait == 0 || now - patience->began < patience->wait || now < patience->look_at)
+    return true;
+  patience->look_at = now + LOOK_INTERVAL;
+  if (!source_run(source, &QUERY_trouble_longest, VALUES(instance), &reply, error))
+    return false;
+  bool ok = PQntuples(reply) == 0 || reply_bigint(reply, 0, 1) < patience->wait ||
+            error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s", PQgetvalue(reply, 0, 0),
+                      (int)(patience->wait / 1000), PQgetvalue(reply, 0, 2));
+  PQclear(reply);
+  return ok;
+}
+
+/* Somebody is at its functions, or at the rights to them. Several statements may fail by turns. */
+void patience_tell_trouble(struct patience *patience, const struct error *error) {
+  bool is_news = strcmp(patience->trouble.message, error->message) != 0;
+  int64_t now = clock_now();
+  if (patience->trouble.message[0] != '\0' &&
+      now - patience->trouble_told_at < (is_news ? TROUBLE_INTERVAL : LONG_AWAY_INTERVAL))
+    return;
+  log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
+  patience->trouble = *error;
+  patience->trouble_told_at = now;
+}

@@ -1,0 +1,581 @@
+#include "process/supervisor.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/buffer.h"
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "common/version.h"
+#include "delivery/worker.h"
+#include "monitor/monitor.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "process/backfiller.h"
+#include "process/doorbell.h"
+#include "process/maintenance.h"
+#include "process/patience.h"
+#include "process/systemd.h"
+#include "queries.h"
+#include "source/settings.h"
+#include "targets/target.h"
+
+/* Milliseconds between what is done now and then. */
+#define TARGETS_INTERVAL 1000
+#define BACKFILLS_INTERVAL 1000
+#define HEARTBEAT_INTERVAL 5000
+#define FLOORS_INTERVAL 10000
+#define MAINTENANCE_INTERVAL 20000
+#define TICK_INTERVAL 1000
+#define MORE_TICKS_INTERVAL 100 /* while there is more to be indexed than a tick may look at */
+#define HORIZON_INTERVAL 200
+#define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
+#define EMPTY_INTERVAL 20
+#define RECONNECT_PAUSE 500
+#define SOURCE_TIMEOUT 30000
+#define GOODBYE_TIMEOUT 5000
+
+/* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
+#define TICK_ROWS 10000
+
+/* Array literals of names of targets, and of lanes. */
+#define NAMES_LIMIT ((size_t)64 * 1024)
+#define LANES_LIMIT ((size_t)64 * 1024)
+
+/* The workers of one target. Allocated one by one, because threads point to them. */
+struct crew {
+  struct duty duty;
+  struct worker *workers;
+  int count;
+};
+
+struct supervisor {
+  const struct supervisor_options *options;
+  char instance[40];
+  char *names; /* array literal of the targets to serve; NULL: all */
+  struct source *source;
+  bool was_connected;
+  struct patience patience;
+  struct horizon horizon;
+  struct doorbell doorbell;
+  struct backfiller backfiller;
+  struct keeper keeper;
+  struct monitor *monitor; /* NULL: nobody asks */
+  struct crew **crews;
+  size_t crew_count;
+  int64_t started_at;
+  /* when each is due; clock_now() */
+  int64_t targets_at;
+  int64_t backfills_at;
+  int64_t heartbeat_at;
+  int64_t floors_at;
+  int64_t maintenance_at;
+  int64_t tick_at;
+  int64_t horizon_at;
+  int64_t empty_at;
+};
+
+/* ---- signals --------------------------------------------------------------------------------------------------- */
+
+static atomic_int signal_count = 0; /* any thread may read it */
+static int wake_fd = -1;            /* ends the supervisor's wait: a signal came, or workers have become idle */
+
+static void count_signal(int number_of_signal) {
+  (void)number_of_signal;
+  atomic_fetch_add(&signal_count, 1);
+  uint64_t one = 1;
+  ssize_t ignored = write(wake_fd, &one, sizeof one);
+  (void)ignored;
+}
+
+static bool told_to_leave(void) {
+  return atomic_load(&signal_count) > 0;
+}
+
+static bool told_to_leave_at_once(void) {
+  return atomic_load(&signal_count) > 1;
+}
+
+static bool handle_signals(struct error *error) {
+  wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_fd < 0)
+    return error_set(error, FAILURE_FATAL, "cannot make an event descriptor");
+  struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGINT, &action, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  interrupt_set(told_to_leave_at_once);
+  return true;
+}
+
+/* ---- targets and their workers --------------------------------------------------------------------------------- */
+
+static struct crew *find_crew(struct supervisor *supervisor, int target) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (supervisor->crews[i]->duty.target == target)
+      return supervisor->crews[i];
+  return NULL;
+}
+
+static bool add_crew(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
+  int count = supervisor->options->workers;
+  struct crew **grown = realloc(supervisor->crews, (supervisor->crew_count + 1) * sizeof *grown);
+  if (grown != NULL)
+    supervisor->crews = grown;
+  struct crew *crew = grown != NULL ? calloc(1, sizeof *crew) : NULL;
+  if (crew != NULL)
+    crew->workers = calloc((size_t)count, sizeof *crew->workers);
+  if (crew == NULL || crew->workers == NULL) {
+    free(crew);
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  }
+  duty_init(&crew->duty, settings->target, settings->name, wake_fd);
+  crew->duty.workers = count;
+  crew->duty.meter = meter_of(settings->name);
+  if (crew->duty.meter == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  atomic_store(&crew->duty.meter->workers, count);
+  supervisor->crews[supervisor->crew_count++] = crew;
+  for (; crew->count < count; crew->count++) {
+    struct worker *worker = &crew->workers[crew->count];
+    *worker = (struct worker){.conninfo = supervisor->options->conninfo,
+                              .instance = supervisor->instance,
+                              .duty = &crew->duty,
+                              .horizon = &supervisor->horizon};
+    if (!worker_start(worker, error))
+      return false;
+  }
+  log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, count, count == 1 ? "" : "s");
+  return true;
+}
+
+static void join_crews(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    for (int n = 0; n < supervisor->crews[i]->count; n++)
+      worker_join(&supervisor->crews[i]->workers[n]);
+}
+
+static void free_crews(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct crew *crew = supervisor->crews[i];
+    duty_release(&crew->duty);
+    free(crew->workers);
+    free(crew);
+  }
+  free(supervisor->crews);
+}
+
+/* Starts workers for targets that are new; those of a dropped target leave by themselves. */
+static bool look_for_targets(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(reply); row++) {
+    struct settings settings;
+    ok = settings_read(&settings, reply, row, error);
+    if (ok && find_crew(supervisor, settings.target) == NULL)
+      ok = add_crew(supervisor, &settings, error);
+    if (ok)
+      atomic_store(&find_crew(supervisor, settings.target)->duty.workers_everywhere, settings.workers);
+    if (ok)
+      supervisor->doorbell.processes = 1 + settings.workers / (supervisor->options->workers + 1);
+    if (ok && supervisor->options->until_empty && !settings.running) {
+      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings.name);
+      error_detail(error, "%s", settings.reason[0] != '\0' ? settings.reason : "It is paused.");
+      error_hint(error, "run: rowrelay target resume %s", settings.name);
+    }
+  }
+  PQclear(reply);
+  return ok;
+}
+
+static bool check_names(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+    return false;
+  bool ok = true;
+  for (size_t i = 0; ok && i < supervisor->options->target_count; i++) {
+    bool found = false;
+    for (int row = 0; row < PQntuples(reply); row++)
+      found = found || strcmp(PQgetvalue(reply, row, 2), supervisor->options->targets[i]) == 0;
+    if (!found) {
+      ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", supervisor->options->targets[i]);
+      error_hint(error, "run: rowrelay target list");
+    }
+  }
+  PQclear(reply);
+  return ok;
+}
+
+static bool list_names(struct supervisor *supervisor, struct error *error) {
+  if (supervisor->options->target_count == 0)
+    return true;
+  struct buffer names;
+  buffer_init(&names, NAMES_LIMIT);
+  for (size_t i = 0; i < supervisor->options->target_count; i++) {
+    buffer_add_string(&names, i == 0 ? "{" : ",");
+    /* An array literal quotes as JSON does, as far as names go. */
+    buffer_add_json_string(&names, supervisor->options->targets[i]);
+  }
+  buffer_add_string(&names, "}");
+  if (!buffer_ok(&names, "the list of targets", error)) {
+    buffer_release(&names);
+    return false;
+  }
+  supervisor->names = names.data;
+  return true;
+}
+
+/* What is missing here is better said now than by status in the night. A target that is added later says it there. */
+static bool check_targets(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+    return false;
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(reply); row++) {
+    struct settings settings;
+    ok = settings_read(&settings, reply, row, error) && (!settings.running || target_check(&settings, error));
+  }
+  PQclear(reply);
+  return ok;
+}
+
+/* ---- the source ------------------------------------------------------------------------------------------------ */
+
+static bool begin_instance(struct supervisor *supervisor, struct error *error) {
+  if (supervisor->instance[0] == '\0') {
+    PGresult *reply = NULL;
+    if (!source_run(supervisor->source, &QUERY_instance_new_id, NO_VALUES, &reply, error))
+      return false;
+    snprintf(supervisor->instance, sizeof supervisor->instance, "%s", PQgetvalue(reply, 0, 0));
+    PQclear(reply);
+  }
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return source_run(supervisor->source, &QUERY_instance_begin,
+                    VALUES(supervisor->instance, host, number(getpid()).text, ROWRELAY_VERSION,
+                           number(supervisor->options->workers).text, supervisor->names),
+                    NULL, error);
+}
+
+/* Makes the connection that this thread uses; what can be known to be wrong for good is an error of kind USAGE. */
+static bool connect_source(struct supervisor *supervisor, struct error *error) {
+  if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
+    return false;
+  pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
+  if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
+      begin_instance(supervisor, error) && source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
+      doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
+    if (supervisor->was_connected || patience_is_needed(&supervisor->patience))
+      log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
+    supervisor->was_connected = true;
+    patience_reward(&supervisor->patience);
+    notify_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
+    return true;
+  }
+  if (strcmp(error->sqlstate, "25006") == 0)
+    error_hint(error, "it is a standby: name all servers in the conninfo, and add target_session_attrs=read-write");
+  source_close(supervisor->source);
+  supervisor->source = NULL;
+  return false;
+}
+
+/* What was known of it may hold no more: see floor.h and horizon.h. */
+static void lose_source(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    floor_forget(&supervisor->crews[i]->duty.floor);
+  horizon_forget(&supervisor->horizon);
+  source_close(supervisor->source);
+  supervisor->source = NULL;
+}
+
+/* Says that we are alive, and what we do. */
+static bool beat(struct supervisor *supervisor, struct error *error) {
+  struct buffer doing;
+  buffer_init(&doing, NAMES_LIMIT);
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct crew *crew = supervisor->crews[i];
+    int busy = atomic_load(&crew->duty.meter->busy);
+    const char *separator = doing.length > 0 ? "; " : "";
+    if (duty_is_failing(&crew->duty))
+      buffer_add_format(&doing, "%s%s: fails, and is tried again", separator, crew->duty.name);
+    else if (busy > 0)
+      buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, crew->duty.name, busy, crew->count);
+  }
+  bool ok = source_run(supervisor->source, &QUERY_instance_beat,
+                       VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waits for changes"), NULL, error);
+  buffer_release(&doing);
+  return ok;
+}
+
+static bool store_floors(struct supervisor *supervisor, struct error *error) {
+  for (size_t i = 0; i < supervisor->crew_count; i++) {
+    struct duty *duty = &supervisor->crews[i]->duty;
+    int version;
+    int64_t floor = floor_lowest(&duty->floor, &version);
+    if (version != 0 && floor > 0 &&
+        !source_run(supervisor->source, &QUERY_floor_store,
+                    VALUES(number(duty->target).text, number(version).text, number(floor).text), NULL, error))
+      return false;
+  }
+  return true;
+}
+
+static bool maintain(struct supervisor *supervisor, struct error *error) {
+  if (!keeper_tend(&supervisor->keeper, supervisor->source, error)) {
+    /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
+    if (!pgconn_alive(source_connection(supervisor->source)))
+      return false;
+    log_failure(LOG_LEVEL_WARNING, error, "maintenance");
+  }
+  return true;
+}
+
+/* Finding changes takes longer without, but that is all. */
+static bool tick(struct supervisor *supervisor, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_tick, VALUES(number(TICK_ROWS).text), &reply, error)) {
+    if (!pgconn_alive(source_connection(supervisor->source)))
+      return false;
+    log_failure(LOG_LEVEL_WARNING, error, "tick");
+    return true;
+  }
+  if (reply_bigint(reply, 0, 0) >= TICK_ROWS)
+    supervisor->tick_at = clock_now() + MORE_TICKS_INTERVAL;
+  PQclear(reply);
+  return true;
+}
+
+static bool look_for_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
+  PGresult *reply = NULL;
+  if (!source_run(supervisor->source, &QUERY_backfill_unfinished, VALUES(supervisor->names), &reply, error))
+    return false;
+  *found = PQntuples(reply) > 0;
+  PQclear(reply);
+  return !*found || backfiller_wake(&supervisor->backfiller, error);
+}
+
+/* Whether a target has nothing queued, not even in the hands of another process. */
+static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bool *empty, struct error *error) {
+  struct buffer lanes;
+  struct buffer floors;
+  buffer_init(&lanes, LANES_LIMIT);
+  buffer_init(&floors, LANES_LIMIT);
+  PGresult *reply = NULL;
+  bool ok = true;
+  int version;
+  floor_lowest(&duty->floor, &version);
+  *empty = false;
+  if (floor_write(&duty->floor, version, NULL, 0, &lanes, &floors)) {
+    ok = buffer_ok(&lanes, "the list of lanes", error) && buffer_ok(&floors, "the list of floors", error) &&
+         source_run(supervisor->source, &QUERY_pending, VALUES(lanes.data, floors.data), &reply, error);
+    *empty = ok && !reply_bool(reply, 0, 0);
+  }
+  PQclear(reply);
+  buffer_release(&lanes);
+  buffer_release(&floors);
+  return ok;
+}
+
+static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *error) {
+  if (!patience_with_targets(&supervisor->patience, supervisor->source, supervisor->instance, error))
+    return false;
+  /* Before the queues, because what ends a backfill fills them. */
+  bool unfinished;
+  if (!look_for_backfills(supervisor, &unfinished, error))
+    return false;
+  *empty = !unfinished && !keeper_is_maintaining(&supervisor->keeper);
+  for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
+    struct duty *duty = &supervisor->crews[i]->duty;
+    if (duty_is_deserted(duty))
+      continue;
+    *empty = duty_is_idle(duty, supervisor->started_at - 1);
+    if (*empty && !target_is_empty(supervisor, duty, empty, error))
+      return false;
+  }
+  return true;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------------------------- */
+
+/* Whether `due` has come; then it is moved on by `interval`. */
+static bool is_due(int64_t *due, int64_t interval) {
+  int64_t now = clock_now();
+  if (now < *due)
+    return false;
+  *due = now + interval;
+  return true;
+}
+
+static bool any_idle(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
+      return true;
+  return false;
+}
+
+static void wake_idle(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
+      duty_wake(&supervisor->crews[i]->duty, 1);
+}
+
+static int64_t tending_interval(const struct supervisor *supervisor) {
+  return supervisor->doorbell.state == DOORBELL_ASLEEP ? ASLEEP_INTERVAL : HORIZON_INTERVAL;
+}
+
+/* Everything that is due; *wait is lowered to when something will be. */
+static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, struct error *error) {
+  struct source *source = supervisor->source;
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+  if (is_due(&supervisor->targets_at, TARGETS_INTERVAL) && !look_for_targets(supervisor, error))
+    return false;
+  bool unfinished;
+  if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !look_for_backfills(supervisor, &unfinished, error))
+    return false;
+  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !beat(supervisor, error))
+    return false;
+  if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) &&
+      !horizon_look(&supervisor->horizon, source, error))
+    return false;
+  if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
+    return false;
+  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) || keeper_has_maintained(&supervisor->keeper)) &&
+      !maintain(supervisor, error))
+    return false;
+  if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
+    return false;
+  if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
+      !is_empty(supervisor, finished, error))
+    return false;
+  bool look;
+  if (!doorbell_tend(&supervisor->doorbell, source, any_idle(supervisor), &look, wait, error))
+    return false;
+  if (look)
+    wake_idle(supervisor);
+  return true;
+}
+
+/* One turn of the loop while connected. False when the connection is lost, or with an error that ends it all. */
+static bool turn(struct supervisor *supervisor, bool *finished, struct error *error) {
+  int64_t wait = supervisor->options->until_empty ? EMPTY_INTERVAL : tending_interval(supervisor);
+  if (!tend(supervisor, &wait, finished, error))
+    return false;
+  struct pgconn *connection = source_connection(supervisor->source);
+  uint64_t wakes;
+  if (!*finished && wait > 0 && pgconn_wait_notify(connection, wait, wake_fd)) {
+    wake_idle(supervisor);
+    if (!doorbell_disarm(&supervisor->doorbell, supervisor->source, error))
+      return false;
+  }
+  ssize_t ignored = read(wake_fd, &wakes, sizeof wakes);
+  (void)ignored;
+  return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+}
+
+/* While it waits for ever, that is: who waits for the end of it is to hear of what may keep it from that. */
+static bool may_go_on(const struct supervisor *supervisor, const struct error *error) {
+  return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
+}
+
+static bool run_until_told(struct supervisor *supervisor, struct error *error) {
+  bool finished = false;
+  bool ready = false;
+  while (!finished && !told_to_leave()) {
+    monitor_beat(supervisor->monitor, supervisor->source != NULL);
+    notify_alive();
+    bool connected = supervisor->source != NULL || connect_source(supervisor, error);
+    if (!connected && error->kind == FAILURE_USAGE)
+      return false;
+    /* Whoever starts this has been told what is wrong for good, and need not wait with it for a source that is away. */
+    if (!ready)
+      notify_ready();
+    ready = true;
+    if (!connected) {
+      if (patience_try_away(&supervisor->patience, supervisor->was_connected, error))
+        return false;
+      usleep(RECONNECT_PAUSE * 1000);
+      continue;
+    }
+    if (turn(supervisor, &finished, error) || told_to_leave())
+      continue;
+    bool lost = !pgconn_alive(source_connection(supervisor->source));
+    if (!lost && !may_go_on(supervisor, error))
+      return false;
+    if (lost || error->kind == FAILURE_RETRY) {
+      if (lost)
+        log_failure(LOG_LEVEL_WARNING, error, "source");
+      lose_source(supervisor);
+    } else {
+      patience_tell_trouble(&supervisor->patience, error);
+      pgconn_rollback(source_connection(supervisor->source));
+      usleep(RECONNECT_PAUSE * 1000);
+    }
+  }
+  return true;
+}
+
+/* All at once, so that nothing goes on, or is begun, while one of them takes its time. */
+static void tell_all_to_leave(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->crew_count; i++)
+    duty_leave(&supervisor->crews[i]->duty);
+  backfiller_leave(&supervisor->backfiller);
+  keeper_leave(&supervisor->keeper);
+}
+
+static void wait_for_all(struct supervisor *supervisor) {
+  backfiller_release(&supervisor->backfiller);
+  keeper_release(&supervisor->keeper);
+  join_crews(supervisor);
+}
+
+/* What others may know of a process that has left. */
+static void say_goodbye(struct supervisor *supervisor) {
+  struct error ignored;
+  if (supervisor->source == NULL)
+    return;
+  pgconn_set_deadline(source_connection(supervisor->source), GOODBYE_TIMEOUT);
+  if (!store_floors(supervisor, &ignored) || !doorbell_disarm(&supervisor->doorbell, supervisor->source, &ignored) ||
+      !source_run(supervisor->source, &QUERY_instance_end, VALUES(supervisor->instance), NULL, &ignored))
+    log_failure(LOG_LEVEL_DEBUG, &ignored, "source");
+}
+
+bool supervisor_run(const struct supervisor_options *options, struct error *error) {
+  struct supervisor *supervisor = calloc(1, sizeof *supervisor);
+  if (supervisor == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  supervisor->options = options;
+  supervisor->started_at = clock_now();
+  supervisor->patience = (struct patience){.wait = options->wait, .began = supervisor->started_at};
+  horizon_init(&supervisor->horizon);
+  doorbell_init(&supervisor->doorbell);
+  bool ok = handle_signals(error) && list_names(supervisor, error);
+  backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
+  keeper_init(&supervisor->keeper, options->conninfo);
+  ok =
+      ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
+  ok = ok && run_until_told(supervisor, error);
+  notify_stopping();
+  tell_all_to_leave(supervisor);
+  wait_for_all(supervisor);
+  say_goodbye(supervisor);
+  free_crews(supervisor);
+  monitor_stop(supervisor->monitor);
+  source_close(supervisor->source);
+  notify_status("%s", ok ? "" : error->message);
+  doorbell_release(&supervisor->doorbell);
+  horizon_release(&supervisor->horizon);
+  free(supervisor->names);
+  free(supervisor);
+  close(wake_fd);
+  return ok;
+}

@@ -1,0 +1,44 @@
+/*
+ * claim: takes a batch of queued changes for one target out of the source, inside a transaction that stays open until
+ * settle.h ends it.
+ *
+ * Who can do this at the same time: any number of workers, here and on other machines. A claim first locks some
+ * lanes, which are rows of rowrelay.lane; only their holder takes rows from them, so two changes of one key are never
+ * in two hands. What may be claimed, barriers included, is decided by a second statement, because the snapshot of the
+ * first may be older than what the lane's last holder committed just before it let go: see schema/README.md. Of a
+ * target's only lane it takes whole transactions (see whole.h), of several the oldest rows of each. Locks, deleted rows
+ * and all vanish with the connection: a process that dies leaves nothing behind.
+ *
+ * Where a target's lanes are leased (see lease.h) the rows stay in the queue, and the transaction is committed.
+ */
+#ifndef ROWRELAY_QUEUE_CLAIM_H
+#define ROWRELAY_QUEUE_CLAIM_H
+
+#include "queue/floor.h"
+#include "source/change.h"
+#include "source/settings.h"
+#include "source/source.h"
+
+struct claim {
+  struct source *source; /* borrowed, with no transaction open */
+  const struct settings *settings;
+  const struct routes *routes;
+  struct floor *floor;
+  const char *instance; /* id of this process */
+  int64_t horizon;      /* see horizon.h; read before claim_take() is called */
+  int workers;          /* of all living processes together that serve the target; they share its lanes */
+  bool late_first;      /* prefer work that live changes overtake; only documents have such */
+  bool with_details;    /* the target wants captured_at, txid and actor too */
+};
+
+enum claimed {
+  CLAIMED_SOME,    /* the batch has changes; the transaction is open, or the lanes are leased */
+  CLAIMED_NONE,    /* there is nothing to do */
+  CLAIMED_BUSY,    /* there is, but others are at it */
+  CLAIMED_OUTDATED /* the settings are no longer what the source says: read them anew */
+};
+
+/* Fills an empty batch. On an error, and on anything but CLAIMED_SOME, no transaction is left open. */
+MUST_CHECK bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * floor: for each lane of a target, the change id up to which nothing is left to claim.
+ *
+ * Rows that were deleted from the queue stay in its index until vacuum, and vacuum waits for the oldest transaction of
+ * the whole cluster. A claim that looked from the beginning of a lane would walk past all of them, ever more slowly. So
+ * it looks from the floor.
+ *
+ * A floor may rise to an id only if nobody can still commit a change with that id or a smaller one (see horizon.h),
+ * and all there was up to there is settled. Where older rows are put back on purpose (rowrelay.retry), the target gets
+ * a new version, and all processes begin again from the floor that is stored in the source. So they do when the source
+ * was lost: a crash may have made it forget what was settled last. Not so what is stored: it was written after that.
+ *
+ * Shared by the workers that serve one target; every function may be called by any thread.
+ */
+#ifndef ROWRELAY_QUEUE_FLOOR_H
+#define ROWRELAY_QUEUE_FLOOR_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "common/buffer.h"
+#include "common/error.h"
+#include "source/lanes.h"
+
+struct floor {
+  pthread_mutex_t lock;
+  int version; /* of the target */
+  struct lanes lanes;
+  int64_t *ids; /* of lane lanes.first + i at ids[i] */
+};
+
+void floor_init(struct floor *floor);
+void floor_release(struct floor *floor);
+
+/* To be called when the source was lost. Until it is started again it has no version. */
+void floor_forget(struct floor *floor);
+
+/* Begins at `id` for all lanes, unless it has that version already. */
+MUST_CHECK bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t id, struct error *error);
+
+/*
+ * Writes two PostgreSQL array literals, the lanes and their floors; `lanes` of `count` chooses some, NULL means all.
+ * The floors begin at `version`; false when the floor has another version by now.
+ */
+MUST_CHECK bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct buffer *lane_array,
+                            struct buffer *floor_array);
+
+/* The floor of one lane; false when the floor has another version by now. */
+MUST_CHECK bool floor_read(struct floor *floor, int version, int lane, int64_t *id);
+
+/* Raises the floor of a lane, never lowers it. Ignored when the target's version is another by now. */
+void floor_raise(struct floor *floor, int version, int lane, int64_t id);
+
+/* The smallest of all lanes, with the version for which it holds. */
+int64_t floor_lowest(struct floor *floor, int *version);
+
+#endif

@@ -1,0 +1,98 @@
+#include "queue/hold.h"
+
+#include <stdlib.h>
+
+#include "postgres/number.h"
+#include "queries.h"
+
+bool holds_read(struct batch *batch, const char *text, struct error *error) {
+  batch->hold_count = 0;
+  size_t count = 0;
+  for (const char *c = text; *c != '\0'; c++)
+    count += *c == ':';
+  if (count == 0)
+    return true;
+  struct hold *holds = realloc(batch->holds, count * sizeof *holds);
+  if (holds == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  batch->holds = holds;
+  char *next;
+  for (const char *c = text; batch->hold_count < count; c = next) {
+    int capture = (int)strtol(c, &next, 10);
+    int64_t released_to = strtoll(next + 1, &next, 10);
+    holds[batch->hold_count++] = (struct hold){.capture = capture, .released_to = released_to};
+  }
+  return true;
+}
+
+static const struct hold *find(const struct batch *batch, int capture) {
+  for (size_t i = 0; i < batch->hold_count; i++)
+    if (batch->holds[i].capture == capture)
+      return &batch->holds[i];
+  return NULL;
+}
+
+bool hold_catches(const struct batch *batch, const struct change *change) {
+  const struct hold *hold = find(batch, change->capture);
+  return hold != NULL && change->id > hold->released_to;
+}
+
+/* Whether an earlier change of the table has that outcome already. */
+static bool is_listed(const struct delivery *delivery, size_t index, bool held) {
+  const struct batch *batch = delivery->batch;
+  for (size_t i = index; i > 0; i--) {
+    enum outcome outcome = delivery->fates[i - 1].outcome;
+    if (batch->changes[i - 1].capture == batch->changes[index].capture &&
+        (held ? outcome == OUTCOME_HELD : outcome != OUTCOME_HELD && outcome != OUTCOME_RETURNED))
+      return true;
+  }
+  return false;
+}
+
+static void add_held(const struct delivery *delivery, size_t index, struct buffer *list) {
+  const struct change *change = &delivery->batch->changes[index];
+  const struct error *why = NULL;
+  for (size_t i = index; why == NULL && i < delivery->batch->count; i++)
+    if (delivery->batch->changes[i].capture == change->capture && delivery->fates[i].outcome == OUTCOME_HELD)
+      why = delivery->fates[i].why;
+  buffer_add_format(list, "%c{\"capture\":%d,\"first_id\":%lld,\"sqlstate\":", list->length == 0 ? '[' : ',',
+                    change->capture, (long long)change->id);
+  buffer_add_json_string(list, why != NULL && why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
+  buffer_add_string(list, ",\"message\":");
+  buffer_add_json_string(list, why != NULL ? why->message : NULL);
+  buffer_add_string(list, ",\"hint\":");
+  buffer_add_json_string(list, why != NULL && why->hint[0] != '\0' ? why->hint : NULL);
+  buffer_add_string(list, "}");
+}
+
+static void add_passed(const struct delivery *delivery, size_t index, struct buffer *list) {
+  const struct batch *batch = delivery->batch;
+  int count = 0;
+  for (size_t i = index; i < batch->count; i++)
+    count += batch->changes[i].capture == batch->changes[index].capture && delivery->fates[i].outcome != OUTCOME_HELD &&
+             delivery->fates[i].outcome != OUTCOME_RETURNED;
+  buffer_add_format(list, "%c{\"capture\":%d,\"count\":%d}", list->length == 0 ? '[' : ',',
+                    batch->changes[index].capture, count);
+}
+
+void hold_write_lists(const struct delivery *delivery, struct buffer *held, struct buffer *passed) {
+  const struct batch *batch = delivery->batch;
+  if (batch->hold_count == 0 && delivery_count(delivery, OUTCOME_HELD) == 0)
+    return;
+  for (size_t i = 0; i < batch->count; i++) {
+    enum outcome outcome = delivery->fates[i].outcome;
+    if (outcome == OUTCOME_HELD && !is_listed(delivery, i, true))
+      add_held(delivery, i, held);
+    else if (outcome != OUTCOME_HELD && outcome != OUTCOME_RETURNED && find(batch, batch->changes[i].capture) != NULL &&
+             !is_listed(delivery, i, false))
+      add_passed(delivery, i, passed);
+  }
+  if (held->length > 0)
+    buffer_add_string(held, "]");
+  if (passed->length > 0)
+    buffer_add_string(passed, "]");
+}
+
+bool hold_release(struct source *source, int target, struct error *error) {
+  return source_run(source, &QUERY_hold_release, VALUES(number(target).text), NULL, error);
+}

@@ -1,0 +1,361 @@
+#include "queue/settle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+#include "queue/hold.h"
+#include "queue/lease.h"
+#include "queue/receipts.h"
+
+/* A list of all changes of a batch with their errors is far smaller. */
+#define LIST_LIMIT ((size_t)512 * 1024 * 1024)
+
+static const struct query COMMIT = {.name = NULL, .text = "commit"};
+
+/*
+ * What is settled has to be on the disk before anything younger of its lanes is pushed: should a crash of the source
+ * forget it, it would be delivered again after that, and targets would go back in time. The last push alone may come
+ * again; see target/fence.h.
+ */
+static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
+
+/* ---- lists of changes as JSON ---------------------------------------------------------------------------------- */
+
+static void list_open(struct buffer *list) {
+  buffer_init(list, LIST_LIMIT);
+  buffer_add_string(list, "[");
+}
+
+static void list_close(struct buffer *list) {
+  buffer_add_string(list, "]");
+}
+
+static bool list_is_empty(const struct buffer *list) {
+  return list->length <= 2;
+}
+
+static void add_member(struct buffer *list, const char *name, const char *text) {
+  buffer_add_format(list, ",\"%s\":", name);
+  buffer_add_json_string(list, text);
+}
+
+static void add_identity(struct buffer *list, const struct change *change) {
+  buffer_add_format(list, "%s{\"id\":%lld,\"capture\":%d", list->length > 1 ? "," : "", (long long)change->id,
+                    change->capture);
+  add_member(list, "key", change->key);
+  if (change->has_hash)
+    buffer_add_format(list, ",\"hash\":%lld", (long long)change->hash);
+}
+
+static void add_queued(struct buffer *list, const struct change *change) {
+  add_identity(list, change);
+  buffer_add_format(list, ",\"lane\":%d,\"day\":\"%s\",\"bytes\":%lld", change->lane, change->day,
+                    (long long)change->bytes);
+}
+
+static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
+  static const struct error behind = {.message = "an older change of this row was refused"};
+  static const struct error held = {.message = "its table waits"}; /* why, says rowrelay.hold */
+  bool is_error = fate->outcome == OUTCOME_REFUSED;
+  const struct error *why = is_error && fate->why != NULL ? fate->why : &behind;
+  if (fate->outcome == OUTCOME_HELD)
+    why = &held;
+  add_queued(list, change);
+  add_member(list, "state", is_error ? "error" : fate->outcome == OUTCOME_HELD ? "waiting" : "blocked");
+  buffer_add_format(list, ",\"attempts\":%d", fate->attempts);
+  add_member(list, "sqlstate", why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
+  add_member(list, "message", why->message);
+  add_member(list, "detail", why->detail[0] != '\0' ? why->detail : NULL);
+  buffer_add_string(list, "}");
+}
+
+/* ---- before and after the delivery ----------------------------------------------------------------------------- */
+
+/* Later changes of a refused row wait; and where it cannot be told which row it was, those of any row of its table. */
+static bool may_have_to_wait(const struct delivery *delivery, const struct change *change) {
+  return delivery->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
+}
+
+static bool block_waiting(const struct claim *claim, struct delivery *delivery, struct error *error) {
+  const struct batch *batch = delivery->batch;
+  struct buffer list;
+  list_open(&list);
+  for (size_t i = 0; i < batch->count; i++) {
+    if (!may_have_to_wait(delivery, &batch->changes[i]))
+      continue;
+    add_identity(&list, &batch->changes[i]);
+    buffer_add_string(&list, "}");
+  }
+  list_close(&list);
+  PGresult *reply = NULL;
+  bool ok =
+      buffer_ok(&list, "a list of changes", error) &&
+      (list_is_empty(&list) || source_run(claim->source, &QUERY_blocked_keys,
+                                          VALUES(number(claim->settings->target).text, list.data), &reply, error));
+  for (int row = 0; ok && reply != NULL && row < PQntuples(reply); row++) {
+    int64_t id = reply_bigint(reply, row, 0);
+    for (size_t i = 0; i < batch->count; i++)
+      if (batch->changes[i].id == id)
+        delivery_decide(delivery, i, OUTCOME_BLOCKED, NULL);
+  }
+  PQclear(reply);
+  buffer_release(&list);
+  return ok;
+}
+
+/* A hold comes before all else, so that what waits stays in order. */
+static void hold_beforehand(struct delivery *delivery) {
+  for (size_t i = 0; delivery->batch->hold_count > 0 && i < delivery->batch->count; i++)
+    if (hold_catches(delivery->batch, &delivery->batch->changes[i]))
+      delivery_decide(delivery, i, OUTCOME_HELD, NULL);
+}
+
+bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error) {
+  if (delivery->batch->receipt.has_refusals && delivery->on_error != ON_ERROR_HALT &&
+      !block_waiting(claim, delivery, error))
+    return false;
+  hold_beforehand(delivery);
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (delivery->fates[i].outcome == OUTCOME_HELD)
+      continue;
+    if (change->operation == OPERATION_BARRIER)
+      delivery_decide(delivery, i, OUTCOME_DELIVERED, NULL);
+    if (lease_is_deadly(claim, delivery->batch)) {
+      struct error why;
+      error_set(&why, FAILURE_REFUSED, "%d processes died while it, and nothing else, was being delivered",
+                delivery->batch->receipt.deaths);
+      delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+    }
+    if (change->problem == NULL || delivery->fates[i].outcome != OUTCOME_RETURNED)
+      continue;
+    struct error why;
+    error_set(&why, FAILURE_REFUSED, "the row could not be captured: %s", change->problem);
+    delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+  }
+  return true;
+}
+
+static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, struct error *error) {
+  struct buffer lanes;
+  struct buffer floors;
+  buffer_init(&lanes, LIST_LIMIT);
+  buffer_init(&floors, LIST_LIMIT);
+  bool ok = true;
+  *has = true;
+  if (floor_write(claim->floor, claim->settings->version, NULL, 0, &lanes, &floors)) {
+    PGresult *reply = NULL;
+    ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, lanes.data, floors.data), &reply,
+                    error);
+    *has = ok && reply_bool(reply, 0, 0);
+    PQclear(reply);
+  }
+  buffer_release(&lanes);
+  buffer_release(&floors);
+  return ok;
+}
+
+bool settle_is_final(const struct claim *claim, const struct change *change, const struct error *why, bool *final,
+                     struct error *error) {
+  bool unique = strcmp(why->sqlstate, "23505") == 0;
+  bool foreign_key = strcmp(why->sqlstate, "23503") == 0;
+  *final = true;
+  if (!unique && !foreign_key)
+    return true;
+  bool older;
+  if (!has_older_pending(claim, change->id, &older, error))
+    return false;
+  *final = !older;
+  return true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------------------------- */
+
+static void add_halt(const struct settlement *settlement, struct pgconn *connection) {
+  const struct delivery *delivery = settlement->delivery;
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (delivery->fates[i].outcome != OUTCOME_REFUSED)
+      continue;
+    char reason[256];
+    letters_print(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
+                  (long long)change->id, change->route->relation);
+    pgconn_pipeline_add(connection, &QUERY_target_halt,
+                        VALUES(number(settlement->claim->settings->target).text, reason));
+    return;
+  }
+}
+
+/* Whether older refused changes have no meaning any more once this one has arrived where rows' states are kept. */
+static bool replaces_older(const struct change *change) {
+  if (change->operation == OPERATION_TRUNCATE)
+    return change->new_row == NULL; /* else it was one partition */
+  return change->key != NULL;
+}
+
+/* The changes of a batch by what became of them. */
+struct lists {
+  struct buffer delivered_ids; /* array literals */
+  struct buffer gone_lanes;    /* of what leaves the queue, where it was leased */
+  struct buffer gone_ids;
+  struct buffer returned_ids;
+  struct buffer delivered; /* JSON: what makes older refused changes moot */
+  struct buffer refused;
+  struct buffer returned;
+  struct buffer receipts;
+  struct buffer held;   /* JSON: tables that wait */
+  struct buffer passed; /* JSON: tables that waited */
+};
+
+static void array_open(struct buffer *array) {
+  buffer_init(array, LIST_LIMIT);
+  buffer_add_string(array, "{");
+}
+
+static void array_add(struct buffer *array, int64_t value) {
+  buffer_add_format(array, "%s%s", array->length > 1 ? "," : "", number(value).text);
+}
+
+static void lists_fill(struct lists *lists, const struct settlement *settlement, bool heals) {
+  const struct delivery *delivery = settlement->delivery;
+  array_open(&lists->delivered_ids);
+  array_open(&lists->gone_lanes);
+  array_open(&lists->gone_ids);
+  array_open(&lists->returned_ids);
+  list_open(&lists->delivered);
+  list_open(&lists->refused);
+  list_open(&lists->returned);
+  buffer_init(&lists->receipts, LIST_LIMIT);
+  buffer_init(&lists->held, LIST_LIMIT);
+  buffer_init(&lists->passed, LIST_LIMIT);
+  hold_write_lists(delivery, &lists->held, &lists->passed);
+  for (size_t i = 0; i < delivery->batch->count; i++) {
+    const struct change *change = &delivery->batch->changes[i];
+    if (settlement->claim->settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
+      array_add(&lists->gone_lanes, change->lane);
+      array_add(&lists->gone_ids, change->id);
+    }
+    switch (delivery->fates[i].outcome) {
+    case OUTCOME_DELIVERED:
+      array_add(&lists->delivered_ids, change->id);
+      if (heals && replaces_older(change)) {
+        add_identity(&lists->delivered, change);
+        buffer_add_string(&lists->delivered, "}");
+      }
+      break;
+    case OUTCOME_REFUSED:
+    case OUTCOME_BLOCKED:
+    case OUTCOME_HELD:
+      add_refused(&lists->refused, change, &delivery->fates[i]);
+      break;
+    case OUTCOME_RETURNED:
+      array_add(&lists->returned_ids, change->id);
+      add_queued(&lists->returned, change);
+      buffer_add_string(&lists->returned, "}");
+      break;
+    }
+  }
+  buffer_add_string(&lists->delivered_ids, "}");
+  buffer_add_string(&lists->gone_lanes, "}");
+  buffer_add_string(&lists->gone_ids, "}");
+  buffer_add_string(&lists->returned_ids, "}");
+  list_close(&lists->delivered);
+  list_close(&lists->refused);
+  list_close(&lists->returned);
+}
+
+static bool list_receipts(struct lists *lists, const struct delivery *delivery, struct error *error) {
+  struct receipts receipts = {.parts = NULL};
+  bool ok = receipts_collect(&receipts, delivery, error);
+  if (ok)
+    receipts_add_json(&receipts, &lists->receipts);
+  receipts_release(&receipts);
+  return ok;
+}
+
+static bool lists_ok(const struct lists *lists, struct error *error) {
+  return buffer_ok(&lists->delivered_ids, "a list of changes", error) &&
+         buffer_ok(&lists->receipts, "a receipt", error) && buffer_ok(&lists->held, "a list of tables", error) &&
+         buffer_ok(&lists->passed, "a list of tables", error) &&
+         buffer_ok(&lists->gone_lanes, "a list of lanes", error) &&
+         buffer_ok(&lists->gone_ids, "a list of changes", error) &&
+         buffer_ok(&lists->returned_ids, "a list of changes", error) &&
+         buffer_ok(&lists->delivered, "a list of changes", error) &&
+         buffer_ok(&lists->refused, "a list of changes", error) &&
+         buffer_ok(&lists->returned, "a list of changes", error);
+}
+
+static void lists_release(struct lists *lists) {
+  buffer_release(&lists->delivered_ids);
+  buffer_release(&lists->gone_lanes);
+  buffer_release(&lists->gone_ids);
+  buffer_release(&lists->returned_ids);
+  buffer_release(&lists->delivered);
+  buffer_release(&lists->refused);
+  buffer_release(&lists->returned);
+  buffer_release(&lists->receipts);
+  buffer_release(&lists->held);
+  buffer_release(&lists->passed);
+}
+
+/* Before what waits is put by, so that a hold does not end meanwhile. */
+static void add_holds(struct pgconn *connection, const struct lists *lists, const char *target) {
+  if (lists->held.length == 0 && lists->passed.length == 0)
+    return;
+  pgconn_pipeline_add(connection, &QUERY_hold_lock, VALUES(target));
+  if (lists->passed.length > 0)
+    pgconn_pipeline_add(connection, &QUERY_settle_passed, VALUES(target, lists->passed.data));
+  if (lists->held.length > 0)
+    pgconn_pipeline_add(connection, &QUERY_settle_held, VALUES(target, lists->held.data));
+}
+
+bool settle(const struct settlement *settlement, struct error *error) {
+  const struct delivery *delivery = settlement->delivery;
+  const struct batch *batch = delivery->batch;
+  const struct settings *settings = settlement->claim->settings;
+  struct pgconn *connection = source_connection(settlement->claim->source);
+  struct number target = number(settings->target);
+  struct lists lists;
+  size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
+  /* What replaces a refused change may be in the same batch. */
+  lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
+  bool ok = list_receipts(&lists, delivery, error) && lists_ok(&lists, error) &&
+            (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
+  if (ok) {
+    pgconn_pipeline_begin(connection);
+    if (settings->at_most_once) {
+      pgconn_pipeline_add(connection, &QUERY_lease_arrived, VALUES(target.text, lists.delivered_ids.data));
+      if (!list_is_empty(&lists.returned))
+        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(settings->name, lists.returned_ids.data));
+    } else if (settings->leased && lists.gone_ids.length > 2) {
+      pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(lists.gone_lanes.data, lists.gone_ids.data));
+    }
+    pgconn_pipeline_add(connection, &FOR_GOOD, NO_VALUES);
+    if (lists.receipts.length > 2)
+      pgconn_pipeline_add(connection, &QUERY_settle_receipt,
+                          VALUES(number(batch->receipt.token).text, target.text, settlement->instance,
+                                 batch->receipt.claimed_at, lists.receipts.data));
+    add_holds(connection, &lists, target.text);
+    if (!list_is_empty(&lists.refused))
+      pgconn_pipeline_add(connection, &QUERY_settle_refused, VALUES(target.text, lists.refused.data));
+    if (!list_is_empty(&lists.returned) && !settings->leased)
+      pgconn_pipeline_add(connection, &QUERY_settle_returned, VALUES(lists.returned.data));
+    if (!list_is_empty(&lists.delivered))
+      pgconn_pipeline_add(connection, &QUERY_settle_superseded,
+                          VALUES(target.text, lists.delivered.data, number(batch->receipt.token).text,
+                                 settlement->instance, batch->receipt.claimed_at));
+    if (refused_count > 0 && delivery->on_error == ON_ERROR_HALT)
+      add_halt(settlement, connection);
+    pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
+    ok = pgconn_pipeline_run(connection, NULL, 0, error);
+  }
+  if (!ok)
+    pgconn_rollback(connection);
+  lists_release(&lists);
+  return ok;
+}

@@ -1,0 +1,110 @@
+#include "source/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "postgres/result.h"
+
+/* Columns of claim_changes.sql */
+enum {
+  COLUMN_ID,
+  COLUMN_CAPTURE,
+  COLUMN_OPERATION,
+  COLUMN_KEY,
+  COLUMN_OLD_ROW,
+  COLUMN_NEW_ROW,
+  COLUMN_TEXT_COLUMNS,
+  COLUMN_PROBLEM,
+  COLUMN_CAPTURED_AT,
+  COLUMN_TXID,
+  COLUMN_ACTOR,
+  COLUMN_AGE,
+  COLUMN_EXPANSION /* only of claim_documents.sql */
+};
+
+bool change_is_keyless(const struct change *change) {
+  bool has_row = change->operation != OPERATION_TRUNCATE && change->operation != OPERATION_BARRIER;
+  return change->route->keyless || (has_row && change->key == NULL);
+}
+
+bool change_is_of_any_row(const struct change *change) {
+  return change->has_hash && change->hash == 0;
+}
+
+void batch_init(struct batch *batch) {
+  *batch = (struct batch){.count = 0};
+}
+
+void batch_clear(struct batch *batch) {
+  PQclear(batch->rows);
+  PQclear(batch->logged);
+  batch->rows = NULL;
+  batch->logged = NULL;
+  batch->count = 0;
+  batch->lane_count = 0;
+  batch->hold_count = 0;
+}
+
+void batch_release(struct batch *batch) {
+  batch_clear(batch);
+  free(batch->changes);
+  free(batch->lanes);
+  free(batch->holds);
+  batch_init(batch);
+}
+
+bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
+                struct error *error) {
+  batch->read_at = clock_microseconds();
+  batch->rows = rows;
+  batch->logged = logged;
+  size_t count = (size_t)PQntuples(rows);
+  if (count > batch->capacity) {
+    struct change *grown = realloc(batch->changes, count * sizeof *grown);
+    if (grown == NULL)
+      return error_set(error, FAILURE_RETRY, "out of memory");
+    batch->changes = grown;
+    batch->capacity = count;
+  }
+  for (int row = 0; row < (int)count; row++) {
+    struct change *change = &batch->changes[row];
+    *change = (struct change){
+        .id = reply_bigint(rows, row, ROW_ID),
+        .lane = reply_int(rows, row, ROW_LANE),
+        .day = PQgetvalue(rows, row, ROW_DAY),
+        .bytes = reply_bigint(rows, row, ROW_BYTES),
+        .capture = reply_int(logged, row, COLUMN_CAPTURE),
+        .operation = (enum operation)PQgetvalue(logged, row, COLUMN_OPERATION)[0],
+        .key = reply_text(logged, row, COLUMN_KEY),
+        .old_row = reply_text(logged, row, COLUMN_OLD_ROW),
+        .new_row = reply_text(logged, row, COLUMN_NEW_ROW),
+        .text_columns = reply_text(logged, row, COLUMN_TEXT_COLUMNS),
+        .problem = reply_text(logged, row, COLUMN_PROBLEM),
+        .captured_at = reply_text(logged, row, COLUMN_CAPTURED_AT),
+        .txid = reply_text(logged, row, COLUMN_TXID),
+        .actor = reply_text(logged, row, COLUMN_ACTOR),
+        .age = PQgetisnull(logged, row, COLUMN_AGE) ? -1 : reply_bigint(logged, row, COLUMN_AGE),
+        .expansion = PQnfields(logged) > COLUMN_EXPANSION ? reply_text(logged, row, COLUMN_EXPANSION) : NULL,
+    };
+    if (PQgetisnull(logged, row, COLUMN_ID))
+      return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",
+                       (long long)change->id, change->day);
+    change->route = routes_find(routes, change->capture);
+    if (change->route == NULL)
+      return error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+                       (long long)change->id);
+  }
+  batch->count = count;
+  return true;
+}
+
+bool change_same_row(const struct change *a, const struct change *b) {
+  if (a->capture != b->capture)
+    return false;
+  if (a->key == NULL || b->key == NULL)
+    return a->key == b->key;
+  if (a->has_hash)
+    return a->hash == b->hash;
+  return strcmp(a->key, b->key) == 0;
+}

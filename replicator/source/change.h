@@ -1,0 +1,109 @@
+/*
+ * batch: the changes of one claim, in order of their ids, as the source's reply holds them.
+ */
+#ifndef ROWRELAY_SOURCE_CHANGE_H
+#define ROWRELAY_SOURCE_CHANGE_H
+
+#include <libpq-fe.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "source/route.h"
+
+/* Of rowrelay.change.op */
+enum operation {
+  OPERATION_INSERT = 'i',
+  OPERATION_UPDATE = 'u',
+  OPERATION_DELETE = 'd',
+  OPERATION_TRUNCATE = 't',
+  OPERATION_SNAPSHOT = 's',
+  OPERATION_REFRESH = 'r', /* of documents: the new row is a JSON array of their keys */
+  OPERATION_BARRIER = 'b'  /* of no row: all before it is delivered before all after it */
+};
+
+/* One captured change. All texts are borrowed from the batch; NULL where the source has null. */
+struct change {
+  int64_t id;
+  int lane;
+  const char *day;
+  int64_t bytes;
+  int capture;
+  enum operation operation;
+  const char *key;
+  bool has_hash;       /* texts of such keys may differ though the keys are equal: then the hash tells rows apart */
+  int64_t hash;        /* see identity.h */
+  const char *old_row; /* JSON objects */
+  const char *new_row;
+  const char *text_columns; /* JSON array of names */
+  const char *problem;
+  const char *captured_at; /* these three only if the claim asked for them */
+  const char *txid;
+  const char *actor;
+  int64_t age;           /* microseconds until it was read, see rowrelay.change_age(); -1: nobody asked */
+  const char *expansion; /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
+  const struct route *route;
+};
+
+/*
+ * Whether it is of a row that no key tells from others: the table has none, or had none when the change was captured,
+ * or had lost it.
+ */
+bool change_is_keyless(const struct change *change);
+
+/* Whether nobody can tell which row of its table it is of: what is refused of such rows holds up all of them. */
+bool change_is_of_any_row(const struct change *change);
+
+/* Columns of claim_rows.sql, claim_queued.sql, claim_barriers.sql and claim_chosen.sql */
+enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
+
+/* What the source says of the claim itself; see queue/sql/claim_token.sql. */
+struct claim_receipt {
+  int64_t token;
+  char claimed_at[40];
+  char process_id[40]; /* of the lease; "": there is none */
+  int deaths;          /* how often with the one change that the batch has, and no other */
+  int failures;        /* how often the process that leased one of the lanes has died since one was settled */
+  bool has_refusals;   /* the target has refused changes that are neither retried nor skipped */
+};
+
+/* Changes of a table that wait until the target can take them; see hold.h. */
+struct hold {
+  int capture;
+  int64_t released_to; /* those up to this id need not */
+};
+
+struct batch {
+  struct change *changes;
+  size_t count;
+  size_t capacity;
+  int *lanes; /* which it was claimed from, ascending */
+  size_t lane_count;
+  int64_t first_id; /* what is older in these lanes is settled */
+  int64_t read_at;  /* clock_microseconds() */
+  struct claim_receipt receipt;
+  struct hold *holds; /* as they were when the lanes had been locked */
+  size_t hold_count;
+  PGresult *rows;   /* what the changes' texts are in: as they were queued, */
+  PGresult *logged; /* and as they are in the log */
+};
+
+void batch_init(struct batch *batch);
+void batch_release(struct batch *batch);
+/* Forgets the changes, keeps the memory. */
+void batch_clear(struct batch *batch);
+
+/*
+ * Reads the replies to claim_rows.sql (or claim_chosen.sql) and claim_changes.sql, whose lines belong together; the
+ * batch then owns both. The routes are the caller's.
+ */
+MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
+                           struct error *error);
+
+/*
+ * Whether both are changes of the same row (of the same table, if it has no key). Where keys have hashes it may also be
+ * said of two rows, so that it is good for keeping changes in order, and not for leaving one out.
+ */
+bool change_same_row(const struct change *a, const struct change *b);
+
+#endif

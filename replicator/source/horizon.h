@@ -1,0 +1,46 @@
+/*
+ * horizon: the line in the sand, the largest change id for which it is certain that nobody can still commit it or a
+ * smaller one.
+ *
+ * Ids are given out while the writer's transaction runs, so a smaller id may appear after a larger one. Waiting until
+ * all transactions of that time have ended would do, but then one forgotten session would hold everything back. The
+ * transactions that matter are those that hold RowExclusiveLock on rowrelay.change: a trigger takes the lock before the
+ * number, and PostgreSQL keeps it to the transaction's end (prepared transactions included). So: take the last id,
+ * then the list of lock holders; when none of them is left, that id is the horizon.
+ *
+ * A claim may rely on a horizon that was known before its snapshot was taken.
+ */
+#ifndef ROWRELAY_SOURCE_HORIZON_H
+#define ROWRELAY_SOURCE_HORIZON_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "source/source.h"
+
+struct horizon {
+  _Atomic int64_t id; /* any thread may read it */
+  atomic_bool forgotten;
+  /* what follows belongs to the thread that moves it */
+  int64_t candidate;
+  char *writers; /* who may still commit the candidate or less; an array literal, NULL before the first look */
+};
+
+void horizon_init(struct horizon *horizon);
+void horizon_release(struct horizon *horizon);
+
+/*
+ * To be called by any thread that has lost the source: it may have crashed, and taken back ids that were given out but
+ * not committed. Nor does a prepared transaction keep its name in the list.
+ */
+void horizon_forget(struct horizon *horizon);
+
+/* Looks at who is writing, and moves the horizon if it can be. */
+MUST_CHECK bool horizon_look(struct horizon *horizon, struct source *source, struct error *error);
+
+/* Lists who is writing now, as a text that the caller frees; and tells whether all of such a list have ended since. */
+MUST_CHECK bool horizon_mark(struct source *source, char **writers, struct error *error);
+MUST_CHECK bool horizon_passed(struct source *source, const char *writers, bool *passed, struct error *error);
+
+#endif

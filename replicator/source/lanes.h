@@ -1,0 +1,31 @@
+/*
+ * lanes: the ordered streams of one target. They are numbered among the lanes of all targets (rowrelay.lane_number),
+ * and the first of each target is the one in which its barriers are.
+ */
+#ifndef ROWRELAY_SOURCE_LANES_H
+#define ROWRELAY_SOURCE_LANES_H
+
+#include <stdbool.h>
+
+struct lanes {
+  int first; /* the lane of barriers */
+  int count; /* with it */
+  int live;  /* how many follow it for changes as they come; the rest are late, see claim_lanes.sql */
+};
+
+/* Whether what is queued in it waits behind live changes. */
+static inline bool lane_is_late(struct lanes lanes, int lane) {
+  return lane > lanes.first + lanes.live;
+}
+
+/* The lane whose keys it has: of a late one the lane that it stands behind. */
+static inline int lane_of_keys(struct lanes lanes, int lane) {
+  return lane_is_late(lanes, lane) ? lane - lanes.live : lane;
+}
+
+/* Whether it is a lane of barriers, of whatever target. */
+static inline bool lane_is_of_barriers(int lane) {
+  return (lane & 4095) == 0;
+}
+
+#endif

@@ -1,0 +1,77 @@
+#include "source/route.h"
+
+#include <stdlib.h>
+
+#include "postgres/result.h"
+
+/* Columns of target_routes.sql */
+enum {
+  COLUMN_CAPTURE,
+  COLUMN_RELATION,
+  COLUMN_INTO_TABLE,
+  COLUMN_CREATE_TABLE,
+  COLUMN_KEY_COLUMNS,
+  COLUMN_KEYLESS,
+  COLUMN_KEY_IS_EXACT,
+  COLUMN_KEY_IS_LOST,
+  COLUMN_COLUMNS,
+  COLUMN_TYPES,
+  COLUMN_DOCUMENT,
+  COLUMN_SOURCE_COLUMNS,
+  COLUMN_READ_FROM
+};
+
+void routes_init(struct routes *routes) {
+  *routes = (struct routes){.count = 0};
+}
+
+void routes_release(struct routes *routes) {
+  PQclear(routes->reply);
+  free(routes->routes);
+  routes_init(routes);
+}
+
+static int by_capture(const void *a, const void *b) {
+  int left = ((const struct route *)a)->capture;
+  int right = ((const struct route *)b)->capture;
+  return (left > right) - (left < right);
+}
+
+bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
+  routes_release(routes);
+  routes->reply = reply;
+  size_t count = (size_t)PQntuples(reply);
+  if (count == 0)
+    return true;
+  routes->routes = calloc(count, sizeof *routes->routes);
+  if (routes->routes == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  for (int row = 0; row < (int)count; row++)
+    routes->routes[row] = (struct route){
+        .capture = reply_int(reply, row, COLUMN_CAPTURE),
+        .relation = PQgetvalue(reply, row, COLUMN_RELATION),
+        .into_table = PQgetvalue(reply, row, COLUMN_INTO_TABLE),
+        .create_table = reply_bool(reply, row, COLUMN_CREATE_TABLE),
+        .key_columns = PQgetvalue(reply, row, COLUMN_KEY_COLUMNS),
+        .keyless = reply_bool(reply, row, COLUMN_KEYLESS),
+        .key_is_exact = reply_bool(reply, row, COLUMN_KEY_IS_EXACT),
+        .key_is_lost = reply_bool(reply, row, COLUMN_KEY_IS_LOST),
+        .columns = reply_text(reply, row, COLUMN_COLUMNS),
+        .document = reply_bool(reply, row, COLUMN_DOCUMENT),
+        .source_columns = reply_text(reply, row, COLUMN_SOURCE_COLUMNS),
+        .read_from = PQgetvalue(reply, row, COLUMN_READ_FROM),
+        .types = reply_text(reply, row, COLUMN_TYPES),
+    };
+  routes->count = count;
+  qsort(routes->routes, count, sizeof *routes->routes, by_capture);
+  return true;
+}
+
+const struct route *routes_find(const struct routes *routes, int capture) {
+  const struct route wanted = {.capture = capture};
+  if (routes->count == 0)
+    return NULL;
+  if (routes->document)
+    return &routes->routes[0];
+  return bsearch(&wanted, routes->routes, routes->count, sizeof wanted, by_capture);
+}

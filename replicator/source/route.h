@@ -1,0 +1,46 @@
+/*
+ * route: a captured table on its way to one target: what it is called on both sides, and how its rows are told apart.
+ */
+#ifndef ROWRELAY_SOURCE_ROUTE_H
+#define ROWRELAY_SOURCE_ROUTE_H
+
+#include <libpq-fe.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+/* Texts are borrowed from the routes they are in. */
+struct route {
+  int capture;
+  const char *relation;    /* the table's full name at the source, quoted where it must be */
+  const char *read_from;   /* array of captured tables at the source: itself, or what a document is built from */
+  const char *into_table;  /* name at the target */
+  bool create_table;       /* make it, and columns that it lacks */
+  const char *key_columns; /* JSON array of names */
+  bool keyless;            /* rows are told apart by all they hold */
+  bool key_is_exact;       /* equal keys have equal texts */
+  bool document;           /* no table: a query builds its rows */
+  bool key_is_lost;        /* one of its columns was dropped */
+  const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
+  const char
+      *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
+  const char *types;   /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
+};
+
+struct routes {
+  struct route *routes; /* in order of capture */
+  size_t count;
+  PGresult *reply; /* what their texts are in */
+  bool document;   /* every change is of the one route there is: it makes documents stale */
+};
+
+void routes_init(struct routes *routes);
+void routes_release(struct routes *routes);
+
+/* Reads the reply to target_routes.sql, which the routes then own; what they held before is released. */
+MUST_CHECK bool routes_read(struct routes *routes, PGresult *reply, struct error *error);
+
+/* NULL when that capture does not go here. Valid until the routes are read anew or released. */
+const struct route *routes_find(const struct routes *routes, int capture);
+
+#endif

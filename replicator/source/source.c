@@ -1,0 +1,196 @@
+#include "source/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "postgres/result.h"
+#include "postgres/session.h"
+#include "queries.h"
+#include "schema_files.h"
+
+/* Milliseconds for what a process that stays asks first. */
+#define BEGIN_TIMEOUT 15000
+
+struct source {
+  struct pgconn *connection;
+};
+
+/* What is written wrong is told from what cannot be reached: trying again does not help. */
+static bool check_conninfo(const char *conninfo, struct error *error) {
+  bool is_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
+  if (is_name)
+    return true;
+  char *message = NULL;
+  PQconninfoOption *options = PQconninfoParse(conninfo, &message);
+  if (message != NULL)
+    message[strcspn(message, "\n")] = '\0';
+  bool ok = options != NULL;
+  if (!ok)
+    error_set(error, FAILURE_USAGE, "%s", message != NULL ? message : "out of memory");
+  PQconninfoFree(options);
+  PQfreemem(message);
+  return ok;
+}
+
+/*
+ * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither.
+ * All our statements go through an index, row by row, so other plans are ruled out. The source may be its own target,
+ * so what values' texts mean must not depend on its defaults. A claim's second statement must see what was committed
+ * since its first. A machine that has died is to let go of its lanes soon. What is written besides claims may be
+ * forgotten by a crash of the source, so those commits need not wait for the disk; settle.c sees to those that must.
+ */
+static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard_conforming_strings to on;"
+                                    "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+                                    "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
+                                    "set xmloption to content;"
+                                    "set synchronous_commit to off;"
+                                    "set default_transaction_isolation to 'read committed';"
+                                    "set default_transaction_read_only to off;"
+                                    "set jit to off; set plan_cache_mode to force_generic_plan;"
+                                    "set enable_seqscan to off; set enable_bitmapscan to off;"
+                                    "set enable_hashjoin to off; set enable_mergejoin to off;"
+                                    "set statement_timeout to 0; set lock_timeout to '30s';"
+                                    "select set_config(name, '0', false) from pg_settings"
+                                    " where name in ('transaction_timeout', 'idle_session_timeout');"
+                                    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
+                                    "set tcp_keepalives_count to 3; set tcp_user_timeout to '30s';";
+
+/* NULL on failure. */
+static struct source *open_with(const char *conninfo, const char *settings, int64_t timeout, struct error *error) {
+  if (conninfo == NULL)
+    conninfo = "";
+  if (!check_conninfo(conninfo, error))
+    return NULL;
+  struct source *opened = calloc(1, sizeof *opened);
+  if (opened == NULL) {
+    error_set(error, FAILURE_FATAL, "out of memory");
+    return NULL;
+  }
+  if (!pooler_open(&opened->connection, conninfo, "rowrelay", settings, timeout, error)) {
+    free(opened);
+    return NULL;
+  }
+  return opened;
+}
+
+bool source_open(struct source **source, const char *conninfo, struct error *error) {
+  *source = open_with(conninfo, QUERY_command_session.text, POOLER_OPEN_TIMEOUT, error);
+  return *source != NULL;
+}
+
+bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {
+  *source = open_with(conninfo, QUERY_command_session.text, timeout, error);
+  return *source != NULL;
+}
+
+void source_close(struct source *source) {
+  if (source == NULL)
+    return;
+  pgconn_close(source->connection);
+  free(source);
+}
+
+bool source_schema_version(struct source *source, int *version, struct error *error) {
+  PGresult *result = NULL;
+  if (!source_run(source, &QUERY_schema_is_installed, NO_VALUES, &result, error))
+    return false;
+  bool installed = reply_bool(result, 0, 0);
+  PQclear(result);
+  *version = 0;
+  if (!installed)
+    return true;
+  if (!source_run(source, &QUERY_schema_version, NO_VALUES, &result, error))
+    return false;
+  *version = reply_int(result, 0, 0);
+  PQclear(result);
+  return true;
+}
+
+bool source_check_schema(struct source *source, struct error *error) {
+  int version;
+  if (!source_schema_version(source, &version, error))
+    return false;
+  if (version == SCHEMA_NEWEST)
+    return true;
+  const char *where = pgconn_describe(source->connection);
+  if (version == SCHEMA_WITHOUT_CONTENTS) {
+    error_set(error, FAILURE_USAGE,
+              "schema rowrelay in database %s is there without its contents (a restore of the schema only?)", where);
+    return error_hint(error, "run: rowrelay uninstall, which takes off the triggers that came with it; then: rowrelay "
+                             "init");
+  }
+  if (version == 0)
+    error_set(error, FAILURE_USAGE, "schema rowrelay is not installed in database %s", where);
+  else
+    error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, and this program needs %d", where,
+              version, SCHEMA_NEWEST);
+  if (version < SCHEMA_NEWEST)
+    return error_hint(error, "run: rowrelay init");
+  return error_hint(error, "use a newer rowrelay");
+}
+
+enum { COLUMN_GOES_ON_AFTER, COLUMN_IS_ALARM };
+
+static bool skip_lost_ids(struct source *source, struct error *error) {
+  PGresult *result = NULL;
+  if (!source_run(source, &QUERY_skip_lost_ids, NO_VALUES, &result, error))
+    return false;
+  const char *after = PQgetvalue(result, 0, COLUMN_GOES_ON_AFTER);
+  if (PQgetisnull(result, 0, COLUMN_GOES_ON_AFTER))
+    ;
+  else if (reply_bool(result, 0, COLUMN_IS_ALARM))
+    log_message(LOG_LEVEL_WARNING,
+                "source: the server crashed, was restored, or took over from another, and may have lost changes that "
+                "targets have; change ids go on after %s",
+                after);
+  else
+    log_message(
+        LOG_LEVEL_INFO,
+        "source: the server was started anew, or its statistics were; change ids go on after %s, in case it has "
+        "forgotten some",
+        after);
+  PQclear(result);
+  return true;
+}
+
+bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
+  *source = NULL;
+  struct source *opened = open_with(conninfo, WORK_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+  if (opened == NULL)
+    return false;
+  pgconn_set_deadline(opened->connection, BEGIN_TIMEOUT);
+  if (!source_check_schema(opened, error) || !skip_lost_ids(opened, error)) {
+    source_close(opened);
+    return false;
+  }
+  pgconn_set_deadline(opened->connection, 0);
+  *source = opened;
+  return true;
+}
+
+/* What PostgreSQL refuses in the schema is a matter of its roles; what it refuses elsewhere is not. */
+static bool explain(struct error *error) {
+  static const char *const refusals[] = {"permission denied for schema rowrelay", "permission denied for function ",
+                                         "permission denied for view ", NULL};
+  if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
+    for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
+      if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
+        error_hint(error,
+                   "have this user granted a role that \"rowrelay init --roles\" makes: rowrelay_reader for the log, "
+                   "rowrelay_worker to run, or rowrelay_admin");
+  return false;
+}
+
+bool source_run(struct source *source, const struct query *query, struct values values, PGresult **result,
+                struct error *error) {
+  return pgconn_run(source->connection, query, values, result, error) || explain(error);
+}
+
+bool source_script(struct source *source, const char *text, struct error *error) {
+  return pgconn_script(source->connection, text, error) || explain(error);
+}
+
+struct pgconn *source_connection(struct source *source) {
+  return source->connection;
+}

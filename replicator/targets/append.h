@@ -1,0 +1,25 @@
+/*
+ * append: a PostgreSQL table that every change is added to, in order of arrival, for those who want all that happened.
+ * One table for each captured table, by default its name with _changes; it is made when it is missing.
+ */
+#ifndef ROWRELAY_TARGETS_APPEND_H
+#define ROWRELAY_TARGETS_APPEND_H
+
+#include "postgres/pgconn.h"
+#include "targets/target.h"
+
+struct append;
+
+MUST_CHECK bool append_new(struct append **append, struct error *error);
+/* NULL is allowed; of the connection, too, for one that has prepared nothing. */
+void append_free(struct append *append, struct pgconn *connection);
+/* Forgets what append_prepare() made. */
+void append_forget(struct append *append, struct pgconn *connection);
+
+/* As mirror_prepare() and mirror_add(). */
+MUST_CHECK bool append_prepare(struct append *append, struct pgconn *connection, bool in_transaction,
+                               const struct push *push, struct error *error);
+MUST_CHECK bool append_add(struct append *append, struct pgconn *connection, const char *source_id,
+                           const struct push *push, struct error *error);
+
+#endif

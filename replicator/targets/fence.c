@@ -1,0 +1,110 @@
+#include "targets/fence.h"
+
+#include <stdlib.h>
+
+#include "common/buffer.h"
+#include "postgres/number.h"
+#include "queries.h"
+
+/* Array literals of lanes and change ids. */
+#define ARRAY_LIMIT ((size_t)16 * 1024 * 1024)
+
+static const struct query BEGIN = {.name = NULL, .text = "begin"};
+
+bool fence_create(struct pgconn *connection, struct error *error) {
+  if (pgconn_script(connection, QUERY_fence_create.text, error))
+    return true;
+  if (error->kind == FAILURE_FATAL)
+    error_hint(error, "the target's user needs CREATE on its database once, for schema rowrelay_target");
+  return false;
+}
+
+void fence_init(struct fence *fence) {
+  *fence = (struct fence){.count = 0};
+}
+
+void fence_release(struct fence *fence) {
+  free(fence->applied);
+  fence_init(fence);
+}
+
+static int by_id(const void *a, const void *b) {
+  int64_t left = *(const int64_t *)a;
+  int64_t right = *(const int64_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* Adds the ids of an array literal such as {1,2}. */
+static bool add_applied(struct fence *fence, const char *literal, struct error *error) {
+  for (const char *c = literal + 1; *c >= '0' && *c <= '9';) {
+    if ((fence->count & (fence->count - 1)) == 0) {
+      int64_t *grown = realloc(fence->applied, (fence->count == 0 ? 1 : 2 * fence->count) * sizeof *grown);
+      if (grown == NULL)
+        return error_set(error, FAILURE_RETRY, "out of memory");
+      fence->applied = grown;
+    }
+    char *end;
+    fence->applied[fence->count++] = strtoll(c, &end, 10);
+    c = *end == ',' ? end + 1 : end;
+  }
+  return true;
+}
+
+bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
+                struct error *error) {
+  struct buffer lanes;
+  buffer_init(&lanes, ARRAY_LIMIT);
+  for (size_t i = 0; i < push->lane_count; i++)
+    buffer_add_format(&lanes, "%c%d", i == 0 ? '{' : ',', push->lanes[i]);
+  buffer_add_string(&lanes, "}");
+
+  PGresult *replies[2] = {NULL, NULL};
+  fence->count = 0;
+  bool ok = buffer_ok(&lanes, "the list of lanes", error);
+  if (ok) {
+    pgconn_pipeline_begin(connection);
+    pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+    pgconn_pipeline_add(connection, &QUERY_fence_pass, VALUES(source_id, lanes.data, number(push->token).text));
+    ok = pgconn_pipeline_run(connection, replies, 2, error);
+  }
+  if (ok && PQntuples(replies[1]) < (int)push->lane_count)
+    ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since (claim %lld)",
+                   (long long)push->token);
+  for (int row = 0; ok && row < PQntuples(replies[1]); row++)
+    ok = add_applied(fence, PQgetvalue(replies[1], row, 0), error);
+  if (ok && fence->count > 0)
+    qsort(fence->applied, fence->count, sizeof *fence->applied, by_id);
+  PQclear(replies[0]);
+  PQclear(replies[1]);
+  buffer_release(&lanes);
+  return ok;
+}
+
+bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
+                 struct error *error) {
+  return pgconn_run(connection, &QUERY_fence_pass, VALUES(source_id, lanes, token), NULL, error);
+}
+
+bool fence_has(const struct fence *fence, int64_t change_id) {
+  return fence->count > 0 && bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) != NULL;
+}
+
+void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {
+  struct buffer lanes;
+  struct buffer ids;
+  buffer_init(&lanes, ARRAY_LIMIT);
+  buffer_init(&ids, ARRAY_LIMIT);
+  for (size_t i = 0; i < push->count; i++) {
+    char separator = lanes.length == 0 ? '{' : ',';
+    buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
+    buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
+  }
+  if (lanes.length > 0) {
+    buffer_add_string(&lanes, "}");
+    buffer_add_string(&ids, "}");
+    pgconn_pipeline_add(connection, &QUERY_fence_note,
+                        VALUES(source_id, lanes.data, ids.data, number(push->first_id).text));
+  }
+  buffer_release(&lanes);
+  buffer_release(&ids);
+}

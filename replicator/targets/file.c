@@ -1,0 +1,290 @@
+/*
+ * JSON lines: `stdout:` for people and pipes, `file:PATH` for whatever reads files. One line for each change.
+ *
+ * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of
+ * a key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
+ * unfinished is cut off by the next one: its batch was not settled, so the change comes again. Somebody else may
+ * rename or remove the file at any time, as logrotate does: each push goes where the path leads.
+ *
+ * Nobody can take back what has been written to a pipe, so there a push has no deadline: it waits for the reader, until
+ * the process is told to leave at once. A reader that has gone away wants no more: then the process leaves by itself.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/buffer.h"
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "targets/change_json.h"
+#include "targets/target.h"
+
+#define LINES_LIMIT ((size_t)1024 * 1024 * 1024)
+/* Where an unfinished line is looked for at a time. Bytes. */
+#define TAIL 4096
+/* How often a wait for the reader looks whether the process is told to leave. Milliseconds. */
+#define INTERRUPT_INTERVAL 100
+/* How long at most until a lock is asked for again. Milliseconds. */
+#define LOCK_INTERVAL 16
+
+struct lines {
+  const struct settings *settings;
+  char *path; /* owned; NULL: standard output */
+  int fd;     /* of the file; -1: it is not open */
+  struct buffer text;
+};
+
+static bool lines_wants_details(const struct settings *settings) {
+  (void)settings;
+  return true;
+}
+
+static bool lines_keeps_state(const struct settings *settings) {
+  (void)settings;
+  return false;
+}
+
+/* NULL when there is no memory. */
+static struct lines *lines_new(const struct settings *settings, struct error *error) {
+  struct lines *lines = calloc(1, sizeof *lines);
+  if (lines == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    return NULL;
+  }
+  lines->settings = settings;
+  lines->fd = -1;
+  buffer_init(&lines->text, LINES_LIMIT);
+  return lines;
+}
+
+static bool stdout_open(void **handle, const struct settings *settings, const char *url, struct source *source,
+                        struct error *error) {
+  (void)url;
+  (void)source;
+  *handle = lines_new(settings, error);
+  return *handle != NULL;
+}
+
+static void close_file(struct lines *lines) {
+  if (lines->fd >= 0)
+    close(lines->fd);
+  lines->fd = -1;
+}
+
+static void lines_close(void *handle) {
+  struct lines *lines = handle;
+  if (lines == NULL)
+    return;
+  close_file(lines);
+  free(lines->path);
+  buffer_release(&lines->text);
+  free(lines);
+}
+
+static bool failed(const char *what, struct error *error) {
+  return error_set(error, FAILURE_RETRY, "cannot %s: %s", what, strerror(errno));
+}
+
+/* A file's name is on the disk when its directory is. Who may not read that one, or has none of a disk, goes without.
+ */
+static bool sync_directory(const char *path, struct error *error) {
+  char *copy = strdup(path); /* dirname() writes into it */
+  if (copy == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  int directory = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  free(copy);
+  if (directory < 0)
+    return errno == EACCES || failed("open the file's directory", error);
+  bool ok = fsync(directory) == 0 || errno == EINVAL || failed("write the file's directory to the disk", error);
+  close(directory);
+  return ok;
+}
+
+/* Whoever has made the file, its name may not be on the disk yet. */
+static bool open_file(struct lines *lines, struct error *error) {
+  lines->fd = open(lines->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (lines->fd < 0)
+    return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", lines->path, strerror(errno));
+  if (sync_directory(lines->path, error))
+    return true;
+  close_file(lines); /* or the next push would find it open, and nobody would write the directory */
+  return false;
+}
+
+static bool is_where_the_path_leads(const struct lines *lines) {
+  struct stat ours;
+  struct stat there;
+  return fstat(lines->fd, &ours) == 0 && stat(lines->path, &there) == 0 && ours.st_dev == there.st_dev &&
+         ours.st_ino == there.st_ino;
+}
+
+/* Another process has the file for as long as a push takes; one that stands still with it is not waited for. */
+static bool wait_for_lock(struct lines *lines, int64_t deadline, struct error *error) {
+  for (int pause = 1; flock(lines->fd, LOCK_EX | LOCK_NB) != 0; pause = pause < LOCK_INTERVAL ? 2 * pause : pause) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return failed("lock the file", error);
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (clock_now() >= deadline) {
+      error_set(error, FAILURE_RETRY, "another process has locked file %s for longer than push_timeout (%d s)",
+                lines->path, (int)(lines->settings->push_timeout / 1000));
+      return error_hint(error, "find out which: fuser -v %s", lines->path);
+    }
+    const struct timespec moment = {.tv_nsec = pause * 1000000L};
+    nanosleep(&moment, NULL);
+  }
+  return true;
+}
+
+/* Locks the file that is there now: the one that is open may have been renamed or removed, also while we waited. */
+static bool lock_file(struct lines *lines, struct error *error) {
+  int64_t deadline = clock_now() + lines->settings->push_timeout;
+  for (;;) {
+    if (lines->fd < 0 && !open_file(lines, error))
+      return false;
+    if (!wait_for_lock(lines, deadline, error))
+      return false;
+    if (is_where_the_path_leads(lines))
+      return true;
+    close_file(lines);
+  }
+}
+
+static bool file_open(void **handle, const struct settings *settings, const char *url, struct source *source,
+                      struct error *error) {
+  (void)source;
+  const char *path = url + strlen("file:");
+  if (strncmp(path, "//", 2) == 0)
+    path += 2;
+  struct lines *lines = lines_new(settings, error);
+  if (lines == NULL)
+    return false;
+  lines->path = strdup(path);
+  if (lines->path == NULL)
+    error_set(error, FAILURE_RETRY, "out of memory");
+  if (lines->path == NULL || !open_file(lines, error)) {
+    lines_close(lines);
+    return false;
+  }
+  *handle = lines;
+  return true;
+}
+
+/* Cuts what stands behind the last line's end. */
+static bool cut_unfinished_line(int fd, struct error *error) {
+  struct stat status;
+  if (fstat(fd, &status) != 0)
+    return failed("look at the file", error);
+  if (!S_ISREG(status.st_mode))
+    return true;
+  off_t end = status.st_size;
+  while (end > 0) {
+    char tail[TAIL];
+    size_t length = end < (off_t)sizeof tail ? (size_t)end : sizeof tail;
+    ssize_t got = pread(fd, tail, length, end - (off_t)length);
+    if (got != (ssize_t)length)
+      return failed("read the file", error);
+    const char *newline = memrchr(tail, '\n', length);
+    if (newline != NULL) {
+      end -= (off_t)length - (newline + 1 - tail);
+      break;
+    }
+    end -= (off_t)length;
+  }
+  if (end < status.st_size && ftruncate(fd, end) != 0)
+    return failed("cut an unfinished line", error);
+  return true;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length, struct error *error) {
+  while (length > 0) {
+    ssize_t written = write(fd, bytes, length);
+    if (written >= 0) {
+      bytes += written;
+      length -= (size_t)written;
+    } else if (errno != EINTR) {
+      return failed("write", error);
+    }
+  }
+  return true;
+}
+
+/* As much as a pipe takes without making us wait is written at a time. */
+static bool write_to_reader(int fd, const char *bytes, size_t length, struct error *error) {
+  while (length > 0) {
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    int ready = poll(&polled, 1, INTERRUPT_INTERVAL);
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (ready <= 0)
+      continue;
+    ssize_t written = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
+    if (written >= 0) {
+      bytes += written;
+      length -= (size_t)written;
+    } else if (errno == EPIPE) {
+      return error_set(error, FAILURE_STOP, "nobody reads standard output any more");
+    } else if (errno != EINTR && errno != EAGAIN) {
+      return failed("write", error);
+    }
+  }
+  return true;
+}
+
+/* All workers share standard output: what they write must not mix. */
+static bool write_to_stdout(const char *bytes, size_t length, struct error *error) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static bool reader_is_gone = false;
+  pthread_mutex_lock(&lock);
+  bool ok = write_to_reader(STDOUT_FILENO, bytes, length, error);
+  if (!ok && error->kind == FAILURE_STOP && !interrupted() && !reader_is_gone) {
+    reader_is_gone = true;
+    kill(getpid(), SIGTERM); /* the other workers are to leave, too */
+  }
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+static bool lines_push(void *handle, const struct push *push, struct error *error) {
+  struct lines *lines = handle;
+  buffer_clear(&lines->text);
+  for (size_t i = 0; i < push->count; i++) {
+    change_add_json(&lines->text, push->changes[i], lines->settings->source_id);
+    buffer_add(&lines->text, "\n", 1);
+  }
+  if (!buffer_ok(&lines->text, "a batch", error))
+    return false;
+  if (lines->path == NULL)
+    return write_to_stdout(lines->text.data, lines->text.length, error);
+  if (!lock_file(lines, error))
+    return false;
+  bool ok = cut_unfinished_line(lines->fd, error) &&
+            write_all(lines->fd, lines->text.data, lines->text.length, error) &&
+            (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("write to the disk", error));
+  flock(lines->fd, LOCK_UN);
+  return ok;
+}
+
+const struct target_kind TARGET_FILE = {.scheme = "file",
+                                        .wants_details = lines_wants_details,
+                                        .keeps_state = lines_keeps_state,
+                                        .open = file_open,
+                                        .push = lines_push,
+                                        .close = lines_close};
+
+const struct target_kind TARGET_STDOUT = {.scheme = "stdout",
+                                          .wants_details = lines_wants_details,
+                                          .keeps_state = lines_keeps_state,
+                                          .open = stdout_open,
+                                          .push = lines_push,
+                                          .close = lines_close};

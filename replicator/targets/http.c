@@ -1,0 +1,210 @@
+#include "targets/http.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "common/text.h"
+#include "common/url.h"
+
+#define SECRET_LIMIT ((size_t)64 * 1024)
+#define REQUEST_TIMEOUT 30 /* seconds */
+/* How much of an answer goes into a message. Bytes. */
+#define SHOWN_ANSWER 300
+
+const char *http_target_text(const struct http_target *target, const char *name) {
+  return json_string_value(json_object_get(target->options, name));
+}
+
+int64_t http_target_number(const struct http_target *target, const char *name, int64_t otherwise) {
+  const json_t *value = json_object_get(target->options, name);
+  if (json_is_integer(value))
+    return json_integer_value(value);
+  return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10) : otherwise;
+}
+
+bool http_target_flag(const struct http_target *target, const char *name) {
+  const json_t *value = json_object_get(target->options, name);
+  return json_is_true(value) || (json_is_string(value) && strcmp(json_string_value(value), "true") == 0);
+}
+
+static bool add_header(struct curl_slist **headers, const char *line, struct error *error) {
+  struct curl_slist *grown = curl_slist_append(*headers, line);
+  if (grown == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  *headers = grown;
+  return true;
+}
+
+/* Option headers: one "Name: value" a line, ${NAME} filled from the environment. */
+static bool add_headers(struct http_target *target, const char *lines, struct error *error) {
+  struct buffer filled;
+  buffer_init(&filled, SECRET_LIMIT);
+  bool ok = text_fill_in(lines, "option headers", &filled, error);
+  for (char *line = filled.data; ok && line != NULL && *line != '\0';) {
+    size_t length = strcspn(line, "\r\n");
+    char end = line[length];
+    line[length] = '\0';
+    if (length > 0 && strchr(line, ':') == NULL) {
+      error_set(error, FAILURE_FATAL, "option headers has a line without a colon");
+      ok = error_hint(error, "write one \"Name: value\" a line");
+    } else if (length > 0) {
+      ok = add_header(&target->headers, line, error);
+    }
+    line += length + (end != '\0');
+  }
+  buffer_release(&filled);
+  return ok;
+}
+
+static bool add_api_key(struct http_target *target, const char *api_key, struct error *error) {
+  struct buffer line;
+  buffer_init(&line, SECRET_LIMIT);
+  buffer_add_string(&line, "Authorization: ApiKey ");
+  bool ok = text_fill_in(api_key, "option api_key", &line, error) && add_header(&target->headers, line.data, error);
+  buffer_release(&line);
+  return ok;
+}
+
+static bool check_file(const char *name, const char *path, struct error *error) {
+  if (path == NULL || access(path, R_OK) == 0)
+    return true;
+  error_set(error, FAILURE_FATAL, "option %s: cannot read %s: %s", name, path, strerror(errno));
+  return error_hint(error, "the file must be where rowrelay run runs");
+}
+
+static bool check_files(const struct http_options *options, struct error *error) {
+  return check_file("ca_file", options->ca_file, error) && check_file("certificate", options->certificate, error) &&
+         check_file("private_key", options->private_key, error);
+}
+
+bool http_target_init(struct http_target *target, const struct settings *settings, int concurrency,
+                      struct error *error) {
+  *target = (struct http_target){.options = json_loads(settings->options, 0, NULL)};
+  if (target->options == NULL)
+    return error_set(error, FAILURE_RETRY, "the target's options cannot be read");
+  target->concurrency = (int)http_target_number(target, "concurrency", concurrency);
+  struct http_options options = {
+      .ca_file = http_target_text(target, "ca_file"),
+      .certificate = http_target_text(target, "certificate"),
+      .private_key = http_target_text(target, "private_key"),
+      .proxy = http_target_text(target, "proxy"),
+      .http2 = http_target_flag(target, "http2"),
+      .follow_redirects = http_target_flag(target, "follow_redirects"),
+      .never_twice = settings->at_most_once,
+      .timeout = 1000 * http_target_number(target, "timeout", REQUEST_TIMEOUT),
+      .connections = target->concurrency,
+  };
+  struct buffer proxy;
+  buffer_init(&proxy, SECRET_LIMIT);
+  const char *headers = http_target_text(target, "headers");
+  const char *api_key = http_target_text(target, "api_key");
+  bool ok = options.proxy == NULL || url_fill_in(options.proxy, "option proxy", &proxy, error);
+  if (options.proxy != NULL)
+    options.proxy = proxy.data;
+  ok = ok && check_files(&options, error) && (headers == NULL || add_headers(target, headers, error)) &&
+       (api_key == NULL || add_api_key(target, api_key, error)) && http_new(&target->http, &options, error);
+  buffer_release(&proxy);
+  if (!ok)
+    http_target_release(target);
+  return ok;
+}
+
+void http_target_release(struct http_target *target) {
+  json_decref(target->options);
+  http_free(target->http);
+  curl_slist_free_all(target->headers);
+  *target = (struct http_target){.options = NULL};
+}
+
+/* Whether the user has set a header of that name. */
+static bool is_set(const struct http_target *target, const char *line) {
+  size_t length = strcspn(line, ":");
+  for (const struct curl_slist *header = target->headers; header != NULL; header = header->next)
+    if (strncasecmp(header->data, line, length) == 0 && header->data[length] == ':')
+      return true;
+  return false;
+}
+
+struct curl_slist *http_target_headers(const struct http_target *target, const char *const *more, size_t count) {
+  struct curl_slist *headers = NULL;
+  for (size_t i = 0; i < count; i++)
+    if (!is_set(target, more[i]) && !add_header(&headers, more[i], NULL))
+      goto failed;
+  for (const struct curl_slist *header = target->headers; header != NULL; header = header->next)
+    if (!add_header(&headers, header->data, NULL))
+      goto failed;
+  return headers;
+
+failed:
+  curl_slist_free_all(headers);
+  return NULL;
+}
+
+void http_target_show(const char *said, size_t said_length, char *shown, size_t size) {
+  size_t length = 0;
+  for (size_t i = 0; i < said_length && length < size - 1;) {
+    size_t letter = letters_length(said + i, said_length - i);
+    if (letter > size - 1 - length)
+      break;
+    unsigned char byte = (unsigned char)said[i];
+    if (letter > 1)
+      memcpy(shown + length, said + i, letter);
+    else if (letter == 0)
+      shown[length] = '?';
+    else if (byte < ' ' || byte == 127)
+      shown[length] = ' ';
+    else
+      shown[length] = said[i];
+    letter = letter > 0 ? letter : 1;
+    length += letter;
+    i += letter;
+  }
+  shown[length] = '\0';
+}
+
+bool http_target_quote(const struct http_request *request, struct error *error) {
+  char shown[SHOWN_ANSWER];
+  http_target_show(request->answer.data, request->answer.length, shown, sizeof shown);
+  if (shown[0] != '\0')
+    error_detail(error, "%s", shown);
+  return false;
+}
+
+void http_target_answer(long status, char answer[static ANSWER_SIZE]) {
+  static const char *const NAMES[] = {" OK", " Created", " Accepted", " Non-Authoritative Information", " No Content"};
+  size_t index = (size_t)(status - 200);
+  bool has_name = status >= 200 && index < sizeof NAMES / sizeof NAMES[0];
+  snprintf(answer, ANSWER_SIZE, "%ld%s", status, has_name ? NAMES[index] : "");
+}
+
+bool http_target_failed(const struct http_request *request, struct error *error) {
+  long status = request->status;
+  if (status == 0) {
+    error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
+    if (request->untrusted)
+      error_hint(
+          error,
+          "the certificate must be for the host that the URL names, and of an authority that is trusted here or in the "
+          "file that option ca_file names");
+    return false;
+  }
+  enum failure kind = FAILURE_REFUSED;
+  if (status == 408 || status == 425 || status == 429 || status >= 500)
+    kind = FAILURE_RETRY;
+  else if (status == 410)
+    kind = FAILURE_GONE;
+  else if (status < 400)
+    kind = FAILURE_FATAL;
+  error_set(error, kind, "the answer was %ld", status);
+  snprintf(error->sqlstate, sizeof error->sqlstate, "%u", (unsigned)status % 1000U);
+  http_target_quote(request, error);
+  if (status >= 300 && status < 400)
+    error_hint(error, "set the URL to where it leads, or option follow_redirects=true");
+  if (request->retry_after > 0)
+    error->retry_after = request->retry_after < 86400000 ? (int)request->retry_after : 86400000;
+  return false;
+}

@@ -1,0 +1,514 @@
+#include "targets/mirror.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/json.h"
+#include "common/shell.h"
+#include "postgres/result.h"
+#include "queries.h"
+#include "targets/ddl.h"
+#include "targets/row_order.h"
+
+/* Rows travel in pieces of this size, so that neither side holds much at once; a larger row travels alone. Bytes. */
+#define PIECE ((size_t)1024 * 1024)
+#define ROWS_LIMIT ((size_t)1024 * 1024 * 1024)
+#define NAMES_LIMIT ((size_t)1024 * 1024)
+
+enum statement { INSERT, UPSERT, DELETE_BY_KEY, DELETE_ROWS, TRUNCATE, STATEMENT_COUNT };
+
+/* Columns of mirror_statements.sql; the statements follow in the order of the enum. */
+enum {
+  COLUMN_EXISTS,
+  COLUMN_MISSING,
+  COLUMN_MISSING_AT_SOURCE,
+  COLUMN_FIXED,
+  COLUMN_KEY_IS_KNOWN,
+  COLUMN_KEY_IS_UNIQUE,
+  COLUMN_STATEMENTS
+};
+
+/* The statements for rows of one table that have the same columns. */
+struct shape {
+  int capture;
+  char *names;        /* JSON array */
+  char *text_columns; /* NULL: none */
+  bool deletes;       /* they are for rows that were deleted */
+  struct query statements[STATEMENT_COUNT];
+};
+
+struct mirror {
+  struct shape **shapes; /* statements are referred to by address */
+  size_t count;
+  struct buffer names;     /* room for the names of one row */
+  struct shape **prepared; /* for each change of the push that was prepared */
+  size_t prepared_capacity;
+  char *delete_where; /* statement for the truncated partition in the push, NULL when there is none */
+};
+
+bool mirror_new(struct mirror **mirror, struct error *error) {
+  *mirror = calloc(1, sizeof **mirror);
+  if (*mirror == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  buffer_init(&(*mirror)->names, NAMES_LIMIT);
+  return true;
+}
+
+static void shape_free(struct shape *shape, struct pgconn *connection) {
+  if (shape == NULL)
+    return;
+  for (int i = 0; i < STATEMENT_COUNT; i++) {
+    if (shape->statements[i].name != NULL)
+      pgconn_forget(connection, shape->statements[i].name);
+    free((char *)shape->statements[i].name);
+    free((char *)shape->statements[i].text);
+  }
+  free(shape->names);
+  free(shape->text_columns);
+  free(shape);
+}
+
+void mirror_forget(struct mirror *mirror, struct pgconn *connection) {
+  for (size_t i = 0; i < mirror->count; i++)
+    shape_free(mirror->shapes[i], connection);
+  mirror->count = 0;
+}
+
+void mirror_free(struct mirror *mirror, struct pgconn *connection) {
+  if (mirror == NULL)
+    return;
+  mirror_forget(mirror, connection);
+  free(mirror->shapes);
+  free(mirror->delete_where);
+  free(mirror->prepared);
+  buffer_release(&mirror->names);
+  free(mirror);
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------------- */
+
+static bool same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool hint_create(const struct route *route, const struct push *push, struct error *error) {
+  struct shell_word table;
+  struct shell_word target;
+  if (route->create_table || route->document)
+    return error_hint(error, "make it there");
+  return error_hint(error, "make it there, or run: rowrelay route --create %s %s", shell_quote(&table, route->relation),
+                    shell_quote(&target, push->target));
+}
+
+/* A table that is gone at the source, or a column, cannot be made here any more. */
+static bool complain_of_missing_table(const struct route *route, const struct push *push, struct error *error) {
+  if (route->source_columns != NULL || route->document) {
+    error_set(error, FAILURE_TABLE, "table %s does not exist in the target", route->into_table);
+    return hint_create(route, push, error);
+  }
+  error_set(error, FAILURE_TABLE, "table %s does not exist in the target, and cannot be made: %s is gone at the source",
+            route->into_table, route->relation);
+  struct shell_word table;
+  struct shell_word target;
+  return error_hint(error, "create it there, or give its changes up: rowrelay skip --all --table %s --target %s",
+                    shell_quote(&table, route->relation), shell_quote(&target, push->target));
+}
+
+static bool complain_of_missing_column(const struct route *route, const PGresult *reply, const struct push *push,
+                                       struct error *error) {
+  const char *missing = PQgetvalue(reply, 0, COLUMN_MISSING);
+  if (!reply_bool(reply, 0, COLUMN_MISSING_AT_SOURCE))
+    return error_set(error, FAILURE_REFUSED,
+                     "table %s in the target has no column %s, which %s had when the change was captured, and has no "
+                     "more",
+                     route->into_table, missing, route->relation);
+  error_set(error, FAILURE_TABLE, "table %s in the target has no column %s, which %s has", route->into_table, missing,
+            route->relation);
+  return hint_create(route, push, error);
+}
+
+static bool complain(const struct route *route, const PGresult *reply, const struct push *push, struct error *error) {
+  const char *table = route->into_table;
+  if (!reply_bool(reply, 0, COLUMN_EXISTS))
+    return complain_of_missing_table(route, push, error);
+  if (!PQgetisnull(reply, 0, COLUMN_MISSING))
+    return complain_of_missing_column(route, reply, push, error);
+  if (!PQgetisnull(reply, 0, COLUMN_FIXED)) {
+    error_set(error, FAILURE_TABLE,
+              "column %s of table %s in the target is generated always as identity: it cannot be updated",
+              PQgetvalue(reply, 0, COLUMN_FIXED), table);
+    return error_hint(error, "run there: alter table %s alter %s set generated by default", table,
+                      PQgetvalue(reply, 0, COLUMN_FIXED));
+  }
+  if (!reply_bool(reply, 0, COLUMN_KEY_IS_KNOWN))
+    return error_set(error, FAILURE_REFUSED, "it was captured when the key of %s was not yet %s", route->relation,
+                     route->key_columns);
+  error_set(error, FAILURE_TABLE, "table %s in the target has no unique index on the key %s of %s", table,
+            route->key_columns, route->relation);
+  return error_hint(error, "create one there: rows are found by it");
+}
+
+static bool is_usable(const struct route *route, const PGresult *reply) {
+  return reply_bool(reply, 0, COLUMN_EXISTS) && PQgetisnull(reply, 0, COLUMN_MISSING) &&
+         reply_bool(reply, 0, COLUMN_KEY_IS_KNOWN) &&
+         (route->keyless || (reply_bool(reply, 0, COLUMN_KEY_IS_UNIQUE) && PQgetisnull(reply, 0, COLUMN_FIXED)));
+}
+
+static bool read_statements(struct shape *shape, struct pgconn *connection, const PGresult *reply) {
+  for (int i = 0; i < STATEMENT_COUNT; i++) {
+    char name[STATEMENT_NAME_SIZE];
+    pgconn_make_name(connection, name);
+    shape->statements[i].name = strdup(name);
+    shape->statements[i].text = strdup(PQgetvalue(reply, 0, COLUMN_STATEMENTS + i));
+    if (shape->statements[i].name == NULL || shape->statements[i].text == NULL)
+      return false;
+  }
+  return true;
+}
+
+/* The image that decides the shape; NULL: none is needed. */
+static const char *shaping_image(const struct change *change) {
+  switch (change->operation) {
+  case OPERATION_TRUNCATE:
+    return NULL;
+  case OPERATION_DELETE:
+    return change->old_row;
+  default:
+    return change->new_row;
+  }
+}
+
+/* Writes the names of the columns that the statement for a change is made for. */
+static bool write_names(struct mirror *mirror, const struct change *change) {
+  const char *image = shaping_image(change);
+  buffer_clear(&mirror->names);
+  if (image == NULL)
+    buffer_add_string(&mirror->names, change->route->key_columns);
+  else if (!json_names(image, &mirror->names))
+    return false;
+  return !mirror->names.overflow;
+}
+
+/* For a change whose names are in mirror->names. */
+static struct shape *find_shape(const struct mirror *mirror, const struct change *change) {
+  for (size_t i = 0; i < mirror->count; i++) {
+    struct shape *shape = mirror->shapes[i];
+    if (shape->capture == change->capture && shape->deletes == (change->operation == OPERATION_DELETE) &&
+        strcmp(shape->names, mirror->names.data) == 0 && same_text(shape->text_columns, change->text_columns))
+      return shape;
+  }
+  return NULL;
+}
+
+static size_t count_names(const char *names) {
+  size_t count = 0;
+  for (const char *c = names; *c != '\0'; c++) {
+    if (*c != '"')
+      continue;
+    count++;
+    for (c++; *c != '"' && *c != '\0'; c++)
+      if (*c == '\\' && c[1] != '\0')
+        c++;
+  }
+  return count;
+}
+
+/*
+ * A delete that has its key and no more says itself what the key's columns were called when it was captured; they may
+ * have been renamed since.
+ */
+static const char *key_of(const struct change *change, const char *names) {
+  const struct route *route = change->route;
+  bool key_only =
+      change->operation == OPERATION_DELETE && !route->keyless && count_names(names) == count_names(route->key_columns);
+  return key_only ? names : route->key_columns;
+}
+
+static bool complain_of_lost_key(const struct route *route, struct error *error) {
+  struct shell_word table;
+  error_set(error, FAILURE_TABLE, "a key column of %s was dropped", route->relation);
+  return error_hint(error, "run: rowrelay capture %s", shell_quote(&table, route->relation));
+}
+
+/* For a change whose names are in mirror->names. */
+static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_transaction,
+                      const struct change *change, const struct push *push, struct error *error) {
+  const struct route *route = change->route;
+  const char *names = mirror->names.data;
+  bool routes_are_new = push->routes_are_new;
+  /* What the source has no more is known only if it was asked for after the change was captured. */
+  struct values values = VALUES(route->into_table, names, key_of(change, names), change->text_columns,
+                                routes_are_new ? route->source_columns : NULL);
+  PGresult *reply = NULL;
+  struct shape *shape = NULL;
+  bool ok = false;
+  if (route->key_is_lost)
+    return complain_of_lost_key(route, error);
+  if (!pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
+    goto done;
+  /* Captured after the key was lost, which was after the routes were read. */
+  if (!route->keyless && change->key == NULL && !reply_bool(reply, 0, COLUMN_KEY_IS_KNOWN) && !routes_are_new) {
+    complain_of_lost_key(route, error);
+    goto done;
+  }
+  if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
+    PQclear(reply);
+    reply = NULL;
+    if (!ddl_run(connection, in_transaction, &QUERY_mirror_create,
+                 VALUES(route->into_table, route->columns, route->key_columns, route->types), error) ||
+        !pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
+      goto done;
+  }
+  if (!is_usable(route, reply)) {
+    complain(route, reply, push, error);
+    goto done;
+  }
+  struct shape **grown = realloc(mirror->shapes, (mirror->count + 1) * sizeof *grown);
+  if (grown != NULL)
+    mirror->shapes = grown;
+  shape = grown != NULL ? calloc(1, sizeof *shape) : NULL;
+  if (shape == NULL || !read_statements(shape, connection, reply) || (shape->names = strdup(names)) == NULL ||
+      (change->text_columns != NULL && (shape->text_columns = strdup(change->text_columns)) == NULL)) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  shape->capture = route->capture;
+  shape->deletes = change->operation == OPERATION_DELETE;
+  mirror->shapes[mirror->count++] = shape;
+  shape = NULL;
+  ok = true;
+
+done:
+  shape_free(shape, connection);
+  PQclear(reply);
+  return ok;
+}
+
+/* A truncated partition comes with the condition that its rows fulfil. It is a barrier, so there is one in a push. */
+static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connection, const struct change *change,
+                                 struct error *error) {
+  PGresult *reply = NULL;
+  if (!pgconn_run(connection, &QUERY_mirror_delete_where, VALUES(change->route->into_table, change->new_row), &reply,
+                  error))
+    return false;
+  free(mirror->delete_where);
+  mirror->delete_where = strdup(PQgetvalue(reply, 0, 0));
+  PQclear(reply);
+  return mirror->delete_where != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct push *push,
+                    struct error *error) {
+  if (push->count > mirror->prepared_capacity) {
+    struct shape **grown = realloc(mirror->prepared, push->count * sizeof *grown);
+    if (grown == NULL)
+      return error_set(error, FAILURE_RETRY, "out of memory");
+    mirror->prepared = grown;
+    mirror->prepared_capacity = push->count;
+  }
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    if ((change->operation != OPERATION_TRUNCATE && shaping_image(change) == NULL) || !write_names(mirror, change))
+      return error_set(error, FAILURE_REFUSED, "change %lld has no row image", (long long)change->id);
+    if (change_is_keyless(change) && change->operation == OPERATION_UPDATE && change->old_row == NULL)
+      return error_set(error, FAILURE_REFUSED, "it was captured %s, and does not say what the row was before",
+                       change->key == NULL ? "without a key" : "when the table had a key");
+    mirror->prepared[i] = find_shape(mirror, change);
+    if (mirror->prepared[i] == NULL) {
+      if (!add_shape(mirror, connection, in_transaction, change, push, error))
+        return error->kind == FAILURE_TABLE || error->kind == FAILURE_FATAL ? push_hold(push, change->capture, error)
+                                                                            : false;
+      mirror->prepared[i] = mirror->shapes[mirror->count - 1];
+    }
+    if (change->operation == OPERATION_TRUNCATE && change->new_row != NULL &&
+        !prepare_delete_where(mirror, connection, change, error))
+      return false;
+  }
+  return true;
+}
+
+/* ---- pushing --------------------------------------------------------------------------------------------------- */
+
+/* Rows on their way to one statement. */
+struct piece {
+  struct pgconn *connection;
+  const struct query *statement;
+  struct buffer rows;
+};
+
+static void piece_send(struct piece *piece) {
+  if (piece->rows.length == 0)
+    return;
+  buffer_add(&piece->rows, "]", 1);
+  pgconn_pipeline_add(piece->connection, piece->statement, VALUES(piece->rows.data));
+  buffer_clear(&piece->rows);
+}
+
+static void piece_add(struct piece *piece, const struct query *statement, const char *row) {
+  size_t length = strlen(row);
+  if (piece->statement != statement || piece->rows.length + length > PIECE)
+    piece_send(piece);
+  piece->statement = statement;
+  buffer_add(&piece->rows, piece->rows.length == 0 ? "[" : ",", 1);
+  buffer_add(&piece->rows, row, length);
+}
+
+static void add_change(struct mirror *mirror, struct piece *piece, const struct push *push, size_t index) {
+  const struct change *change = push->changes[index];
+  struct shape *shape = mirror->prepared[index];
+  if (change->operation == OPERATION_DELETE)
+    piece_add(piece, &shape->statements[DELETE_BY_KEY], change->old_row);
+  else
+    piece_add(piece, &shape->statements[UPSERT], change->new_row);
+}
+
+/*
+ * Whether an earlier delivery has brought it, and was not settled. `fence` may be NULL. One change makes many documents
+ * stale, which come in several pushes; and what they are is read anew each time, so none is older than what is there.
+ */
+static bool is_applied(const struct fence *fence, const struct change *change) {
+  return fence != NULL && !change->route->document && fence_has(fence, change->id);
+}
+
+/*
+ * Rows without a key are told apart by all they hold, so what counts is how many there are of each. With the new ones
+ * in first, every old one is there to be taken out, in whatever order they came.
+ */
+static void add_keyless(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
+                        const struct fence *fence) {
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    if (change->capture == capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
+        !is_applied(fence, change))
+      piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
+  }
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    if (change->capture == capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
+        !is_applied(fence, change))
+      piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
+  }
+}
+
+/* Of each row only the last change counts: first all that go, then all that are there. */
+static bool add_latest(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
+                       const struct fence *fence, struct error *error) {
+  bool ok = false;
+  size_t count = 0;
+  const struct change **changes = calloc(push->count, sizeof *changes);
+  size_t *indexes = calloc(push->count, sizeof *indexes); /* of those in the push */
+  bool *is_last = calloc(push->count, sizeof *is_last);
+  if (changes == NULL || indexes == NULL || is_last == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  for (size_t i = 0; i < push->count; i++)
+    if (push->changes[i]->capture == capture && !is_applied(fence, push->changes[i])) {
+      indexes[count] = i;
+      changes[count++] = push->changes[i];
+    }
+  if (!latest_mark(changes, count, is_last, error))
+    goto done;
+  for (size_t i = 0; i < count; i++)
+    if (!is_last[i])
+      verdict_answer(&push->verdicts[indexes[i]], "a later change stands for it");
+  for (size_t i = 0; i < count; i++)
+    if (is_last[i] && changes[i]->operation == OPERATION_DELETE)
+      add_change(mirror, piece, push, indexes[i]);
+  for (size_t i = 0; i < count; i++)
+    if (is_last[i] && changes[i]->operation != OPERATION_DELETE)
+      add_change(mirror, piece, push, indexes[i]);
+  ok = true;
+
+done:
+  free(changes);
+  free(indexes);
+  free(is_last);
+  return ok;
+}
+
+/*
+ * Whether a row's last change may stand for all. Not where columns have come or gone in between, because the last one
+ * does not say what an earlier one set; nor where some rows' keys are not known, because the table had none when they
+ * were captured, or had lost it.
+ */
+static bool may_collapse(const struct mirror *mirror, const struct push *push, int capture) {
+  const struct shape *first = NULL;
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    const struct shape *shape = mirror->prepared[i];
+    if (change->capture != capture)
+      continue;
+    if (change_is_keyless(change))
+      return false;
+    if (change->operation == OPERATION_DELETE)
+      continue;
+    if (first == NULL)
+      first = shape;
+    if (shape != first && strcmp(shape->names, first->names) != 0)
+      return false;
+  }
+  return true;
+}
+
+/* One statement for each change, in their order. */
+static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
+                           const struct fence *fence) {
+  for (size_t i = 0; i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    const struct shape *shape = mirror->prepared[i];
+    if (change->capture != capture || is_applied(fence, change))
+      continue;
+    if (!change_is_keyless(change)) {
+      add_change(mirror, piece, push, i);
+    } else {
+      if (change->old_row != NULL)
+        piece_add(piece, &shape->statements[DELETE_ROWS], change->old_row);
+      if (change->new_row != NULL)
+        piece_add(piece, &shape->statements[INSERT], change->new_row);
+    }
+    piece_send(piece);
+  }
+}
+
+static void add_truncate(struct mirror *mirror, struct pgconn *connection, const struct push *push, size_t index) {
+  struct query delete_where = {.name = NULL, .text = mirror->delete_where};
+  bool whole = push->changes[index]->new_row == NULL;
+  pgconn_pipeline_add(connection, whole ? &mirror->prepared[index]->statements[TRUNCATE] : &delete_where, NO_VALUES);
+}
+
+static bool is_first_of_capture(const struct push *push, size_t index) {
+  for (size_t i = index; i > 0; i--)
+    if (push->changes[i - 1]->capture == push->changes[index]->capture)
+      return false;
+  return true;
+}
+
+bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push, const struct fence *fence,
+                struct error *error) {
+  struct piece piece = {.connection = connection};
+  buffer_init(&piece.rows, ROWS_LIMIT);
+  bool ok = true;
+  for (size_t i = 0; ok && i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    if (change->operation == OPERATION_TRUNCATE) {
+      if (!is_applied(fence, change))
+        add_truncate(mirror, connection, push, i);
+      continue;
+    }
+    if (!is_first_of_capture(push, i))
+      continue;
+    if (change->route->keyless)
+      add_keyless(mirror, &piece, push, change->capture, fence);
+    else if (change->route->key_is_exact && may_collapse(mirror, push, change->capture))
+      ok = add_latest(mirror, &piece, push, change->capture, fence, error);
+    else /* texts of such a key may differ though the keys are equal */
+      add_one_by_one(mirror, &piece, push, change->capture, fence);
+    piece_send(&piece);
+  }
+  ok = ok && buffer_ok(&piece.rows, "a row", error);
+  buffer_release(&piece.rows);
+  return ok;
+}

@@ -1,0 +1,33 @@
+/*
+ * mirror: a PostgreSQL table that is kept like its source: rows are upserted and deleted by key, many in one statement.
+ *
+ * The statements are made for the columns that a row image has, its shape, and kept. So columns that were not captured
+ * are left alone, and a column that the target lacks is noticed with the first row that has it, rather than lost.
+ */
+#ifndef ROWRELAY_TARGETS_MIRROR_H
+#define ROWRELAY_TARGETS_MIRROR_H
+
+#include "postgres/pgconn.h"
+#include "targets/fence.h"
+#include "targets/target.h"
+
+struct mirror;
+
+MUST_CHECK bool mirror_new(struct mirror **mirror, struct error *error);
+/* NULL is allowed; of the connection, too, for a mirror that has prepared nothing. */
+void mirror_free(struct mirror *mirror, struct pgconn *connection);
+/* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */
+void mirror_forget(struct mirror *mirror, struct pgconn *connection);
+
+/*
+ * Makes what the push needs: statements, and tables and columns where a route asks for that. `in_transaction` tells
+ * whether one is open already; else making tables takes one of its own.
+ */
+MUST_CHECK bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction,
+                               const struct push *push, struct error *error);
+
+/* Adds the push's statements to the open pipeline. `fence` may be NULL. */
+MUST_CHECK bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push,
+                           const struct fence *fence, struct error *error);
+
+#endif

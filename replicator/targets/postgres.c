@@ -1,0 +1,225 @@
+/*
+ * A PostgreSQL database as target. `postgresql://…` is another one: each push is a transaction there, behind the fence.
+ * `postgresql:` alone is the source itself: the push is a part of the claim's own transaction, so that changes leave
+ * the queue and arrive in one commit, and no fence is needed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "postgres/sqlstate.h"
+#include "targets/append.h"
+#include "targets/fence.h"
+#include "targets/itself.h"
+#include "targets/mirror.h"
+#include "targets/pg_session.h"
+#include "targets/target.h"
+
+static const struct query COMMIT = {.name = NULL, .text = "commit"};
+
+/*
+ * Around a push into the source itself. What its tables, types and operators are called is a matter of the user's
+ * search_path; and of the plans that are ruled out for the queue's sake, one is wanted here.
+ */
+static const char BEGIN_PUSH[] = "savepoint rowrelay_push;"
+                                 "set local search_path to default; set local enable_hashjoin to on";
+static const char END_PUSH[] = "release savepoint rowrelay_push;"
+                               "set local search_path to pg_catalog; set local enable_hashjoin to off";
+static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
+
+struct postgres {
+  const struct settings *settings;
+  struct pgconn *connection;
+  bool is_source; /* the connection is the source's, and so is the transaction */
+  struct fence fence;
+  struct itself itself;
+  struct mirror *mirror; /* one of these two */
+  struct append *append;
+};
+
+static bool postgres_wants_details(const struct settings *settings) {
+  return settings->append;
+}
+
+static bool postgres_keeps_state(const struct settings *settings) {
+  return !settings->append;
+}
+
+static void postgres_close(void *handle) {
+  struct postgres *postgres = handle;
+  if (postgres == NULL)
+    return;
+  mirror_free(postgres->mirror, postgres->connection);
+  append_free(postgres->append, postgres->connection);
+  fence_release(&postgres->fence);
+  itself_release(&postgres->itself);
+  if (!postgres->is_source)
+    pgconn_close(postgres->connection);
+  free(postgres);
+}
+
+/* `postgresql:` and `postgres:` with nothing behind them */
+static bool is_source_itself(const char *url) {
+  return url[strcspn(url, ":") + 1] == '\0';
+}
+
+static bool postgres_open(void **handle, const struct settings *settings, const char *url, struct source *source,
+                          struct error *error) {
+  struct postgres *postgres = calloc(1, sizeof *postgres);
+  if (postgres == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  postgres->settings = settings;
+  postgres->is_source = is_source_itself(url);
+  fence_init(&postgres->fence);
+  itself_init(&postgres->itself);
+  bool ok = itself_read(&postgres->itself, source, error) &&
+            (settings->append ? append_new(&postgres->append, error) : mirror_new(&postgres->mirror, error));
+  if (ok && postgres->is_source) {
+    postgres->connection = source_connection(source);
+  } else if (ok) {
+    ok = session_open(&postgres->connection, settings, url, error);
+  }
+  if (!ok) {
+    postgres_close(postgres);
+    return false;
+  }
+  *handle = postgres;
+  return true;
+}
+
+static bool prepare(struct postgres *postgres, const struct push *push, struct error *error) {
+  if (!itself_check(&postgres->itself, postgres->connection, push, error))
+    return false;
+  if (postgres->append != NULL)
+    return append_prepare(postgres->append, postgres->connection, postgres->is_source, push, error);
+  return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
+}
+
+/* Sends the push's statements, and `last` after them, unless it is NULL. */
+static bool write_changes(struct postgres *postgres, const struct push *push, const struct query *last,
+                          struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  struct error failed;
+  const char *source_id = postgres->settings->source_id;
+  pgconn_pipeline_begin(connection);
+  bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
+                                        : mirror_add(postgres->mirror, connection, push,
+                                                     postgres->is_source ? NULL : &postgres->fence, &failed);
+  if (!postgres->is_source && postgres->mirror != NULL)
+    fence_note(connection, source_id, push);
+  /* A pipeline that was begun must be run; the caller rolls back what it has done. */
+  if (added && last != NULL)
+    pgconn_pipeline_add(connection, last, NO_VALUES);
+  bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
+  if (!added && error != NULL)
+    *error = failed;
+  return ran && added;
+}
+
+static void forget(struct postgres *postgres) {
+  itself_forget(&postgres->itself);
+  if (postgres->append != NULL)
+    append_forget(postgres->append, postgres->connection);
+  else
+    mirror_forget(postgres->mirror, postgres->connection);
+}
+
+/* The same for changes that were prepared. What the server says against a statement is of a table, whichever it is. */
+static bool write_prepared(struct postgres *postgres, const struct push *push, const struct query *last,
+                           struct error *error) {
+  if (write_changes(postgres, push, last, error))
+    return true;
+  if (sqlstate_is_of_a_table(error->sqlstate))
+    error->kind = FAILURE_TABLE;
+  /*
+   * A mirror that refuses to be emptied must not take what came after: executed later, the truncate would remove that
+   * as well. Rows of other tables that still refer to its own may go in a moment.
+   */
+  const struct change *first = push->changes[0];
+  if (error->kind == FAILURE_REFUSED && first->operation == OPERATION_TRUNCATE && postgres->mirror != NULL &&
+      !postgres->settings->document)
+    return push_hold(push, first->capture, error);
+  return false;
+}
+
+/* What has begun there must not stand in the way of what comes next. */
+static bool is_late(struct postgres *postgres, int64_t began, const struct error *error) {
+  bool by_server = strcmp(error->sqlstate, "57014") == 0;
+  bool by_us = error->kind == FAILURE_RETRY && clock_now() - began >= postgres->settings->push_timeout;
+  if (by_us)
+    pgconn_cancel(postgres->connection);
+  return by_server || by_us;
+}
+
+static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
+  int64_t began = clock_now();
+  pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
+  bool ok = prepare(postgres, push, error) &&
+            fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error) &&
+            write_prepared(postgres, push, &COMMIT, error);
+  if (!ok && is_late(postgres, began, error))
+    error->kind = FAILURE_LATE;
+  if (!ok)
+    pgconn_rollback(postgres->connection);
+  for (size_t i = 0; ok && i < push->count && postgres->mirror != NULL; i++)
+    if (fence_has(&postgres->fence, push->changes[i]->id))
+      verdict_answer(&push->verdicts[i], "it was there already");
+  return ok;
+}
+
+static bool push_to_source(struct postgres *postgres, const struct push *push, struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  pgconn_set_deadline(connection, postgres->settings->push_timeout);
+  bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
+            session_set_origin(connection, postgres->settings, true, error) && prepare(postgres, push, error) &&
+            write_prepared(postgres, push, NULL, error) && pgconn_script(connection, END_PUSH, error);
+  if (ok)
+    return true;
+  struct error ignored;
+  if (!pgconn_script(connection, UNDO_PUSH, &ignored))
+    error->kind = FAILURE_RETRY;
+  /* A table that was made for them is gone, too. */
+  forget(postgres);
+  return false;
+}
+
+/* PostgreSQL says nothing of a single row; what was done with it is known all the same. */
+static const char *what_was_done(const struct postgres *postgres, const struct change *change) {
+  if (postgres->append != NULL)
+    return "appended";
+  switch (change->operation) {
+  case OPERATION_DELETE:
+    return "deleted";
+  case OPERATION_TRUNCATE:
+    return change->new_row == NULL ? "truncated" : "deleted";
+  default:
+    return "stored";
+  }
+}
+
+static bool postgres_push(void *handle, const struct push *push, struct error *error) {
+  struct postgres *postgres = handle;
+  bool ok = postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+  /* What is known of the table may hold no more; who looks anew can say what is wrong. */
+  if (!ok && error->kind == FAILURE_TABLE)
+    forget(postgres);
+  for (size_t i = 0; ok && i < push->count; i++)
+    verdict_answer(&push->verdicts[i], what_was_done(postgres, push->changes[i]));
+  return ok;
+}
+
+const struct target_kind TARGET_POSTGRESQL = {.scheme = "postgresql",
+                                              .wants_details = postgres_wants_details,
+                                              .keeps_state = postgres_keeps_state,
+                                              .open = postgres_open,
+                                              .push = postgres_push,
+                                              .close = postgres_close};
+
+/* libpq takes both. */
+const struct target_kind TARGET_POSTGRES = {.scheme = "postgres",
+                                            .wants_details = postgres_wants_details,
+                                            .keeps_state = postgres_keeps_state,
+                                            .open = postgres_open,
+                                            .push = postgres_push,
+                                            .close = postgres_close};

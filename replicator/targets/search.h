@@ -1,0 +1,43 @@
+/*
+ * search: what the parts of the search engines' target share: the target, its requests (search_request.c) and its
+ * indexes (search_index.c). What is pushed is in search.c.
+ */
+#ifndef ROWRELAY_TARGETS_SEARCH_H
+#define ROWRELAY_TARGETS_SEARCH_H
+
+#include "targets/http.h"
+#include "targets/target.h"
+
+#define SEARCH_NAME_LIMIT ((size_t)64 * 1024)
+#define SEARCH_BODY_LIMIT ((size_t)1200 * 1024 * 1024)
+
+struct search {
+  const struct settings *settings;
+  char *base;  /* URL without the index, and without a slash at its end */
+  char *index; /* that the URL names; NULL: one for each table, called like it */
+  int64_t bulk_bytes;
+  bool gzip;
+  struct http_target http;
+  int *prepared; /* captures whose index has been looked at */
+  size_t prepared_count;
+};
+
+/*
+ * Sends one request and waits for its answer, whatever that is; false when there is none. `content` is the body's type
+ * where it is not JSON; a body of NULL: none. The caller releases *request.
+ */
+MUST_CHECK bool search_ask(struct search *search, const char *method, const char *path, const char *content,
+                           const struct buffer *body, struct http_request *request, struct error *error);
+/* The same; the answer must be a success, and is not wanted. */
+MUST_CHECK bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
+                                struct error *error);
+
+/*
+ * Adds the name of a route's index: the URL's, or the table's with nothing in it that an index may not be called, as
+ * schema/functions/index_name.sql makes it, which sees to it that no two tables have the same.
+ */
+void search_add_index(const struct search *search, const struct route *route, struct buffer *name);
+/* Makes a route's index, if that is wished and it is not there. */
+MUST_CHECK bool search_prepare_index(struct search *search, const struct route *route, struct error *error);
+
+#endif

@@ -1,0 +1,145 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/shell.h"
+#include "targets/search.h"
+
+void search_add_index(const struct search *search, const struct route *route, struct buffer *name) {
+  if (search->index != NULL) {
+    buffer_add_string(name, search->index);
+    return;
+  }
+  for (const char *c = route->into_table; *c != '\0'; c++) {
+    unsigned char byte = (unsigned char)*c;
+    if (byte == '"' || (byte & 0xC0) == 0x80) /* of a letter that takes several bytes, the first counts */
+      continue;
+    char letter = isalnum(byte) || byte == '.' || byte == '-' || byte == '_' ? (char)tolower(byte) : '_';
+    if (name->length == 0 && (letter == '_' || letter == '-' || letter == '.'))
+      continue;
+    buffer_add(name, &letter, 1);
+  }
+}
+
+#define NUMBER(TYPE) "{\"type\":\"" TYPE "\",\"ignore_malformed\":true}"
+#define TEXT "{\"type\":\"text\",\"fields\":{\"keyword\":{\"type\":\"keyword\",\"ignore_above\":256}}}"
+#define KEYWORD "{\"type\":\"keyword\",\"ignore_above\":8191}"
+
+/*
+ * What a column is to the engine; NULL: let it see for itself. What PostgreSQL can store and a field cannot hold (NaN,
+ * infinity, years before Christ) is in the document all the same, and not found by that field.
+ */
+static const char *mapping_of(const char *type) {
+  static const struct {
+    const char *type; /* what its name begins with */
+    const char *mapping;
+  } MAPPINGS[] = {
+      {"smallint", NUMBER("short")},
+      {"integer", NUMBER("integer")},
+      {"bigint", NUMBER("long")},
+      {"numeric", NUMBER("double")},
+      {"real", NUMBER("float")},
+      {"double precision", NUMBER("double")},
+      {"boolean", "{\"type\":\"boolean\"}"},
+      {"date", NUMBER("date")},
+      {"timestamp", NUMBER("date")},
+      {"text", TEXT},
+      {"character", TEXT},
+      {"citext", TEXT},
+      {"json", "{\"type\":\"object\",\"enabled\":false}"},
+      {"jsonb", "{\"type\":\"object\",\"enabled\":false}"},
+      {"bytea", "{\"type\":\"keyword\",\"index\":false,\"doc_values\":false}"},
+      {"uuid", KEYWORD},
+      {"name", KEYWORD},
+      {"time", KEYWORD},
+      {"interval", KEYWORD},
+      {"money", KEYWORD},
+      {"inet", KEYWORD},
+      {"cidr", KEYWORD},
+      {"macaddr", KEYWORD},
+      {"bit", KEYWORD},
+  };
+  for (size_t i = 0; i < sizeof MAPPINGS / sizeof MAPPINGS[0]; i++) {
+    size_t length = strlen(MAPPINGS[i].type);
+    /* "date" is not "daterange" */
+    if (strncmp(type, MAPPINGS[i].type, length) == 0 && !isalnum((unsigned char)type[length]) && type[length] != '_')
+      return MAPPINGS[i].mapping;
+  }
+  return NULL;
+}
+
+/* {"mappings": …} of a table's columns; an array's elements are mapped like its type. */
+static bool add_mappings(const struct route *route, struct buffer *body, struct error *error) {
+  json_t *columns = json_loads(route->columns, 0, NULL);
+  if (columns == NULL)
+    return error_set(error, FAILURE_RETRY, "the columns of %s cannot be read", route->relation);
+  size_t i;
+  json_t *column;
+  size_t mapped = 0;
+  /* Text that looks like a date in the first row need not in the second. */
+  buffer_add_string(body, "{\"mappings\":{\"date_detection\":false,\"properties\":{");
+  json_array_foreach(columns, i, column) {
+    const char *mapping = mapping_of(json_string_value(json_object_get(column, "type")));
+    if (mapping == NULL)
+      continue;
+    buffer_add_string(body, mapped++ == 0 ? "" : ",");
+    buffer_add_json_string(body, json_string_value(json_object_get(column, "name")));
+    buffer_add_format(body, ":%s", mapping);
+  }
+  buffer_add_string(body, "}}}");
+  json_decref(columns);
+  return buffer_ok(body, "a mapping", error);
+}
+
+static bool create_index(struct search *search, const struct route *route, const char *path, struct error *error) {
+  struct http_request request = {.status = 0};
+  struct buffer body;
+  buffer_init(&body, SEARCH_BODY_LIMIT);
+  bool ok = add_mappings(route, &body, error) && search_ask(search, "PUT", path, NULL, &body, &request, error);
+  /* Somebody else may have been faster. */
+  bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
+  if (ok && !exists && (request.status < 200 || request.status >= 300)) {
+    ok = http_target_failed(&request, error);
+    error->kind = error->kind == FAILURE_REFUSED ? FAILURE_TABLE : error->kind;
+  }
+  http_request_release(&request);
+  buffer_release(&body);
+  return ok;
+}
+
+bool search_prepare_index(struct search *search, const struct route *route, struct error *error) {
+  for (size_t i = 0; i < search->prepared_count; i++)
+    if (search->prepared[i] == route->capture)
+      return true;
+  if (route->keyless) {
+    struct shell_word table;
+    error_set(error, FAILURE_TABLE, "table %s has no key to tell its documents apart in an index", route->relation);
+    return error_hint(error, "name columns that do, if it has such: rowrelay capture %s --key COLUMNS",
+                      shell_quote(&table, route->relation));
+  }
+  struct buffer path;
+  struct http_request request = {.status = 0};
+  buffer_init(&path, SEARCH_NAME_LIMIT);
+  buffer_add_string(&path, "/");
+  struct buffer name;
+  buffer_init(&name, SEARCH_NAME_LIMIT);
+  search_add_index(search, route, &name);
+  buffer_add_string(&path, name.data != NULL ? name.data : "");
+  buffer_release(&name);
+  bool ok = buffer_ok(&path, "an index's name", error);
+  if (ok && route->create_table && route->columns != NULL) {
+    ok = search_ask(search, "GET", path.data, NULL, NULL, &request, error);
+    if (ok && request.status == 404)
+      ok = create_index(search, route, path.data, error);
+    else if (ok && (request.status < 200 || request.status >= 300))
+      ok = http_target_failed(&request, error);
+    http_request_release(&request);
+  }
+  int *grown = ok ? realloc(search->prepared, (search->prepared_count + 1) * sizeof *grown) : NULL;
+  if (grown != NULL) {
+    search->prepared = grown;
+    search->prepared[search->prepared_count++] = route->capture;
+  }
+  buffer_release(&path);
+  return ok;
+}

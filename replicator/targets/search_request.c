@@ -1,0 +1,81 @@
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "targets/search.h"
+
+#define ANSWER_LIMIT ((size_t)256 * 1024 * 1024)
+
+static bool compress_body(const struct buffer *body, struct buffer *packed, struct error *error) {
+  z_stream stream = {.next_in = (unsigned char *)body->data, .avail_in = (uInt)body->length};
+  unsigned char piece[16384];
+  int status = deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY); /* 16: as gzip */
+  if (status != Z_OK)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  do {
+    stream.next_out = piece;
+    stream.avail_out = sizeof piece;
+    status = deflate(&stream, Z_FINISH);
+    buffer_add(packed, piece, sizeof piece - stream.avail_out);
+  } while (status == Z_OK);
+  deflateEnd(&stream);
+  return (status == Z_STREAM_END || error_set(error, FAILURE_RETRY, "a request cannot be compressed")) &&
+         buffer_ok(packed, "a request", error);
+}
+
+bool search_ask(struct search *search, const char *method, const char *path, const char *content,
+                const struct buffer *body, struct http_request *request, struct error *error) {
+  struct buffer url;
+  struct buffer packed;
+  struct curl_slist *headers = NULL;
+  bool ok = true;
+  bool pack = search->gzip && body != NULL;
+  char content_line[128];
+  snprintf(content_line, sizeof content_line, "Content-Type: %s", content != NULL ? content : "application/json");
+  const char *lines[] = {"Expect:", "Accept: application/json", content_line, "Content-Encoding: gzip"};
+  buffer_init(&url, SEARCH_NAME_LIMIT);
+  buffer_init(&packed, SEARCH_BODY_LIMIT);
+  buffer_add_format(&url, "%s%s", search->base, path);
+  ok = buffer_ok(&url, "a URL", error) && (!pack || compress_body(body, &packed, error));
+  if (ok) {
+    headers = http_target_headers(&search->http, lines, pack ? 4 : body != NULL ? 3 : 2);
+    ok = headers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+  }
+  if (ok) {
+    const struct buffer *sent = pack ? &packed : body;
+    *request = (struct http_request){.method = method,
+                                     .url = url.data,
+                                     .headers = headers,
+                                     .body = sent != NULL ? sent->data : NULL,
+                                     .body_length = sent != NULL ? sent->length : 0,
+                                     .answer_limit = ANSWER_LIMIT};
+    ok = http_start(search->http.http, request, error);
+  }
+  if (ok && http_wait(search->http.http, clock_now() + search->settings->push_timeout) == NULL) {
+    http_cancel(search->http.http, request);
+    ok = interrupted() ? error_set(error, FAILURE_STOP, "told to leave")
+                       : error_set(error, FAILURE_RETRY, "no answer within %lld s",
+                                   (long long)(search->settings->push_timeout / 1000));
+  }
+  if (ok && request->status == 0)
+    ok = http_target_failed(request, error);
+  curl_slist_free_all(headers);
+  buffer_release(&url);
+  buffer_release(&packed);
+  return ok;
+}
+
+bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
+                     struct error *error) {
+  struct http_request request = {.status = 0};
+  bool ok = search_ask(search, method, path, NULL, body, &request, error);
+  if (ok && (request.status < 200 || request.status >= 300)) {
+    ok = http_target_failed(&request, error);
+    if (error->kind == FAILURE_REFUSED) /* nothing of a row was sent */
+      error->kind = FAILURE_FATAL;
+  }
+  http_request_release(&request);
+  return ok;
+}

@@ -1,0 +1,137 @@
+#include "targets/target.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/url.h"
+
+/* Longest URL with its secrets filled in, in bytes. */
+#define URL_LIMIT 16384
+
+static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL,
+                                                  &TARGET_POSTGRES,
+                                                  &TARGET_HTTPS,
+                                                  &TARGET_HTTP,
+                                                  &TARGET_ELASTICSEARCH_HTTP,
+                                                  &TARGET_ELASTICSEARCH_HTTPS,
+                                                  &TARGET_OPENSEARCH_HTTP,
+                                                  &TARGET_OPENSEARCH_HTTPS,
+                                                  &TARGET_NDJSON_HTTP,
+                                                  &TARGET_NDJSON_HTTPS,
+                                                  &TARGET_CLICKHOUSE_HTTP,
+                                                  &TARGET_CLICKHOUSE_HTTPS,
+                                                  &TARGET_FILE,
+                                                  &TARGET_STDOUT};
+
+struct target {
+  const struct target_kind *kind;
+  const struct settings *settings; /* borrowed */
+  struct source *source;           /* borrowed; where its words are noted */
+  void *handle;
+};
+
+bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error) {
+  for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+    size_t length = strlen(KINDS[i]->scheme);
+    if (strncmp(url, KINDS[i]->scheme, length) == 0 && url[length] == ':') {
+      *kind = KINDS[i];
+      return true;
+    }
+  }
+  return error_set(error, FAILURE_USAGE, "this program knows no targets such as \"%s\"", url);
+}
+
+/* A receiver may say again what was said to it, passwords and all. */
+static void hide_secrets(const struct settings *settings, struct error *error) {
+  url_hide(settings->url, error);
+  url_hide(settings->options, error);
+}
+
+/* What a target has said is noted at the source. */
+static void make_notable(const struct settings *settings, struct source *source, struct error *error) {
+  hide_secrets(settings, error);
+  pgconn_fit_error(source_connection(source), error);
+}
+
+bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
+                 struct source *source, struct error *error) {
+  struct buffer url;
+  struct target *opened = calloc(1, sizeof *opened);
+  if (opened == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  buffer_init(&url, URL_LIMIT);
+  bool ok =
+      url_fill_in(settings->url, "URL", &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
+  buffer_release(&url);
+  if (!ok) {
+    make_notable(settings, source, error);
+    free(opened);
+    return false;
+  }
+  opened->kind = kind;
+  opened->settings = settings;
+  opened->source = source;
+  *target = opened;
+  return true;
+}
+
+bool target_check(const struct settings *settings, struct error *error) {
+  const struct target_kind *kind;
+  struct buffer url;
+  void *handle = NULL;
+  buffer_init(&url, URL_LIMIT);
+  bool ok = target_find_kind(settings->url, &kind, error) && url_fill_in(settings->url, "URL", &url, error) &&
+            (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
+  if (handle != NULL)
+    kind->close(handle);
+  buffer_release(&url);
+  if (ok)
+    return true;
+  hide_secrets(settings, error);
+  char hint[sizeof error->hint];
+  memcpy(hint, error->hint, sizeof hint);
+  error_set(error, FAILURE_USAGE, "target %s: %s", settings->name, error->message);
+  return error_hint(error, "%s", hint);
+}
+
+bool push_hold(const struct push *push, int capture, struct error *error) {
+  error->kind = FAILURE_TABLE;
+  for (size_t i = 0; i < push->count; i++)
+    if (push->changes[i]->capture == capture)
+      push->verdicts[i].kind = VERDICT_HELD;
+  return false;
+}
+
+bool push_is_still_ours(const struct push *push, struct error *error) {
+  return push->still_ours == NULL || push->still_ours(push->claimer, error);
+}
+
+bool target_push(struct target *target, const struct push *push, struct error *error) {
+  bool ok = target->kind->push(target->handle, push, error);
+  if (!ok)
+    make_notable(target->settings, target->source, error);
+  for (size_t i = 0; i < push->count; i++) {
+    pgconn_fit_text(source_connection(target->source), push->verdicts[i].answer);
+    if (push->verdicts[i].why != NULL)
+      make_notable(target->settings, target->source, push->verdicts[i].why);
+  }
+  return ok;
+}
+
+bool target_test(struct target *target, struct buffer *answer, struct error *error) {
+  if (target->kind->test != NULL) {
+    bool ok = target->kind->test(target->handle, answer, error);
+    if (!ok)
+      make_notable(target->settings, target->source, error);
+    return ok;
+  }
+  buffer_add_string(answer, "it can be reached");
+  return true;
+}
+
+void target_close(struct target *target) {
+  if (target == NULL)
+    return;
+  target->kind->close(target->handle);
+  free(target);
+}

@@ -1,0 +1,17 @@
+/*
+ * table: a query's result as aligned text for people: a header, a rule, one line for each row. Numbers stand to the
+ * right, nulls are empty, and control characters are shown escaped so that no value can break the layout or talk to
+ * the terminal.
+ */
+#ifndef ROWRELAY_TERMINAL_TABLE_H
+#define ROWRELAY_TERMINAL_TABLE_H
+
+#include <libpq-fe.h>
+#include <stdio.h>
+
+#include "common/error.h"
+
+/* Texts in `result` are UTF-8. */
+MUST_CHECK bool table_print(FILE *stream, const PGresult *result, struct error *error);
+
+#endif

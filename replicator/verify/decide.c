@@ -1,0 +1,436 @@
+#include "verify/decide.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* How many rows are looked at together, and queued together. */
+#define SLICE ((size_t)1000)
+#define ARRAY_LIMIT ((size_t)256 * 1024 * 1024)
+/* Milliseconds between looks at the queue, and at rows that have just changed. */
+#define SHORTEST_PAUSE 5
+#define LONGEST_PAUSE 200
+/* A table may have so many columns. */
+#define MOST_COLUMNS 1664
+
+/* Columns of the lookup at the source; with a key the first is a number from 1 on, else the row's hash. */
+enum { COLUMN_WHICH, COLUMN_STATE, COLUMN_KEY, COLUMN_CHANGED, COLUMN_REFUSED };
+
+/* Step 1. */
+struct moment {
+  char *snapshot;     /* owned */
+  int64_t last_id;    /* nothing that it sees has a larger id */
+  int64_t settled_id; /* of everything up to here it knows what has become of it */
+};
+
+void decider_init(struct decider *decider) {
+  horizon_init(&decider->horizon);
+  keys_init(&decider->suspects);
+  keys_init(&decider->repairs);
+}
+
+void decider_release(struct decider *decider) {
+  horizon_release(&decider->horizon);
+  keys_release(&decider->suspects);
+  keys_release(&decider->repairs);
+}
+
+void decider_forget(struct decider *decider) {
+  keys_clear(&decider->suspects);
+  keys_clear(&decider->repairs);
+}
+
+static int64_t pause_for(int64_t milliseconds) {
+  struct timespec pause = {.tv_sec = milliseconds / 1000, .tv_nsec = (milliseconds % 1000) * 1000000};
+  nanosleep(&pause, NULL);
+  return 2 * milliseconds < LONGEST_PAUSE ? 2 * milliseconds : LONGEST_PAUSE;
+}
+
+/* ---- what is certain to have arrived --------------------------------------------------------------------------- */
+
+static bool take_moment(struct decider *decider, struct moment *moment, struct error *error) {
+  struct question questions[] = {
+      {.side = SIDE_SOURCE, .text = QUERY_verify_floor.text, .values = VALUES(number(decider->settings->target).text)},
+      {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES},
+  };
+  /* What is known of the writers must be older than the snapshot. */
+  if (!horizon_look(&decider->horizon, decider->pair->source, error) || !pair_ask(decider->pair, questions, 2, error))
+    return false;
+  int64_t horizon = atomic_load(&decider->horizon.id);
+  moment->settled_id = reply_bigint(questions[0].reply, 0, 0);
+  if (horizon > moment->settled_id)
+    moment->settled_id = horizon;
+  moment->snapshot = strdup(PQgetvalue(questions[1].reply, 0, 0));
+  moment->last_id = reply_bigint(questions[1].reply, 0, 1);
+  pair_forget(questions, 2);
+  return moment->snapshot != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+}
+
+/* Columns of verify_queued.sql */
+enum { QUEUED_ANY, QUEUED_TOO_MUCH, QUEUED_KEYS, QUEUED_STATE };
+
+static bool is_hopeless(const char *state) {
+  return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
+}
+
+/*
+ * Step 2. *queued are the keys of which something is queued, a JSON array that the caller frees; NULL when it is too
+ * much to tell, for longer than there is patience.
+ */
+static bool see_queue(struct decider *decider, const struct plan *plan, const struct moment *moment, int64_t until,
+                      char **queued, struct error *error) {
+  *queued = NULL;
+  for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
+    struct question question = {.side = SIDE_SOURCE,
+                                .text = QUERY_verify_queued.text,
+                                .values = VALUES(number(decider->settings->target).text, number(moment->last_id).text,
+                                                 number(plan->capture).text)};
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (!pair_ask(decider->pair, &question, 1, error))
+      return false;
+    const char *keys = PQgetvalue(question.reply, 0, QUEUED_KEYS);
+    const char *state = PQgetvalue(question.reply, 0, QUEUED_STATE);
+    bool told = !reply_bool(question.reply, 0, QUEUED_TOO_MUCH);
+    bool any = strcmp(keys, "[]") != 0 || !told;
+    snprintf(decider->waits, sizeof decider->waits, "%s", any ? state : "");
+    bool ends = told || is_hopeless(state) || clock_now() >= until;
+    if (told)
+      *queued = strdup(keys);
+    pair_forget(&question, 1);
+    if (ends)
+      return !told || *queued != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  }
+}
+
+/* ---- repair ---------------------------------------------------------------------------------------------------- */
+
+bool decider_repair(struct decider *decider, const struct plan *plan, struct error *error) {
+  struct keys *repairs = &decider->repairs;
+  struct buffer array;
+  buffer_init(&array, ARRAY_LIMIT);
+  bool ok = true;
+  for (size_t begin = 0; ok && begin < repairs->count; begin += SLICE) {
+    PGresult *reply = NULL;
+    const struct query requeue = {.name = NULL, .text = QUERY_verify_requeue.text};
+    const struct query rebuild = {.name = NULL, .text = QUERY_verify_rebuild.text};
+    buffer_clear(&array);
+    keys_write(repairs, begin, SLICE, false, &array);
+    ok = buffer_ok(&array, "the list of keys", error) &&
+         (plan->oid != NULL
+              ? source_run(decider->control, &requeue, VALUES(plan->oid, decider->settings->name, array.data), &reply,
+                           error)
+              : source_run(decider->control, &rebuild, VALUES(decider->settings->name, array.data), &reply, error));
+    if (ok)
+      decider->report->queued += reply_bigint(reply, 0, 0);
+    PQclear(reply);
+  }
+  buffer_release(&array);
+  keys_clear(repairs);
+  return ok;
+}
+
+/* ---- rows with a key ------------------------------------------------------------------------------------------- */
+
+/* Which elements of two array literals differ, as names of columns. Elements hold no comma, nor quotes. */
+static size_t compare_elements(const char *here, const char *there, const PGresult *columns, const char **names) {
+  size_t count = 0;
+  for (int i = 0; i < PQntuples(columns) && count < MOST_COLUMNS; i++) {
+    here++;
+    there++;
+    size_t length = strcspn(here, ",}");
+    if (length != strcspn(there, ",}") || strncmp(here, there, length) != 0)
+      names[count++] = PQgetvalue(columns, i, 0);
+    here += length;
+    there += strcspn(there, ",}");
+    if (*here != ',' || *there != ',')
+      break;
+  }
+  return count;
+}
+
+/* What is known of one of the rows that are looked up. Rows of replies count from 1 on; 0 is none. */
+struct found {
+  const char *there;  /* the target's row; NULL: it has none */
+  int64_t here_count; /* how many rows have that key */
+  int64_t there_count;
+  int row;       /* of the source's reply */
+  int different; /* the same, one that is not like the target's */
+  bool equal;
+  bool changed;
+};
+
+/* Whether both sides have the row alike, and as often. A table that has a unique index on its key has it once. */
+static bool is_settled(const struct found *found) {
+  return found->equal && found->here_count == found->there_count;
+}
+
+static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source,
+                       const struct found *found, struct error *error) {
+  int row = (found->equal ? found->row : found->different) - 1;
+  const char *here = reply_text(source, row, COLUMN_STATE);
+  const char *names[MOST_COLUMNS];
+  struct difference difference = {
+      .kind = found->there == NULL ? DIFFERENCE_MISSING
+              : here == NULL       ? DIFFERENCE_EXTRA
+                                   : DIFFERENCE_DIFFERENT,
+      .key = PQgetvalue(source, row, COLUMN_KEY),
+      .columns = names,
+      .reason = reply_text(source, row, COLUMN_REFUSED),
+  };
+  if (found->equal) {
+    bool fewer = found->there_count < found->here_count;
+    difference.kind = fewer ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA;
+    difference.copies = fewer ? found->here_count - found->there_count : found->there_count - found->here_count;
+  } else if (here != NULL && found->there != NULL && report_has_room(decider->report)) {
+    difference.column_count = compare_elements(here, found->there, plan->columns, names);
+  }
+  report_difference(decider->report, &difference);
+  /* Of rows with the same key a target can hold no more than one, however often they are queued. */
+  return !decider->repair || found->here_count > 1 || keys_add(&decider->repairs, difference.key, error);
+}
+
+static void read_rows(struct found *found, const PGresult *source, const PGresult *target) {
+  for (int row = 0; row < PQntuples(target); row++) {
+    struct found *one = &found[reply_bigint(target, row, COLUMN_WHICH) - 1];
+    one->there = PQgetvalue(target, row, COLUMN_STATE);
+    one->there_count++;
+  }
+  for (int row = 0; row < PQntuples(source); row++) {
+    struct found *one = &found[reply_bigint(source, row, COLUMN_WHICH) - 1];
+    const char *here = reply_text(source, row, COLUMN_STATE);
+    one->row = row + 1;
+    one->here_count += here != NULL;
+    if (here == NULL ? one->there == NULL : one->there != NULL && strcmp(here, one->there) == 0)
+      one->equal = true;
+    else
+      one->different = row + 1;
+    one->changed = one->changed || reply_bool(source, row, COLUMN_CHANGED);
+  }
+}
+
+/*
+ * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed, as
+ * is known already or is said there.
+ */
+static bool decide_rows(struct decider *decider, const struct plan *plan, const PGresult *source,
+                        const PGresult *target, size_t count, bool *changed, struct error *error) {
+  struct found *found = calloc(count + 1, sizeof *found);
+  if (found == NULL)
+    return error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = true;
+  read_rows(found, source, target);
+  for (size_t i = 0; ok && i < count; i++) {
+    bool settled = is_settled(&found[i]);
+    changed[i] = (changed[i] || found[i].changed) && !settled;
+    if (found[i].row > 0 && !settled && !changed[i])
+      ok = report_row(decider, plan, source, &found[i], error);
+  }
+  free(found);
+  return ok;
+}
+
+/* ---- rows without a key ---------------------------------------------------------------------------------------- */
+
+/* -1: there is none. */
+static int find_hash(const PGresult *reply, const char *hash) {
+  int row = PQntuples(reply) - 1;
+  while (row >= 0 && strcmp(PQgetvalue(reply, row, COLUMN_WHICH), hash) != 0)
+    row--;
+  return row;
+}
+
+static void decide_copies(struct decider *decider, size_t count, const PGresult *source, const PGresult *target,
+                          bool *changed) {
+  for (size_t i = 0; i < count; i++) {
+    int row = find_hash(source, decider->suspects.texts[i]);
+    int other = find_hash(target, decider->suspects.texts[i]);
+    if (row < 0)
+      continue;
+    int64_t here = reply_bigint(source, row, COLUMN_STATE);
+    int64_t there = other < 0 ? 0 : reply_bigint(target, other, COLUMN_STATE);
+    if (here == there)
+      continue;
+    changed[i] = reply_bool(source, row, COLUMN_CHANGED);
+    if (changed[i])
+      continue;
+    struct difference difference = {.kind = here > there ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA,
+                                    .key = here > 0 ? PQgetvalue(source, row, COLUMN_KEY)
+                                                    : PQgetvalue(target, other, COLUMN_KEY),
+                                    .copies = here > there ? here - there : there - here};
+    report_difference(decider->report, &difference);
+  }
+}
+
+/* Puts those of the first `count` suspects that have changed behind all others. */
+static bool keep_changed(struct keys *suspects, size_t count, const bool *changed, struct error *error) {
+  struct keys again;
+  bool ok = true;
+  keys_init(&again);
+  for (size_t i = 0; ok && i < count; i++)
+    ok = !changed[i] || keys_add(&again, suspects->texts[i], error);
+  keys_drop(suspects, 0, count);
+  for (size_t i = 0; ok && i < again.count; i++)
+    ok = keys_add(suspects, again.texts[i], error);
+  keys_release(&again);
+  return ok;
+}
+
+/* Steps 3 and 4, for the first suspects. */
+static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, const char *queued,
+                    size_t count, struct error *error) {
+  struct buffer array;
+  bool changed[SLICE] = {false};
+  buffer_init(&array, ARRAY_LIMIT);
+  keys_write(&decider->suspects, 0, count, !plan->keyless, &array);
+  struct question there = {
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+  struct question here = {.side = SIDE_SOURCE,
+                          .text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
+                          .values = VALUES(array.data, number(moment->settled_id).text, moment->snapshot, queued)};
+  bool ok = buffer_ok(&array, "the list of keys", error) && pair_ask(decider->pair, &there, 1, error) &&
+            pair_ask(decider->pair, &here, 1, error);
+  if (ok && plan->keyless)
+    decide_copies(decider, count, here.reply, there.reply, changed);
+  else if (ok)
+    ok = decide_rows(decider, plan, here.reply, there.reply, count, changed, error);
+  ok = ok && keep_changed(&decider->suspects, count, changed, error);
+  pair_forget(&there, 1);
+  pair_forget(&here, 1);
+  buffer_release(&array);
+  return ok;
+}
+
+/* ---- documents ------------------------------------------------------------------------------------------------- */
+
+/* Until nothing of what was given out by now is queued. *passed: it is so, rather than out of patience. */
+static bool let_pass(struct decider *decider, int64_t until, bool *passed, struct error *error) {
+  struct question mark = {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES};
+  *passed = false;
+  if (!pair_ask(decider->pair, &mark, 1, error))
+    return false;
+  struct number last_id = number(reply_bigint(mark.reply, 0, 1));
+  pair_forget(&mark, 1);
+  for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
+    struct question question = {.side = SIDE_SOURCE,
+                                .text = QUERY_verify_queued.text,
+                                .values = VALUES(number(decider->settings->target).text, last_id.text, NULL)};
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "told to leave");
+    if (!pair_ask(decider->pair, &question, 1, error))
+      return false;
+    *passed = !reply_bool(question.reply, 0, QUEUED_ANY);
+    snprintf(decider->waits, sizeof decider->waits, "%s", *passed ? "" : PQgetvalue(question.reply, 0, QUEUED_STATE));
+    pair_forget(&question, 1);
+    if (*passed || is_hopeless(decider->waits) || clock_now() >= until)
+      return true;
+  }
+}
+
+/* The array literal for the document's query; it quotes as JSON does. Suspects are JSON arrays of one text. */
+static void write_document_keys(const struct keys *suspects, size_t count, struct buffer *literal) {
+  buffer_add_string(literal, "{");
+  for (size_t i = 0; i < count; i++) {
+    const char *text = suspects->texts[i];
+    buffer_add_string(literal, i > 0 ? "," : "");
+    buffer_add(literal, text + 1, strlen(text) - 2);
+  }
+  buffer_add_string(literal, "}");
+}
+
+static void mark_changed(const PGresult *before, const PGresult *after, bool *changed) {
+  for (int row = 0; row < PQntuples(before) && row < PQntuples(after); row++) {
+    const char *first = reply_text(before, row, COLUMN_STATE);
+    const char *second = reply_text(after, row, COLUMN_STATE);
+    if (first == NULL || second == NULL ? first != second : strcmp(first, second) != 0)
+      changed[reply_bigint(after, row, COLUMN_WHICH) - 1] = true;
+  }
+}
+
+static bool look_up_documents(struct decider *decider, const struct plan *plan, size_t count, int64_t until,
+                              bool *passed, struct error *error) {
+  struct buffer array;
+  struct buffer literal;
+  bool changed[SLICE] = {false};
+  buffer_init(&array, ARRAY_LIMIT);
+  buffer_init(&literal, ARRAY_LIMIT);
+  keys_write(&decider->suspects, 0, count, true, &array);
+  write_document_keys(&decider->suspects, count, &literal);
+  const char *build = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP);
+  struct question before = {.side = SIDE_SOURCE, .text = build, .values = VALUES(literal.data)};
+  struct question after = before;
+  struct question there = {
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+  *passed = false;
+  /* What was queued for the document when it was claimed is there when the first is over. */
+  bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&
+            pair_ask(decider->pair, &before, 1, error) && let_pass(decider, until, passed, error) &&
+            (!*passed || let_pass(decider, until, passed, error));
+  if (ok && *passed) {
+    ok = pair_ask(decider->pair, &there, 1, error) && pair_ask(decider->pair, &after, 1, error);
+    if (ok)
+      mark_changed(before.reply, after.reply, changed);
+    ok = ok && decide_rows(decider, plan, after.reply, there.reply, count, changed, error) &&
+         keep_changed(&decider->suspects, count, changed, error);
+  }
+  pair_forget(&before, 1);
+  pair_forget(&after, 1);
+  pair_forget(&there, 1);
+  buffer_release(&array);
+  buffer_release(&literal);
+  return ok;
+}
+
+static bool look_at_documents(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+  bool ok = true;
+  bool passed = true;
+  for (size_t left = decider->suspects.count; ok && passed && left > 0;) {
+    size_t count = left < SLICE ? left : SLICE;
+    ok = look_up_documents(decider, plan, count, until, &passed, error);
+    left -= count;
+  }
+  return ok;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------- */
+
+/* All suspects once. */
+static bool look_at_all(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+  struct moment moment = {.snapshot = NULL};
+  char *queued = NULL;
+  bool ok = take_moment(decider, &moment, error) && see_queue(decider, plan, &moment, until, &queued, error);
+  size_t left = queued != NULL ? decider->suspects.count : 0;
+  while (ok && left > 0) {
+    size_t count = left < SLICE ? left : SLICE;
+    ok = look_up(decider, plan, &moment, queued, count, error);
+    left -= count;
+  }
+  free(moment.snapshot);
+  free(queued);
+  return ok;
+}
+
+bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error) {
+  int64_t until = clock_now() + decider->patience;
+  for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
+    bool ok =
+        plan->oid != NULL ? look_at_all(decider, plan, until, error) : look_at_documents(decider, plan, until, error);
+    if (!ok)
+      return false;
+    if (decider->suspects.count == 0 || (clock_now() < until && !is_hopeless(decider->waits)))
+      continue;
+    /* What waits for a target that does not run will not go away for other tables either. */
+    if (strcmp(decider->waits, "not running") == 0)
+      decider->patience = 0;
+    decider->report->undecided += (int64_t)decider->suspects.count;
+    keys_clear(&decider->suspects);
+  }
+  return true;
+}

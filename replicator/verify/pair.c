@@ -1,0 +1,133 @@
+#include "verify/pair.h"
+
+#include <string.h>
+
+#include "common/buffer.h"
+#include "common/url.h"
+#include "postgres/session.h"
+
+/* Longest URL with its secrets filled in, in bytes. */
+#define URL_LIMIT 16384
+
+/*
+ * Texts are compared, so they must be written alike on both sides; names of types are written with their schemas, and
+ * are read as such. Nothing is written. A policy that would hide rows is an error, not a difference.
+ */
+static const char VERIFY_SETTINGS[] =
+    "set standard_conforming_strings to on; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
+    "set timezone to 'UTC'; set lc_monetary to 'C';"
+    "set extra_float_digits to 1; set bytea_output to 'hex'; set quote_all_identifiers to off; set xmloption to "
+    "content;"
+    "set search_path to pg_catalog, pg_temp; set row_security to off; set jit to off;"
+    "set max_parallel_workers_per_gather to 0; set plan_cache_mode to auto;"
+    "set default_transaction_isolation to 'read committed'; set default_transaction_read_only to on;"
+    "set statement_timeout to 0; set idle_in_transaction_session_timeout to 0; set lock_timeout to '30s';"
+    "select set_config(name, '0', false) from pg_settings"
+    " where name in ('transaction_timeout', 'idle_session_timeout');"
+    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3;"
+    /* who is killed leaves nothing running behind */
+    "select set_config(name, '1s', false) from pg_settings where name = 'client_connection_check_interval'";
+
+/* `postgresql:` and `postgres:` with nothing behind them */
+static bool is_source_itself(const char *url) {
+  return url[strcspn(url, ":") + 1] == '\0';
+}
+
+static bool check_kind(const struct settings *settings, struct error *error) {
+  bool is_postgres = strncmp(settings->url, "postgresql:", strlen("postgresql:")) == 0 ||
+                     strncmp(settings->url, "postgres:", strlen("postgres:")) == 0;
+  if (is_postgres && !settings->append)
+    return true;
+  error_set(error, FAILURE_USAGE, "target \"%s\" cannot be compared", settings->name);
+  if (is_postgres)
+    return error_hint(error, "it keeps every change (mode=append); only mirrors hold rows as they are");
+  return error_hint(error, "only mirrors in PostgreSQL can be compared, and its URL begins with %.*s:",
+                    (int)strcspn(settings->url, ":"), settings->url);
+}
+
+static bool open_target(struct pair *pair, const struct settings *settings, struct error *error) {
+  struct buffer url;
+  buffer_init(&url, URL_LIMIT);
+  bool ok =
+      url_fill_in(settings->url, "URL", &url, error) &&
+      pooler_open(&pair->connections[SIDE_TARGET], url.data, "rowrelay", VERIFY_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+  buffer_release(&url);
+  if (!ok)
+    url_hide(settings->url, error);
+  return ok;
+}
+
+bool pair_open(struct pair *pair, const char *conninfo, const struct settings *settings, struct error *error) {
+  *pair = (struct pair){.source = NULL};
+  if (!check_kind(settings, error) || !source_open(&pair->source, conninfo, error))
+    return false;
+  pair->connections[SIDE_SOURCE] = source_connection(pair->source);
+  if (!source_script(pair->source, VERIFY_SETTINGS, error))
+    return false;
+  if (!is_source_itself(settings->url))
+    return open_target(pair, settings, error);
+  if (!source_open(&pair->own, conninfo, error))
+    return false;
+  pair->connections[SIDE_TARGET] = source_connection(pair->own);
+  return source_script(pair->own, VERIFY_SETTINGS, error);
+}
+
+void pair_release(struct pair *pair) {
+  for (int side = 0; side < SIDE_COUNT; side++)
+    pgconn_cancel(pair->connections[side]);
+  if (pair->own == NULL)
+    pgconn_close(pair->connections[SIDE_TARGET]);
+  source_close(pair->own);
+  source_close(pair->source);
+  *pair = (struct pair){.source = NULL};
+}
+
+static void count_received(struct pair *pair, const PGresult *reply) {
+  int rows = PQntuples(reply);
+  int columns = PQnfields(reply);
+  pair->rows_received += rows;
+  for (int row = 0; row < rows; row++)
+    for (int column = 0; column < columns; column++)
+      pair->bytes_received += PQgetlength(reply, row, column);
+}
+
+bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error) {
+  struct query queries[MOST_QUESTIONS];
+  bool begun[SIDE_COUNT] = {false, false};
+  bool ok = true;
+  for (size_t i = 0; i < count; i++) {
+    struct pgconn *connection = pair->connections[questions[i].side];
+    queries[i] = (struct query){.name = NULL, .text = questions[i].text};
+    questions[i].reply = NULL;
+    if (!begun[questions[i].side])
+      pgconn_pipeline_begin(connection);
+    begun[questions[i].side] = true;
+    pgconn_pipeline_add(connection, &queries[i], questions[i].values);
+  }
+  /* Each server is at work by now. A pipeline that was begun must be run. */
+  for (int side = 0; side < SIDE_COUNT; side++) {
+    PGresult *replies[MOST_QUESTIONS] = {NULL};
+    size_t next = 0;
+    if (!begun[side])
+      continue;
+    bool answered = pgconn_pipeline_run(pair->connections[side], replies, MOST_QUESTIONS, ok ? error : NULL);
+    if (ok && !answered && error->sqlstate[0] != '\0' && error->hint[0] == '\0')
+      error_hint(error, "it was said by the %s", side == SIDE_SOURCE ? "source" : "target");
+    ok = ok && answered;
+    for (size_t i = 0; i < count; i++)
+      if ((int)questions[i].side == side)
+        questions[i].reply = replies[next++];
+  }
+  for (size_t i = 0; i < count && ok; i++)
+    count_received(pair, questions[i].reply);
+  if (!ok)
+    pair_forget(questions, count);
+  return ok;
+}
+
+void pair_forget(struct question *questions, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    PQclear(questions[i].reply);
+    questions[i].reply = NULL;
+  }
+}

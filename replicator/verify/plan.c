@@ -1,0 +1,161 @@
+#include "verify/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+
+/* Columns of verify_target.sql */
+enum { COLUMN_KEY_MISSING, COLUMN_MISSING, COLUMN_IN_RANGES, COLUMN_NAMES, COLUMN_SOURCE_PLAN, COLUMN_TARGET_PLAN };
+
+static bool ask_one(struct pair *pair, enum side side, const struct query *query, struct values values,
+                    PGresult **reply, struct error *error) {
+  struct question question = {.side = side, .text = query->text, .values = values};
+  bool ok = pair_ask(pair, &question, 1, error);
+  *reply = question.reply;
+  return ok;
+}
+
+/* Finds the table in the target as the mirror does, by the search_path of the target's user. */
+static bool resolve(struct pair *pair, const char *into_table, PGresult **name, struct error *error) {
+  struct pgconn *connection = pair->connections[SIDE_TARGET];
+  return pgconn_script(connection, "set search_path to default", error) &&
+         ask_one(pair, SIDE_TARGET, &QUERY_verify_resolve, VALUES(into_table), name, error) &&
+         pgconn_script(connection, "set search_path to pg_catalog, pg_temp", error);
+}
+
+static bool check(const struct plan *plan, const char *into_table, const PGresult *compared, struct error *error) {
+  if (reply_text(compared, 0, COLUMN_KEY_MISSING) != NULL)
+    return error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, which is in the key of %s",
+                     into_table, PQgetvalue(compared, 0, COLUMN_KEY_MISSING), plan->relation);
+  if (reply_text(compared, 0, COLUMN_NAMES) == NULL)
+    return error_set(error, FAILURE_FATAL, "table %s in the target has no column of %s", into_table, plan->relation);
+  return true;
+}
+
+static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *compared, const struct recipe *recipe,
+                      struct error *error) {
+  const char *token = recipe->token;
+  const char *md5 = recipe->md5_only ? "true" : "false";
+  const char *missing = reply_text(compared, 0, COLUMN_MISSING);
+  plan->in_ranges = reply_bool(compared, 0, COLUMN_IN_RANGES);
+  plan->missing = missing != NULL ? strdup(missing) : NULL;
+  struct question questions[] = {
+      {.side = SIDE_SOURCE,
+       .text = plan->oid != NULL ? QUERY_verify_statements.text : QUERY_verify_built.text,
+       .values = VALUES(PQgetvalue(compared, 0, COLUMN_SOURCE_PLAN), token, md5)},
+      {.side = SIDE_TARGET,
+       .text = QUERY_verify_statements.text,
+       .values = VALUES(PQgetvalue(compared, 0, COLUMN_TARGET_PLAN), token, md5)},
+      {.side = SIDE_SOURCE, .text = QUERY_verify_columns.text, .values = VALUES(PQgetvalue(compared, 0, COLUMN_NAMES))},
+  };
+  if (!pair_ask(pair, questions, 3, error))
+    return false;
+  plan->statements[SIDE_SOURCE] = questions[0].reply;
+  plan->statements[SIDE_TARGET] = questions[1].reply;
+  plan->columns = questions[2].reply;
+  return true;
+}
+
+/* Columns of verify_source.sql and verify_document.sql, which have the last ones to themselves. */
+enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH, SOURCE_IS_EMPTY = 4 };
+
+static bool count_blocks(struct plan *plan, struct pair *pair, const char *here, const char *there,
+                         struct error *error) {
+  struct question questions[] = {
+      {.side = SIDE_SOURCE, .text = QUERY_verify_blocks.text, .values = VALUES(here)},
+      {.side = SIDE_TARGET, .text = QUERY_verify_blocks.text, .values = VALUES(there)},
+  };
+  if (!pair_ask(pair, questions, 2, error))
+    return false;
+  plan->blocks[SIDE_SOURCE] = reply_bigint(questions[0].reply, 0, 0);
+  plan->blocks[SIDE_TARGET] = reply_bigint(questions[1].reply, 0, 0);
+  pair_forget(questions, 2);
+  return true;
+}
+
+/* A mirror is made when the first row comes. */
+static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
+  if (plan->oid != NULL && reply_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
+    const struct query query = {.name = NULL, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
+    PGresult *reply = NULL;
+    if (!ask_one(pair, SIDE_SOURCE, &query, NO_VALUES, &reply, error))
+      return false;
+    plan->nothing = reply_bool(reply, 0, 0);
+    PQclear(reply);
+  }
+  return plan->nothing || error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
+                                    PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
+}
+
+static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,
+                 struct error *error) {
+  const char *into_table = PQgetvalue(source, 0, SOURCE_INTO_TABLE);
+  PGresult *name = NULL;
+  PGresult *compared = NULL;
+  bool ok = false;
+  plan->keyless = reply_bool(source, 0, SOURCE_KEYLESS);
+  plan->capture = reply_int(source, 0, SOURCE_CAPTURE);
+  if (!resolve(pair, into_table, &name, error))
+    goto done;
+  if (PQntuples(name) == 0) {
+    ok = miss_table(plan, pair, source, error);
+    goto done;
+  }
+  ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target,
+               VALUES(PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)), &compared, error) &&
+       check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error) &&
+       (plan->in_ranges || count_blocks(plan, pair, plan->relation, PQgetvalue(name, 0, 0), error));
+
+done:
+  PQclear(name);
+  PQclear(compared);
+  return ok;
+}
+
+static bool set_path(struct pair *pair, const char *path, struct error *error) {
+  static const struct query SET_PATH = {.name = NULL, .text = "select set_config('search_path', $1, false)"};
+  PGresult *reply = NULL;
+  bool ok = ask_one(pair, SIDE_SOURCE, &SET_PATH, VALUES(path), &reply, error);
+  PQclear(reply);
+  return ok;
+}
+
+bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
+               const struct recipe *recipe, struct error *error) {
+  PGresult *source = NULL;
+  *plan = (struct plan){.oid = oid, .relation = relation};
+  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
+            ask_one(pair, SIDE_SOURCE, &QUERY_verify_source, VALUES(oid, number(target).text), &source, error) &&
+            (PQntuples(source) == 1 || error_set(error, FAILURE_RETRY, "table %s is no longer captured", relation)) &&
+            make(plan, pair, source, recipe, error);
+  PQclear(source);
+  return ok;
+}
+
+bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name, const struct recipe *recipe,
+                        struct error *error) {
+  PGresult *source = NULL;
+  *plan = (struct plan){.oid = NULL, .relation = name};
+  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
+            ask_one(pair, SIDE_SOURCE, &QUERY_verify_document, VALUES(number(target).text), &source, error) &&
+            (PQntuples(source) == 1 ||
+             error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", name)) &&
+            make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
+  PQclear(source);
+  return ok;
+}
+
+void plan_release(struct plan *plan) {
+  free(plan->missing);
+  PQclear(plan->columns);
+  PQclear(plan->statements[SIDE_SOURCE]);
+  PQclear(plan->statements[SIDE_TARGET]);
+  *plan = (struct plan){.oid = NULL};
+}
+
+const char *plan_statement(const struct plan *plan, enum side side, enum ask ask) {
+  return PQgetvalue(plan->statements[side], 0, (int)ask);
+}

@@ -1,0 +1,41 @@
+/*
+ * verify_plan: how one table is compared: the statements for either side, made by verify_source.sql, verify_target.sql
+ * and verify_statements.sql from what the catalogs say.
+ */
+#ifndef ROWRELAY_VERIFY_PLAN_H
+#define ROWRELAY_VERIFY_PLAN_H
+
+#include "verify/pair.h"
+
+/* Columns of verify_statements.sql, which says what each gives and takes; the last is of verify_built.sql. */
+enum ask { ASK_SUM, ASK_BUCKETS, ASK_ROWS, ASK_BOUNDARY, ASK_LOOKUP, ASK_KEYS };
+
+struct plan {
+  const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */
+  const char *relation; /* its name, for people; borrowed */
+  int capture;
+  bool nothing;               /* no row goes to the target, and the table is not there yet: there is no plan */
+  bool keyless;               /* rows are told apart by all they hold */
+  bool in_ranges;             /* rows can be read in order of the key on both sides */
+  int64_t blocks[SIDE_COUNT]; /* how many there are to be read, where that is not so */
+  char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
+  PGresult *columns;          /* names of those that are compared, a row each */
+  PGresult *statements[SIDE_COUNT];
+};
+
+/* What hashes are made with. */
+struct recipe {
+  const char *token; /* a text that no value holds */
+  bool md5_only;     /* the servers' fast hash functions differ, or their encodings */
+};
+
+/* Both are to be released also when they failed. For a document `target` is its own, and `relation` its name. */
+MUST_CHECK bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
+                          const struct recipe *recipe, struct error *error);
+MUST_CHECK bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name,
+                                   const struct recipe *recipe, struct error *error);
+void plan_release(struct plan *plan);
+
+const char *plan_statement(const struct plan *plan, enum side side, enum ask ask);
+
+#endif

@@ -1,0 +1,146 @@
+#include "verify/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "terminal/escape.h"
+
+static const char *const KINDS[DIFFERENCE_KIND_COUNT] = {"missing", "extra", "different"};
+
+void report_begin(struct report *report, const char *target, bool json, int64_t limit) {
+  *report = (struct report){.json = json, .limit = limit};
+  if (!json)
+    return;
+  fputs("{\"target\": ", stdout);
+  plain_print_json(target);
+  fputs(", \"tables\": [", stdout);
+}
+
+void report_end(struct report *report, int64_t rows_received, int64_t bytes_received) {
+  if (report->json)
+    printf("], \"differences\": %" PRId64 ", \"undecided\": %" PRId64 ", \"queued\": %" PRId64
+           ", \"rows_received\": %" PRId64 ", \"bytes_received\": %" PRId64 "}\n",
+           report->all_found, report->all_undecided, report->all_queued, rows_received, bytes_received);
+}
+
+void report_table_begin(struct report *report, const char *table, const char *missing) {
+  report->table = table;
+  report->began = (double)clock_now() / 1000;
+  report->shown = report->rows = report->undecided = report->queued = 0;
+  for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
+    report->found[kind] = 0;
+  if (report->json) {
+    fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
+    plain_print_json(table);
+    if (missing != NULL) {
+      fputs(", \"not_compared\": ", stdout);
+      plain_print_json(missing);
+    }
+    fputs(", \"found\": [", stdout);
+  } else if (missing != NULL) {
+    printf("%s: not compared, because the target does not have it: %s\n", table, missing);
+  }
+  report->tables++;
+}
+
+void report_not_compared(struct report *report, const char *table, const char *reason) {
+  if (report->json) {
+    fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
+    plain_print_json(table);
+    fputs(", \"error\": ", stdout);
+    plain_print_json(reason);
+    putchar('}');
+  } else {
+    printf("%s: not compared: ", table);
+    plain_print(reason);
+    putchar('\n');
+  }
+  report->tables++;
+}
+
+static void print_difference(const struct report *report, const struct difference *difference) {
+  printf("%s: %s ", report->table, KINDS[difference->kind]);
+  plain_print(difference->key);
+  if (difference->copies > 1)
+    printf(" (%" PRId64 " times)", difference->copies);
+  for (size_t i = 0; i < difference->column_count; i++) {
+    fputs(i == 0 ? " in " : ", ", stdout);
+    plain_print(difference->columns[i]);
+  }
+  if (difference->reason != NULL) {
+    fputs("; a change of it was refused: ", stdout);
+    plain_print(difference->reason);
+  }
+  putchar('\n');
+}
+
+static void print_difference_json(const struct report *report, const struct difference *difference) {
+  printf("%s{\"kind\": \"%s\", \"key\": ", report->shown > 0 ? ", " : "", KINDS[difference->kind]);
+  plain_print_json(difference->key);
+  if (difference->copies > 0)
+    printf(", \"copies\": %" PRId64, difference->copies);
+  if (difference->column_count > 0) {
+    for (size_t i = 0; i < difference->column_count; i++) {
+      fputs(i == 0 ? ", \"columns\": [" : ", ", stdout);
+      plain_print_json(difference->columns[i]);
+    }
+    putchar(']');
+  }
+  if (difference->reason != NULL) {
+    fputs(", \"refused\": ", stdout);
+    plain_print_json(difference->reason);
+  }
+  putchar('}');
+}
+
+bool report_has_room(const struct report *report) {
+  return report->shown < report->limit;
+}
+
+void report_difference(struct report *report, const struct difference *difference) {
+  int64_t rows = difference->copies > 0 ? difference->copies : 1;
+  report->found[difference->kind] += rows;
+  report->all_found += rows;
+  if (!report_has_room(report))
+    return;
+  if (report->json)
+    print_difference_json(report, difference);
+  else
+    print_difference(report, difference);
+  report->shown++;
+}
+
+static void print_summary(const struct report *report, int64_t found, double seconds) {
+  printf("%s: %" PRId64 " rows in %.1f s: ", report->table, report->rows, seconds);
+  if (found == 0)
+    fputs(report->undecided == 0 ? "equal" : "no difference found", stdout);
+  else
+    printf("%" PRId64 " missing, %" PRId64 " extra, %" PRId64 " different", report->found[DIFFERENCE_MISSING],
+           report->found[DIFFERENCE_EXTRA], report->found[DIFFERENCE_DIFFERENT]);
+  if (found > report->shown && report->shown == report->limit)
+    printf(" (the first %" PRId64 " are shown)", report->shown);
+  if (report->undecided > 0)
+    printf("; %" PRId64 " undecided", report->undecided);
+  if (report->queued > 0)
+    printf("; %" PRId64 " queued again", report->queued);
+  putchar('\n');
+}
+
+void report_table_end(struct report *report, bool complete) {
+  double seconds = (double)clock_now() / 1000 - report->began;
+  int64_t found = 0;
+  for (int kind = 0; kind < DIFFERENCE_KIND_COUNT; kind++)
+    found += report->found[kind];
+  report->all_undecided += report->undecided;
+  report->all_queued += report->queued;
+  if (report->json)
+    printf("], \"rows\": %" PRId64 ", \"missing\": %" PRId64 ", \"extra\": %" PRId64 ", \"different\": %" PRId64
+           ", \"undecided\": %" PRId64 ", \"queued\": %" PRId64 ", \"seconds\": %.3f, \"complete\": %s}",
+           report->rows, report->found[DIFFERENCE_MISSING], report->found[DIFFERENCE_EXTRA],
+           report->found[DIFFERENCE_DIFFERENT], report->undecided, report->queued, seconds,
+           complete ? "true" : "false");
+  else if (complete)
+    print_summary(report, found, seconds);
+  fflush(stdout);
+}

@@ -1,0 +1,57 @@
+/*
+ * verify_report: what a comparison found, for people (each difference in a line as it is found, a line for each table)
+ * or as one JSON object for programs.
+ */
+#ifndef ROWRELAY_VERIFY_REPORT_H
+#define ROWRELAY_VERIFY_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum difference_kind { DIFFERENCE_MISSING, DIFFERENCE_EXTRA, DIFFERENCE_DIFFERENT, DIFFERENCE_KIND_COUNT };
+
+struct difference {
+  enum difference_kind kind;
+  const char *key;            /* as the log has it; of a table without a key the row, as far as it is to be shown */
+  const char *const *columns; /* which differ */
+  size_t column_count;
+  int64_t copies;     /* of equal rows, in a table without a key; else 0 */
+  const char *reason; /* the target's words, if it has refused a change of the row; NULL: it has not */
+};
+
+struct report {
+  bool json;
+  int64_t limit; /* differences of each table that are shown */
+  /* of the table at hand */
+  const char *table;
+  double began;
+  int64_t shown;
+  int64_t found[DIFFERENCE_KIND_COUNT];
+  int64_t rows;      /* at the source */
+  int64_t undecided; /* there was always a change of them on its way */
+  int64_t queued;    /* for repair */
+  /* of all */
+  size_t tables;
+  int64_t all_found;
+  int64_t all_undecided;
+  int64_t all_queued;
+};
+
+void report_begin(struct report *report, const char *target, bool json, int64_t limit);
+void report_end(struct report *report, int64_t rows_received, int64_t bytes_received);
+
+/* `table` is borrowed until its end. `missing` names columns that are not compared, NULL for none. */
+void report_table_begin(struct report *report, const char *table, const char *missing);
+/* `complete`: nothing came in between. */
+void report_table_end(struct report *report, bool complete);
+
+/* In the place of both: a table that cannot be compared. */
+void report_not_compared(struct report *report, const char *table, const char *reason);
+
+void report_difference(struct report *report, const struct difference *difference);
+/* Whether a further difference would be shown. */
+bool report_has_room(const struct report *report);
+
+#endif

@@ -1,0 +1,480 @@
+#include "verify/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "postgres/number.h"
+#include "postgres/result.h"
+#include "queries.h"
+#include "verify/decide.h"
+#include "verify/tally.h"
+
+/* Rows of the first range, and of any. */
+#define FIRST_RANGE 500
+#define SMALLEST_RANGE 50
+#define LARGEST_RANGE 65536
+/* Blocks of the first range, where it is one of blocks. */
+#define FIRST_BLOCKS 1024
+/* Milliseconds that a range may take before the next one is smaller, and that it must take before it is larger. */
+#define LONG_RANGE 800
+#define SHORT_RANGE 200
+/* Powers of two: buckets of a range that differs, and of a table that is read as a whole. */
+#define BUCKETS_OF_RANGE 256
+#define BUCKETS_OF_TABLE 16384
+/* So few rows are fetched without looking for the buckets that differ. */
+#define FEW_ROWS 1000
+/* Suspects are decided on when there are so many. */
+#define MANY_SUSPECTS 5000
+#define ARRAY_LIMIT ((size_t)1024 * 1024)
+
+/* Columns of the reply to sum; see verify_statements.sql. */
+enum { SUM_COUNT, SUM_SUM };
+
+struct verify {
+  const struct verify_options *options;
+  struct settings settings;
+  struct pair pair;
+  struct report report;
+  struct decider decider;
+  struct recipe recipe;
+  int wanted;         /* tables and documents */
+  int failed;         /* that could not be compared; */
+  struct error first; /* why the first of them could not */
+};
+
+/* A range of keys, as JSON arrays; NULL: no bound. */
+struct range {
+  const char *behind;
+  const char *up_to;
+  const char *keys; /* of documents: an array literal of all that there are at the source; else NULL */
+};
+
+/* ---- narrowing down -------------------------------------------------------------------------------------------- */
+
+/* `buckets` and `chosen` may be NULL. */
+static bool ask_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                     const char *buckets, const char *chosen, struct question questions[SIDE_COUNT],
+                     struct error *error) {
+  bool built = range->keys != NULL;
+  const char *here[] = {built ? range->keys : range->behind, built ? NULL : range->up_to, buckets, chosen};
+  const char *there[] = {range->behind, range->up_to, buckets, chosen};
+  int count = ask == ASK_SUM ? 2 : ask == ASK_BUCKETS ? 3 : 4;
+  questions[SIDE_SOURCE] = (struct question){
+      .side = SIDE_SOURCE, .text = plan_statement(plan, SIDE_SOURCE, ask), .values = {.count = count, .texts = here}};
+  questions[SIDE_TARGET] = (struct question){
+      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ask), .values = {.count = count, .texts = there}};
+  return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
+}
+
+static enum tally_columns columns_of(const struct plan *plan, enum ask ask) {
+  if (ask == ASK_BUCKETS)
+    return TALLY_COUNT_AND_SUM;
+  return plan->keyless ? TALLY_COUNT : TALLY_HASH;
+}
+
+/* Asks for the buckets or rows of a range, or of the whole table, on both sides. */
+static bool tally_range(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                        int buckets, const char *chosen, struct tally tallies[SIDE_COUNT], struct error *error) {
+  struct question questions[SIDE_COUNT];
+  bool ok = ask_both(verify, plan, ask, range, number(buckets - 1).text, chosen, questions, error);
+  for (int side = 0; ok && side < SIDE_COUNT; side++)
+    ok = tally_add(&tallies[side], questions[side].reply, columns_of(plan, ask), error);
+  pair_forget(questions, SIDE_COUNT);
+  return ok;
+}
+
+/* The same, range by range of blocks: what either side has in such a range has nothing to do with the other's. */
+static bool tally_blocks(struct verify *verify, const struct plan *plan, enum ask ask, const char *chosen,
+                         struct tally tallies[SIDE_COUNT], struct error *error) {
+  int64_t next[SIDE_COUNT] = {0, 0}; /* -1: all was read */
+  int64_t size = FIRST_BLOCKS;
+  bool ok = true;
+  while (ok && (next[SIDE_SOURCE] >= 0 || next[SIDE_TARGET] >= 0)) {
+    struct question questions[SIDE_COUNT];
+    char bounds[SIDE_COUNT][2][48];
+    const char *texts[SIDE_COUNT][4];
+    struct number mask = number(BUCKETS_OF_TABLE - 1);
+    size_t count = 0;
+    int64_t began = clock_now();
+    for (int side = 0; side < SIDE_COUNT; side++) {
+      if (next[side] < 0)
+        continue;
+      bool last = next[side] + size >= plan->blocks[side];
+      snprintf(bounds[side][0], sizeof bounds[side][0], "[\"(%s,0)\"]", number(next[side]).text);
+      snprintf(bounds[side][1], sizeof bounds[side][1], "[\"(%s,0)\"]", number(next[side] + size).text);
+      texts[side][0] = next[side] == 0 ? NULL : bounds[side][0];
+      texts[side][1] = last ? NULL : bounds[side][1];
+      texts[side][2] = mask.text;
+      texts[side][3] = chosen;
+      questions[count++] = (struct question){.side = (enum side)side,
+                                             .text = plan_statement(plan, (enum side)side, ask),
+                                             .values = {.count = ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
+      next[side] = last ? -1 : next[side] + size;
+    }
+    ok = pair_ask(&verify->pair, questions, count, error);
+    for (size_t i = 0; ok && i < count; i++)
+      ok = tally_add(&tallies[questions[i].side], questions[i].reply, columns_of(plan, ask), error);
+    pair_forget(questions, count);
+    int64_t elapsed = clock_now() - began;
+    if (elapsed < SHORT_RANGE)
+      size *= 2;
+    else if (elapsed > LONG_RANGE && size > 1)
+      size /= 2;
+  }
+  return ok;
+}
+
+/* `range` is NULL for the whole table, by blocks. */
+static bool tally_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
+                       const char *chosen, struct keys *names, int64_t *rows, struct error *error) {
+  struct tally tallies[SIDE_COUNT];
+  for (int side = 0; side < SIDE_COUNT; side++)
+    tally_init(&tallies[side]);
+  bool ok = (range != NULL ? tally_range(verify, plan, ask, range, BUCKETS_OF_RANGE, chosen, tallies, error)
+                           : tally_blocks(verify, plan, ask, chosen, tallies, error)) &&
+            tally_compare(&tallies[SIDE_SOURCE], &tallies[SIDE_TARGET], names, error);
+  *rows = tally_rows(&tallies[SIDE_SOURCE]);
+  for (int side = 0; side < SIDE_COUNT; side++)
+    tally_release(&tallies[side]);
+  return ok;
+}
+
+/* Finds the buckets that differ, as an array literal. *rows is how many the source has in all buckets. */
+static bool find_buckets(struct verify *verify, const struct plan *plan, const struct range *range,
+                         struct buffer *array, bool *any, int64_t *rows, struct error *error) {
+  struct keys names;
+  keys_init(&names);
+  bool ok = tally_both(verify, plan, ASK_BUCKETS, range, NULL, &names, rows, error);
+  *any = names.count > 0;
+  for (size_t i = 0; i < names.count; i++)
+    buffer_add_format(array, "%c%s", i == 0 ? '{' : ',', names.texts[i]);
+  buffer_add_string(array, "}");
+  ok = ok && buffer_ok(array, "the list of buckets", error);
+  keys_release(&names);
+  return ok;
+}
+
+/* Adds the rows that differ to the suspects; `chosen` is an array literal of buckets, NULL for all. */
+static bool find_rows(struct verify *verify, const struct plan *plan, const struct range *range, const char *chosen,
+                      struct error *error) {
+  int64_t unused;
+  struct keys *suspects = &verify->decider.suspects;
+  return tally_both(verify, plan, ASK_ROWS, range, chosen, suspects, &unused, error) &&
+         (suspects->count < MANY_SUSPECTS || decider_decide(&verify->decider, plan, error));
+}
+
+static bool narrow(struct verify *verify, const struct plan *plan, const struct range *range, int64_t *rows,
+                   struct error *error) {
+  struct buffer chosen;
+  bool any;
+  buffer_init(&chosen, ARRAY_LIMIT);
+  bool ok = find_buckets(verify, plan, range, &chosen, &any, rows, error) &&
+            (!any || find_rows(verify, plan, range, chosen.data, error));
+  buffer_release(&chosen);
+  return ok;
+}
+
+/* ---- a table --------------------------------------------------------------------------------------------------- */
+
+/* The last key of the next `size` rows of one side; NULL when there are fewer. *bound is the caller's to free. */
+static bool read_bound(const PGresult *reply, char **bound, struct error *error) {
+  *bound = NULL;
+  if (PQntuples(reply) == 0)
+    return true;
+  *bound = strdup(PQgetvalue(reply, 0, 0));
+  return *bound != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+}
+
+static bool find_bound(struct verify *verify, const struct plan *plan, enum side side, const char *behind, int size,
+                       char **bound, struct error *error) {
+  struct question question = {
+      .side = side, .text = plan_statement(plan, side, ASK_BOUNDARY), .values = VALUES(behind, number(size).text)};
+  *bound = NULL;
+  if (!pair_ask(&verify->pair, &question, 1, error))
+    return false;
+  bool ok = read_bound(question.reply, bound, error);
+  pair_forget(&question, 1);
+  return ok;
+}
+
+/* Compares one range. */
+static bool compare_range(struct verify *verify, const struct plan *plan, const struct range *range,
+                          struct error *error) {
+  struct question questions[SIDE_COUNT];
+  if (!ask_both(verify, plan, ASK_SUM, range, NULL, NULL, questions, error))
+    return false;
+  int64_t here = reply_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
+  int64_t there = reply_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
+  bool same = here == there && strcmp(PQgetvalue(questions[SIDE_SOURCE].reply, 0, SUM_SUM),
+                                      PQgetvalue(questions[SIDE_TARGET].reply, 0, SUM_SUM)) == 0;
+  pair_forget(questions, SIDE_COUNT);
+  verify->report.rows += here;
+  if (same)
+    return true;
+  int64_t unused;
+  return here <= FEW_ROWS && there <= FEW_ROWS ? find_rows(verify, plan, range, NULL, error)
+                                               : narrow(verify, plan, range, &unused, error);
+}
+
+/* The same for documents, whose keys have to be known first. */
+static bool compare_documents(struct verify *verify, const struct plan *plan, const struct range *range,
+                              struct error *error) {
+  struct question question = {.side = SIDE_SOURCE,
+                              .text = plan_statement(plan, SIDE_SOURCE, ASK_KEYS),
+                              .values = VALUES(range->behind, range->up_to)};
+  if (!pair_ask(&verify->pair, &question, 1, error))
+    return false;
+  struct range with_keys = {.behind = range->behind, .up_to = range->up_to, .keys = PQgetvalue(question.reply, 0, 0)};
+  bool ok = compare_range(verify, plan, &with_keys, error);
+  pair_forget(&question, 1);
+  return ok;
+}
+
+static int next_size(int size, int64_t milliseconds) {
+  if (milliseconds > LONG_RANGE)
+    return size / 2 > SMALLEST_RANGE ? size / 2 : SMALLEST_RANGE;
+  if (milliseconds < SHORT_RANGE)
+    return 2 * size < LARGEST_RANGE ? 2 * size : LARGEST_RANGE;
+  return size;
+}
+
+/* The source says where ranges end, and behind its last key the target does. */
+static bool compare_ranges(struct verify *verify, const struct plan *plan, struct error *error) {
+  char *behind = NULL;
+  int size = FIRST_RANGE;
+  enum side side = SIDE_SOURCE;
+  bool ok = true;
+  for (bool last = false; ok && !last;) {
+    char *up_to = NULL;
+    ok = find_bound(verify, plan, side, behind, size, &up_to, error);
+    if (ok && up_to == NULL && side == SIDE_SOURCE) {
+      side = SIDE_TARGET;
+      continue;
+    }
+    last = up_to == NULL;
+    struct range range = {.behind = behind, .up_to = up_to};
+    int64_t began = clock_now();
+    ok = ok && (plan->oid != NULL ? compare_range(verify, plan, &range, error)
+                                  : compare_documents(verify, plan, &range, error));
+    size = next_size(size, clock_now() - began);
+    free(behind);
+    behind = up_to;
+  }
+  free(behind);
+  return ok;
+}
+
+/* One table that is not there, or may not be read, must not keep the others from being compared. */
+static bool put_aside(struct verify *verify, const char *name, struct error *error) {
+  if ((error->kind != FAILURE_FATAL && error->kind != FAILURE_REFUSED) || verify->wanted == 1)
+    return false;
+  report_not_compared(&verify->report, name, error->message);
+  if (verify->failed++ == 0)
+    verify->first = *error;
+  error_clear(error);
+  return true;
+}
+
+/* `oid` is NULL for a document. */
+static bool compare(struct verify *verify, const struct settings *settings, const char *oid, const char *name,
+                    struct error *error) {
+  struct plan plan;
+  verify->decider.settings = settings;
+  bool ok = oid != NULL ? plan_make(&plan, &verify->pair, settings->target, oid, name, &verify->recipe, error)
+                        : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
+  if (ok) {
+    report_table_begin(&verify->report, name, plan.missing);
+    ok = plan.nothing     ? true
+         : plan.in_ranges ? compare_ranges(verify, &plan, error)
+                          : narrow(verify, &plan, NULL, &verify->report.rows, error);
+    bool decided = ok && (plan.nothing || (decider_decide(&verify->decider, &plan, error) &&
+                                           decider_repair(&verify->decider, &plan, error)));
+    report_table_end(&verify->report, decided);
+    if (!ok)
+      decider_forget(&verify->decider);
+    ok = ok ? decided : put_aside(verify, name, error);
+  } else {
+    ok = put_aside(verify, name, error);
+  }
+  plan_release(&plan);
+  return ok;
+}
+
+/* ---- all tables ------------------------------------------------------------------------------------------------ */
+
+/* The servers may not agree on the fast hash function: then md5 has to do. */
+static bool probe(struct verify *verify, struct error *error) {
+  struct question questions[] = {{.side = SIDE_SOURCE, .text = QUERY_verify_probe.text, .values = NO_VALUES},
+                                 {.side = SIDE_TARGET, .text = QUERY_verify_probe.text, .values = NO_VALUES}};
+  if (!pair_ask(&verify->pair, questions, 2, error))
+    return false;
+  verify->recipe.md5_only = strcmp(PQgetvalue(questions[0].reply, 0, 0), PQgetvalue(questions[1].reply, 0, 0)) != 0;
+  pair_forget(questions, 2);
+  return true;
+}
+
+static void write_array(size_t count, const char *const *texts, struct buffer *array) {
+  buffer_add_string(array, "[");
+  for (size_t i = 0; i < count; i++) {
+    buffer_add_string(array, i > 0 ? "," : "");
+    buffer_add_json_string(array, texts[i]);
+  }
+  buffer_add_string(array, "]");
+}
+
+/* What is to be compared, and the errors where there is nothing of that name. */
+static bool find(const struct verify *verify, struct source *source, PGresult **tables, PGresult **documents,
+                 struct error *error) {
+  const struct verify_options *options = verify->options;
+  struct buffer patterns;
+  struct buffer names;
+  bool all = options->pattern_count == 0 && options->document_count == 0;
+  buffer_init(&patterns, ARRAY_LIMIT);
+  buffer_init(&names, ARRAY_LIMIT);
+  write_array(options->pattern_count, options->patterns, &patterns);
+  write_array(options->document_count, options->documents, &names);
+  struct number target = number(verify->settings.target);
+  const struct query find_tables = {.name = NULL, .text = QUERY_verify_tables.text};
+  const struct query find_documents = {.name = NULL, .text = QUERY_verify_documents.text};
+  /* Names are meant as the user's search_path has them, so this is not for the pair. */
+  bool ok = buffer_ok(&patterns, "the list of tables", error) && buffer_ok(&names, "the list of documents", error) &&
+            source_run(source, &find_tables, VALUES(target.text, all ? NULL : patterns.data), tables, error) &&
+            source_run(source, &find_documents, VALUES(target.text, all ? NULL : names.data), documents, error);
+  buffer_release(&patterns);
+  buffer_release(&names);
+  if (!ok)
+    return false;
+  for (int row = 0; row < PQntuples(*tables); row++)
+    if (PQgetisnull(*tables, row, 0))
+      return error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
+                       PQgetvalue(*tables, row, 2));
+  for (int row = 0; row < PQntuples(*documents); row++)
+    if (PQgetisnull(*documents, row, 1))
+      return error_set(error, FAILURE_USAGE, "no document \"%s\" goes to target \"%s\"", PQgetvalue(*documents, row, 0),
+                       options->target);
+  if (PQntuples(*tables) > 0 || PQntuples(*documents) > 0)
+    return true;
+  error_set(error, FAILURE_USAGE, "no table goes to target \"%s\"", options->target);
+  return error_hint(error, "run: rowrelay route TABLE %s", options->target);
+}
+
+/* Reads the settings of a target, or of a document. */
+static bool read_settings(struct source *source, const char *name, struct settings *settings, struct error *error) {
+  struct buffer names;
+  PGresult *reply = NULL;
+  const struct query query = {.name = NULL, .text = QUERY_target_settings.text};
+  const struct query by_name = {.name = NULL, .text = QUERY_cmd_target_id.text};
+  if (!source_run(source, &by_name, VALUES(name), NULL, error)) {
+    /* the function knows best what to say when there is none of that name */
+    if (strcmp(error->sqlstate, "42704") == 0)
+      error->kind = FAILURE_USAGE;
+    return false;
+  }
+  buffer_init(&names, ARRAY_LIMIT);
+  buffer_add_string(&names, "{");
+  buffer_add_json_string(&names, name); /* array literals quote alike */
+  buffer_add_string(&names, "}");
+  bool ok =
+      buffer_ok(&names, "the target's name", error) && source_run(source, &query, VALUES(names.data), &reply, error);
+  /* A target's documents are there too. */
+  bool found = false;
+  for (int row = 0; ok && !found && row < PQntuples(reply); row++) {
+    ok = settings_read(settings, reply, row, error);
+    found = ok && strcmp(settings->name, name) == 0;
+  }
+  if (ok && !found)
+    ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name);
+  PQclear(reply);
+  buffer_release(&names);
+  return ok;
+}
+
+static bool tell(const struct verify *verify, struct error *error) {
+  const struct report *report = &verify->report;
+  const char *name = verify->settings.name;
+  if (report->all_found > 0) {
+    error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs: %lld rows", name, (long long)report->all_found);
+    if (report->all_queued > 0)
+      return error_hint(error, "%lld rows were queued again; run verify once more when they have been delivered",
+                        (long long)report->all_queued);
+    if (verify->options->repair)
+      return error_hint(error, "none could be queued again: rows without a key, or with the same, cannot be told "
+                               "apart, and one that is being written is told of by that");
+    return error_hint(error, "--repair queues these rows again");
+  }
+  if (verify->failed > 0) {
+    *error = verify->first;
+    if (verify->failed > 1)
+      error_detail(error, "%d more could not be compared", verify->failed - 1);
+    return false;
+  }
+  if (report->all_undecided > 0) {
+    const char *waits = verify->decider.waits;
+    error_set(error, FAILURE_RETRY, "%lld rows could not be compared", (long long)report->all_undecided);
+    if (waits[0] != '\0')
+      error_detail(error, "changes of theirs wait for target \"%s\", which is %s", name, waits);
+    else
+      error_detail(error, "they changed again and again");
+    if (strcmp(waits, "paused") == 0 || strcmp(waits, "halted") == 0)
+      return error_hint(error, "run: rowrelay target resume %s", name);
+    if (strcmp(waits, "not running") == 0)
+      return error_hint(error, "run: rowrelay run --until-empty --target %s", name);
+    return error_hint(error, "try again, or wait for longer with --wait");
+  }
+  return true;
+}
+
+static bool compare_all(struct verify *verify, struct source *source, const PGresult *tables, const PGresult *documents,
+                        struct error *error) {
+  bool ok = true;
+  for (int row = 0; ok && row < PQntuples(tables); row++)
+    ok = compare(verify, &verify->settings, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+  for (int row = 0; ok && row < PQntuples(documents); row++) {
+    struct settings settings = {.target = 0};
+    const char *name = PQgetvalue(documents, row, 0);
+    ok = read_settings(source, name, &settings, error) && compare(verify, &settings, NULL, name, error);
+  }
+  verify->decider.settings = &verify->settings;
+  return ok;
+}
+
+static bool run(struct verify *verify, struct source *source, struct error *error) {
+  PGresult *tables = NULL;
+  PGresult *documents = NULL;
+  PGresult *token = NULL;
+  bool ok = find(verify, source, &tables, &documents, error) && probe(verify, error) &&
+            pgconn_run(verify->pair.connections[SIDE_SOURCE], &QUERY_instance_new_id, NO_VALUES, &token, error);
+  if (ok) {
+    verify->wanted = PQntuples(tables) + PQntuples(documents);
+    verify->recipe.token = PQgetvalue(token, 0, 0);
+    report_begin(&verify->report, verify->settings.name, verify->options->json, verify->options->limit);
+    ok = compare_all(verify, source, tables, documents, error);
+    report_end(&verify->report, verify->pair.rows_received, verify->pair.bytes_received);
+    ok = ok && tell(verify, error);
+  }
+  PQclear(token);
+  PQclear(tables);
+  PQclear(documents);
+  return ok;
+}
+
+bool verify_run(const struct verify_options *options, struct source *source, struct error *error) {
+  struct verify verify = {.options = options};
+  verify.decider = (struct decider){.pair = &verify.pair,
+                                    .control = source,
+                                    .settings = &verify.settings,
+                                    .report = &verify.report,
+                                    .patience = options->patience,
+                                    .repair = options->repair};
+  decider_init(&verify.decider);
+  bool ok = read_settings(source, options->target, &verify.settings, error) &&
+            pair_open(&verify.pair, options->conninfo, &verify.settings, error) && run(&verify, source, error);
+  if (!ok && interrupted())
+    error_set(error, FAILURE_STOP, "told to leave before all was compared");
+  pair_release(&verify.pair);
+  decider_release(&verify.decider);
+  return ok;
+}

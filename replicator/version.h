@@ -1,6 +1,0 @@
-#ifndef ROWRELAY_VERSION_H
-#define ROWRELAY_VERSION_H
-
-#define ROWRELAY_VERSION "0.1.0"
-
-#endif

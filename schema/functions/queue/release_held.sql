@@ -1,0 +1,72 @@
+-- Purpose:    lets changes of tables that a target could not take go on, where it is time to try: those that wait, the oldest
+--             first, go back to the queue, one by itself at first, and more of them each time that all have arrived. A
+--             table of which nothing waits is held no more. Running processes call it; see replicator/queue/hold.h.
+--             What is due within seconds is tried along with it, since whatever is put into the queue at an old place
+--             makes all processes read their settings anew.
+-- Parameters: target's id
+-- Result:     how many changes were released
+create or replace function rowrelay.release_held(target_id integer) returns bigint
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+declare
+  held     rowrelay.hold;
+  first_id bigint;
+  last_id  bigint;
+  moved    bigint;
+  oldest   bigint;
+  total    bigint := 0;
+begin
+  -- none waits for longer than a minute: what seems to was noted while the clock was ahead
+  if not exists (select from rowrelay.hold h
+                  where h.target = target_id
+                    and h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min') then
+    return 0;
+  end if;
+  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, as everybody does
+  for held in
+    select h.* from rowrelay.hold h
+     where h.target = target_id
+       and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
+     order by h.capture for update skip locked
+  loop
+    -- What is being copied as a whole comes out of its waiting room.
+    continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
+    -- What the table was captured as before goes first.
+    continue when exists (
+      select from rowrelay.capture c
+        join rowrelay.capture a on a.relation = c.relation and a.id < c.id
+        join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
+       where c.id = held.capture and c.relation <> 0);
+    -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.
+    with piece as materialized (
+      select f.change_id from rowrelay.refusal f
+       where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
+       order by f.change_id limit held.piece
+    ), moving as (
+      delete from rowrelay.refusal f using piece p where f.target = target_id and f.change_id = p.change_id
+      returning f.change_id, f.lane, f.day, f.bytes
+    ), queued as (
+      insert into rowrelay.queue (change_id, lane, day, bytes)
+      select m.change_id, m.lane, m.day, m.bytes from moving m
+      returning change_id
+    )
+    select min(q.change_id), max(q.change_id), count(*) into first_id, last_id, moved from queued q;
+    if moved = 0 then
+      delete from rowrelay.hold h where h.target = target_id and h.capture = held.capture;
+      -- Everybody looks anew, and finds that it is held no more.
+      update rowrelay.target t set version = t.version + 1 where t.id = target_id;
+      continue;
+    end if;
+    -- should nobody say what became of them, the next ones follow all the same
+    update rowrelay.hold h
+       set released_to = last_id, released = moved, retry_at = clock_timestamp() + interval '1 min'
+     where h.target = target_id and h.capture = held.capture;
+    oldest := least(oldest, first_id);
+    total := total + moved;
+  end loop;
+  if total > 0 then
+    perform rowrelay.rewind(target_id, oldest);
+  end if;
+  return total;
+end
+$$;

@@ -1,0 +1,534 @@
+/* What commands do, what they say, and how they end. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "fixture.h"
+
+static struct fixture f;
+
+static void begin(const char *name) {
+  fixture_begin(&f, name);
+  sql(f.at_source, "create table item (id int primary key, name text); create table other (id int primary key)");
+  sql(f.at_target, "create table item (id int primary key, name text); create table other (id int primary key)");
+}
+
+static void end(void) {
+  fixture_end(&f);
+}
+
+/* Runs rowrelay with these words; the last is what it must say on the way it ends: why it failed, or what it has done.
+ */
+#define FAILS(status, words, ...)                                                                                      \
+  do {                                                                                                                 \
+    const char *out_;                                                                                                  \
+    const char *err_;                                                                                                  \
+    int status_ = rowrelay(&f, &out_, &err_, __VA_ARGS__, NULL);                                                       \
+    cr_assert(status_ == (status), "exit status %d: %s%s", status_, out_, err_);                                       \
+    cr_assert_str_eq(out_, "");                                                                                        \
+    cr_assert_eq(strncmp(err_, "rowrelay: ", 10), 0, "%s", err_);                                                      \
+    cr_assert_not_null(strstr(err_, words), "%s", err_);                                                               \
+  } while (0)
+#define SAYS(words, ...)                                                                                               \
+  do {                                                                                                                 \
+    const char *out_;                                                                                                  \
+    const char *err_;                                                                                                  \
+    int status_ = rowrelay(&f, &out_, &err_, __VA_ARGS__, NULL);                                                       \
+    cr_assert(status_ == 0, "exit status %d: %s%s", status_, out_, err_);                                              \
+    cr_assert_str_eq(out_, words);                                                                                     \
+    cr_assert_str_eq(err_, "");                                                                                        \
+  } while (0)
+
+/* ---- wrong use ------------------------------------------------------------------------------------------------- */
+
+Test(commands, wrong_words_are_wrong_use) {
+  begin("commands_words");
+  FAILS(2, "unknown command \"frobnicate\"", "frobnicate");
+  FAILS(2, "did you mean \"capture\"?", "captur");
+  FAILS(2, "command \"target\" needs a second word", "target");
+  FAILS(2, "unknown command \"target remove\"", "target", "remove", "w");
+  FAILS(2, "one of: add, list, show", "target", "frobnicate");
+  FAILS(2, "--frob", "status", "--frob");
+  FAILS(2, "-x", "status", "-x");
+  FAILS(2, "an argument is missing: TABLE...", "capture");
+  FAILS(2, "unexpected argument \"extra\"", "status", "extra");
+  FAILS(2, "--to", "capture", "item", "--to");
+  FAILS(2, "option --workers must be a whole number from 1 to 64, not \"0\"", "run", "--workers", "0");
+  FAILS(2, "not \"many\"", "run", "--workers", "many");
+  FAILS(2, "--watch", "status", "--watch=0");
+  FAILS(2, "try: rowrelay log --help", "log", "item", "1", "2");
+  FAILS(2, "--limit", "log", "item", "--limit", "-1");
+  FAILS(2, "exclude each other", "retry", "--all", "1");
+  FAILS(2, "no changes are named", "skip");
+  FAILS(2, "--create", "capture", "item", "--create");
+  FAILS(2, "nothing to set", "target", "set", "w");
+  end();
+}
+
+Test(commands, names_of_what_is_not_there_are_wrong_use) {
+  begin("commands_names");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured\n", "capture", "item");
+  FAILS(2, "no table matches \"nothing\"", "capture", "nothing");
+  FAILS(2, "views and foreign tables do not count", "capture", "nothing");
+  FAILS(2, "no table matches \"shop.*\"", "capture", "item", "shop.*");
+  FAILS(2, "no captured table matches \"other\"", "release", "other");
+  FAILS(2, "no captured table matches \"other\"", "route", "other", "w");
+  FAILS(2, "target \"v\" does not exist", "capture", "other", "--to", "v");
+  FAILS(2, "hint: Targets are: \"w\"", "route", "item", "v");
+  FAILS(2, "target \"v\" does not exist", "target", "show", "v");
+  FAILS(2, "target \"v\" does not exist", "target", "set", "v", "--url", "stdout:");
+  FAILS(2, "target \"v\" does not exist", "target", "pause", "v");
+  FAILS(2, "target \"v\" does not exist", "target", "resume", "v");
+  FAILS(2, "target \"v\" does not exist", "target", "drop", "v");
+  FAILS(2, "target \"v\" does not exist", "errors", "--target", "v");
+  FAILS(2, "target \"v\" does not exist", "errors", "--target", "v", "--json");
+  FAILS(2, "target \"v\" does not exist", "retry", "--all", "--target", "v");
+  FAILS(2, "target \"v\" does not exist", "skip", "1", "--target", "v");
+  FAILS(2, "target \"v\" does not exist", "run", "--target", "w", "--target", "v");
+  FAILS(2, "no table that is or was captured matches \"other\"", "log", "other");
+  FAILS(2, "table public.item is not routed to target \"w\"", "route", "item", "w", "--remove");
+  FAILS(2, "yesterdayish", "log", "item", "--since", "yesterdayish");
+  FAILS(2, "\"one\" is not the number of a change", "retry", "one");
+  /* Nothing has changed by any of it. */
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures where targets = '{}'"), "item");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', name, state), ', ') from rowrelay.targets"),
+                   "w running");
+  end();
+}
+
+Test(commands, a_url_or_option_that_cannot_work_is_wrong_use) {
+  begin("commands_url");
+  FAILS(2, "target URL \"oracle://x\" is of no known kind", "target", "add", "w", "oracle://x");
+  FAILS(2, "target URL \"\" is of no known kind", "target", "add", "w", "");
+  FAILS(2, "names no file", "target", "add", "w", "file:");
+  static const char *const secrets[] = {
+      "postgresql://u:geheim@host/db",           "postgres://u:geheim@/db",
+      "postgresql://host/db?password=geheim",    "postgresql://host/db?user=u&password=geheim",
+      "postgresql://host/db?sslpassword=geheim", "postgresql://u:${A}geheim@host/db"};
+  for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+    FAILS(2, "target URL holds a password", "target", "add", "w", secrets[i]);
+    const char *errors;
+    rowrelay(&f, NULL, &errors, "target", "add", "w", secrets[i], NULL);
+    cr_assert_null(strstr(errors, "geheim"), "%s", errors);
+  }
+  static const char *const fine[] = {"postgresql://u:${A}@host/db",
+                                     "postgresql://host:5432?user=a@b",
+                                     "postgres://h/?password=${A}",
+                                     "postgresql://u@h1:1,h2:2/db?options=-c%20a=b",
+                                     "postgresql:",
+                                     "postgresql:///db",
+                                     "stdout:",
+                                     "file:/tmp/a:b@c"};
+  for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+    SAYS("target w: added\n", "target", "add", "w", fine[i]);
+    SAYS("target w: dropped\n", "target", "drop", "w");
+  }
+  FAILS(2, "option \"speed\" is not known", "target", "add", "w", "stdout:", "--option", "speed=9");
+  FAILS(2, "on_error is park, block or halt.", "target", "add", "w", "stdout:", "--option", "on_error=ignore");
+  FAILS(2, "lanes is a number from 1 to 1024.", "target", "add", "w", "stdout:", "-o", "lanes=0");
+  FAILS(2, "option retries is \"-1\"", "target", "add", "w", "stdout:", "-o", "retries=-1");
+  FAILS(2, "NAME=VALUE", "target", "add", "w", "stdout:", "-o", "retries");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.targets"), "0");
+  SAYS("target w: added\n", "target", "add", "w", "stdout:");
+  FAILS(2, "target \"w\" exists already", "target", "add", "w", "stdout:");
+  FAILS(2, "file: or stdout:", "target", "set", "w", "--url", "x");
+  FAILS(2, "option \"speed\" is not known", "target", "set", "w", "--option", "speed=9");
+  FAILS(2, "the target's name is empty", "target", "add", "", "stdout:");
+  /* A running process could not take it, and would deliver to nobody. */
+  FAILS(2, "the target's name is longer than 63 bytes", "target", "add",
+        "a_target_with_a_name_that_is_as_long_as_those_of_old_tables_may_be", "stdout:");
+  FAILS(2, "the target's name has a control character", "target", "add", "v\nw", "stdout:");
+  FAILS(2, "Options are batch_bytes, batch_rows", "target", "add", "v", "stdout:", "--option", "speed=9");
+  FAILS(2, "\"speed\" is not known\n", "target", "add", "v", "stdout:", "--option", "speed=9");
+  FAILS(2, "names no database", "target", "add", "v", "postgresql:shop");
+  end();
+}
+
+Test(commands, a_server_that_is_not_there_is_a_failure) {
+  begin("commands_server");
+  FAILS(1, "connection to server on socket", "status", "-d", "host=/nowhere");
+  FAILS(1, "database \"nowhere\" does not exist", "status", "-d",
+        ask(f.at_source, "select format('%s dbname=nowhere', '%s')", "%s", f.source));
+  FAILS(2, "invalid connection option \"hots\"", "status", "-d", "hots=x");
+  end();
+}
+
+Test(commands, a_schema_that_does_not_fit_is_said_to_be_so) {
+  begin("commands_schema");
+  sql(f.at_source, "insert into rowrelay.migration (version) values (999)");
+  static const char *const commands[][4] = {{"status", NULL, NULL, NULL},   {"run", "--until-empty", NULL, NULL},
+                                            {"target", "list", NULL, NULL}, {"capture", "item", NULL, NULL},
+                                            {"init", NULL, NULL, NULL},     {"uninstall", "--force", NULL, NULL}};
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    FAILS(2, "has version 999, and this program needs", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
+    FAILS(2, "hint: use a newer rowrelay", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
+  }
+  sql(f.at_source, "drop schema rowrelay cascade");
+  for (size_t i = 0; i < 4; i++) {
+    FAILS(2, "schema rowrelay is not installed in database", commands[i][0], commands[i][1], commands[i][2],
+          commands[i][3]);
+    FAILS(2, "hint: run: rowrelay init", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
+  }
+  end();
+}
+
+Test(commands, each_has_its_help) {
+  begin("commands_help");
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    char first[32];
+    snprintf(first, sizeof first, "%s", COMMANDS[i]->name);
+    char *second = strchr(first, ' ');
+    if (second != NULL)
+      *second++ = '\0';
+    const char *out;
+    const char *errors;
+    int status =
+        rowrelay(&f, &out, &errors, first, second != NULL ? second : "--help", second != NULL ? "--help" : NULL, NULL);
+    cr_assert_eq(status, 0, "%s: %s", COMMANDS[i]->name, errors);
+    cr_assert_not_null(strstr(out, COMMANDS[i]->summary));
+    char usage[64];
+    snprintf(usage, sizeof usage, "usage: rowrelay %s", COMMANDS[i]->name);
+    cr_assert_eq(strncmp(out, usage, strlen(usage)), 0, "%s", out);
+  }
+  static const char *const groups[][2] = {{"target", "--help"}, {"target", "-h"}, {"help", "target"}};
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+    const char *out = rowrelay_ok(&f, groups[i][0], groups[i][1], NULL);
+    cr_expect(strstr(out, "target pause") != NULL && strstr(out, "document") == NULL, "%s", out);
+  }
+  end();
+}
+
+/* ---- targets --------------------------------------------------------------------------------------------------- */
+
+Test(commands, a_target_is_added_shown_changed_and_dropped) {
+  begin("commands_target");
+  SAYS("target w: added\n", "target", "add", "w", "stdout:", "--option", "batch_rows=10", "-o", "on_error=halt");
+  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  SAYS("name               value\n"
+       "-----------------  -------\n"
+       "name               w\n"
+       "url                stdout:\n"
+       "state              running\n"
+       "lanes              64\n"
+       "option batch_rows  10\n"
+       "option on_error    halt\n"
+       "table              item\n"
+       "table              other\n",
+       "target", "show", "w");
+  FAILS(2, "table public.item cannot go into itself", "target", "set", "w", "--url", "postgresql:");
+  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:///elsewhere", "--option",
+       "batch_rows=", "--option", "retries=0");
+  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', url, options) from rowrelay.targets"),
+                   "postgresql:///elsewhere {\"retries\": \"0\", \"on_error\": \"halt\"}");
+  FAILS(2, "cannot be changed while tables are routed to it or changes wait", "target", "set", "w", "--option",
+        "lanes=4");
+  SAYS("target w: dropped\n", "target", "drop", "w");
+  cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', sum(cardinality(targets))) from rowrelay.captures"),
+                   "2 0");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.targets"), "0");
+  /* A name can be used again, for another target. */
+  SAYS("target w: added\n", "target", "add", "w", "stdout:", "-o", "lanes=4");
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(ask(f.at_source, "select backlog from rowrelay.status"), "0");
+  end();
+}
+
+Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
+  begin("commands_lanes");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  sql(f.at_source, "insert into item select generate_series(1, 100)");
+  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  FAILS(2, "lanes", "target", "set", "w", "--option", "lanes=2");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
+  SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=2");
+  SAYS("item: goes to w\n", "route", "item", "w");
+  sql(f.at_source, "insert into item select generate_series(101, 200)");
+  cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.queue where lane & 4095 <> 0") == 2);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "200");
+  /* More than there have ever been. */
+  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=300");
+  SAYS("item: goes to w\n", "route", "item", "w");
+  sql(f.at_source, "insert into item select generate_series(201, 1000)");
+  rowrelay_ok(&f, "run", "--until-empty", "--wait", "20", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1000");
+  end();
+}
+
+Test(commands, nothing_is_delivered_to_a_paused_target) {
+  begin("commands_pause");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, NULL, NULL)};
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_empty(&f, 10);
+  SAYS("target w: paused\n", "target", "pause", "w");
+  sql(f.at_source, "insert into item select generate_series(2, 100)");
+  sleep_seconds(1.5);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1");
+  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', state, backlog) from rowrelay.status"), "paused 99");
+  SAYS("target w: paused\n", "target", "pause", "w");
+  const char *errors;
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL), 1);
+  cr_assert_not_null(strstr(errors, "target w is not running, so it will not become empty"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "hint: run: rowrelay target resume w"), "%s", errors);
+  SAYS("target w: running\n", "target", "resume", "w");
+  double resumed = seconds_now();
+  wait_until_empty(&f, 10);
+  cr_assert(seconds_now() - resumed < 2);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
+  for (int i = 0; i < 2; i++)
+    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
+  end();
+}
+
+Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
+  begin("commands_drop");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("target v: added\n", "target", "add", "v", f.target_url);
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("other: captured, goes to v\n", "capture", "other", "--to", "v");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  sql(f.at_source, "insert into item values (1); insert into other values (1)");
+  wait_until_empty(&f, 10);
+  SAYS("target w: dropped\n", "target", "drop", "w");
+  sql(f.at_source, "insert into item values (2); insert into other values (2)");
+  wait_until_empty(&f, 10);
+  wait_until_says(process, "target w was dropped", 5);
+  cr_assert_str_eq(ask(f.at_target, "select concat((select count(*) from item), ' ', (select count(*) from other))"),
+                   "1 2");
+  /* One of the same name is another one. */
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: goes to w\n", "route", "item", "w");
+  sql(f.at_source, "insert into item values (3)");
+  wait_until(f.at_target, "2", 10, "select count(*) from item");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  end();
+}
+
+Test(commands, a_target_with_a_backlog_can_be_dropped_while_it_is_served) {
+  begin("commands_drop_busy");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "batch_rows=100");
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  sql(f.at_source,
+      "insert into item select n, repeat('x', 500) from generate_series(1, 20000) as n; update item set name = 'y'");
+  pid_t process = fixture_run(&f, "--workers", "2", "--until-empty", NULL);
+  wait_until(f.at_target, "t", 10, "select count(*) > 0 from item");
+  SAYS("target w: dropped\n", "target", "drop", "w");
+  cr_assert_eq(wait_process(process, 10), 0, "it should end by itself: nothing is left to deliver");
+  cr_assert(ask_number(f.at_target, "select count(*) from item") < 20000);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.status"), "0");
+  end();
+}
+
+Test(commands, a_target_whose_table_is_gone_can_be_dropped) {
+  begin("commands_drop_gone");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  sql(f.at_source, "drop table item");
+  SAYS("target w: dropped\n", "target", "drop", "w");
+  end();
+}
+
+/* ---- routes ---------------------------------------------------------------------------------------------------- */
+
+Test(commands, a_route_counts_from_when_it_is_made_until_it_is_ended) {
+  begin("commands_route");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "mode=append");
+  SAYS("item: captured\n", "capture", "item");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "insert into item values (1)");
+  SAYS("item: goes to w\n", "route", "item", "w");
+  sql(f.at_source, "insert into item values (2)");
+  wait_until_empty(&f, 10);
+  SAYS("target w: paused\n", "target", "pause", "w");
+  sql(f.at_source, "insert into item values (3)");
+  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  sql(f.at_source, "insert into item values (4)");
+  SAYS("target w: running\n", "target", "resume", "w");
+  wait_until_empty(&f, 10);
+  cr_assert_str_eq(
+      ask(f.at_source,
+          "select string_agg(coalesce(status ->> 'w', '-'), ' ' order by change_id) from rowrelay.history"),
+      "- complete complete -");
+  SAYS("item: goes to w\n", "route", "item", "w", "--into", "elsewhere");
+  sql(f.at_source, "insert into item values (5)");
+  wait_until_empty(&f, 10);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from item_changes"), "2 3");
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from elsewhere"), "5");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  end();
+}
+
+Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
+  begin("commands_release");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  sql(f.at_source, "insert into item values (1, 'a'), (2, 'b'); update item set name = 'c' where id = 2; delete from "
+                   "item where id = 1");
+  SAYS("item: released\n", "release", "item");
+  sql(f.at_source, "insert into item values (3, 'd')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2c");
+  /* Captured again it starts anew, beside what is still queued. */
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  sql(f.at_source, "update item set name = 'e' where id = 3");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ' order by id) from item"), "2c 3e");
+  end();
+}
+
+Test(commands, what_was_queued_before_a_table_was_dropped_is_delivered) {
+  begin("commands_gone");
+  SAYS("target w: added\n", "target", "add", "w", f.target_url);
+  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  sql(f.at_source,
+      "insert into item values (1, 'a'), (2, 'b'); delete from item where id = 1; insert into other values (1)");
+  sql(f.at_source, "drop table item");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_empty(&f, 10);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2b");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation_name like '%%item'"),
+                   "the table is gone");
+  stop_process(process, SIGTERM);
+  end();
+}
+
+/* ---- for people and for programs ------------------------------------------------------------------------------- */
+
+/* Asks PostgreSQL about what a command printed: `question` is an SQL expression about json j. */
+static const char *about(const char *question, const char *json) {
+  static char text[64 * 1024];
+  char *literal = PQescapeLiteral(f.at_source, json, strlen(json));
+  snprintf(text, sizeof text, "select %s from (select %s::json) as x(j)", question, literal);
+  PQfreemem(literal);
+  return ask(f.at_source, "%s", text);
+}
+
+/* The lines of `log --json` as one array. */
+static const char *array_of(const char *lines) {
+  static char array[64 * 1024];
+  size_t length = (size_t)snprintf(array, sizeof array, "[");
+  for (const char *line = lines; *line != '\0'; line += strcspn(line, "\n") + 1)
+    length += (size_t)snprintf(array + length, sizeof array - length, "%s%.*s", line == lines ? "" : ",",
+                               (int)strcspn(line, "\n"), line);
+  snprintf(array + length, sizeof array - length, "]");
+  return array;
+}
+
+static const char *const KEYS_AND_TYPES =
+    "(select string_agg(k.key || ' ' || json_typeof(k.value), ', ' order by k.key) from json_each(j -> 0) as k)";
+
+Test(commands, json_has_the_members_and_types_that_programs_rely_on) {
+  begin("commands_json");
+  static const char *const empty[][5] = {
+      {"status", "--json"}, {"status", "--tables", "--json"}, {"errors", "--json"}, {"target", "list", "--json"}};
+  for (size_t i = 0; i < sizeof empty / sizeof empty[0]; i++)
+    SAYS("[]\n", empty[i][0], empty[i][1], empty[i][2], empty[i][3]);
+
+  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "retries=0");
+  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w", "--before");
+  sql(f.at_target, "alter table item add check (id > 0)");
+  sql(f.at_source,
+      "insert into item values (1, 'a \"quoted\" ü'), (-1, null); update item set name = 'b' where id = 1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "insert into item values (2)");
+
+  cr_assert_str_eq(about(KEYS_AND_TYPES, rowrelay_ok(&f, "status", "--json", NULL)),
+                   "backlog number, blocked number, errors number, note string, oldest_pending string, "
+                   "oldest_pending_seconds number, rate number, state string, target string");
+  cr_assert_str_eq(
+      about(KEYS_AND_TYPES, rowrelay_ok(&f, "errors", "--json", NULL)),
+      "attempts number, change_id number, detail string, key string, message string, new_row object, old_row null, "
+      "op string, refused_at string, relation string, sqlstate string, state string, target string");
+  cr_assert_str_eq(about("j -> 0 -> 'new_row' ->> 'id'", rowrelay_ok(&f, "errors", "--json", NULL)), "-1");
+  cr_assert_str_eq(about("json_array_length(j)", rowrelay_ok(&f, "errors", "--json", "--target", "w", NULL)), "1");
+  cr_assert_str_eq(
+      about("(select string_agg(k || ' ' || json_typeof(j -> 0 -> k), ', ') from unnest('{change_id,relation,op,key,"
+            "old_row,new_row,changed,captured_at,txid,actor,db_user,application_name,status,problem}'::text[]) as k)",
+            array_of(rowrelay_ok(&f, "log", "item", "1", "--json", NULL))),
+      "change_id number, relation string, op string, key string, old_row object, new_row object, changed object, "
+      "captured_at string, txid string, actor string, db_user string, application_name string, status object, "
+      "problem null");
+  cr_assert_str_eq(
+      about("concat_ws(' ', json_array_length(j), j -> 0 -> 'status' ->> 'w', j -> 0 -> 'old_row' ->> 'name')",
+            array_of(rowrelay_ok(&f, "log", "item", "1", "--json", NULL))),
+      "2 complete a \"quoted\" ü");
+  cr_assert_str_eq(
+      about(KEYS_AND_TYPES, rowrelay_ok(&f, "target", "list", "--json", NULL)),
+      "created_at string, lanes number, name string, options object, reason null, state string, url string");
+  cr_assert_str_eq(about(KEYS_AND_TYPES, rowrelay_ok(&f, "target", "show", "w", "--json", NULL)),
+                   "created_at string, lanes number, name string, options object, reason null, state string, tables "
+                   "array, url string");
+  cr_assert_str_eq(about("j -> 0 -> 'key' ->> 0 || ' ' || (j -> 0 -> 'targets' ->> 0) || ' ' || (j -> 0 ->> 'before')",
+                         rowrelay_ok(&f, "status", "--tables", "--json", NULL)),
+                   "id w full");
+  end();
+}
+
+Test(commands, log_shows_what_happened_to_a_table_or_a_row) {
+  begin("commands_log");
+  sql(f.at_source, "create table line (a int, b text, primary key (a, b))");
+  SAYS("item: captured\nline: captured\n", "capture", "item", "line");
+  sql(f.at_source, "set rowrelay.actor = 'anna'; insert into item values (1, 'a'), (2, 'b'); update item set name = "
+                   "'c' where id = 1;"
+                   "reset rowrelay.actor; delete from item where id = 2; insert into line values (1, 'x y'), (2, 'z')");
+  const char *said = rowrelay_ok(&f, "log", "item", NULL);
+  const char *expected[] = {"delete item 2", "postgres", "update item 1", "anna", "name: \"c\"", "insert item 2"};
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    said = strstr(said, expected[i]);
+    cr_assert_not_null(said, "%s in %s", expected[i], rowrelay_ok(&f, "log", "item", NULL));
+  }
+  const char *count = "json_array_length(j)";
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "item", "--json", NULL))), "4");
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "public.item", "2", "--json", NULL))), "2");
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "item", "--limit", "3", "--json", NULL))), "3");
+  cr_assert_str_eq(about("j -> 0 ->> 'op'", array_of(rowrelay_ok(&f, "log", "item", "--limit", "2", "--json", NULL))),
+                   "delete");
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "item", "--since", "tomorrow", "--json", NULL))), "0");
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "item", "--since", "yesterday", "--json", NULL))), "4");
+  cr_assert_str_eq(about(count, array_of(rowrelay_ok(&f, "log", "line", "[1, \"x y\"]", "--json", NULL))), "1");
+  cr_assert_str_eq(about("j -> 1 ->> 'actor'", array_of(rowrelay_ok(&f, "log", "item", "--json", NULL))), "anna");
+  end();
+}
+
+Test(commands, output_that_cannot_be_written_is_a_failure) {
+  begin("commands_full");
+  char command[700];
+  snprintf(command, sizeof command, "\"$ROWRELAY_BIN\" -d '%s' status >/dev/full 2>/dev/null", f.source);
+  cr_assert_eq(system(command), 1 << 8);
+  end();
+}
+
+/* Whichever it is: each waits here for a lock that it does not get. */
+Test(commands, that_are_interrupted_leave_nothing_running_at_the_server) {
+  begin("commands_interrupted");
+  static const char *const CASES[][4] = {{"status"},      {"undo", "--txid", "1"},
+                                         {"init"},        {"target", "pause", "w"},
+                                         {"log", "item"}, {"backfill", "item", "--to", "w"}};
+  const char *question = "select count(*) from pg_stat_activity where datname = current_database() "
+                         "and application_name = 'rowrelay' and wait_event_type = 'Lock'";
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table rowrelay.target, rowrelay.tick, rowrelay.migration, rowrelay.capture in access "
+              "exclusive mode");
+  for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+    const char *const *words = CASES[i];
+    pid_t process = words[1] == NULL   ? fixture_start(&f, words[0], NULL)
+                    : words[2] == NULL ? fixture_start(&f, words[0], words[1], NULL)
+                    : words[3] == NULL ? fixture_start(&f, words[0], words[1], words[2], NULL)
+                                       : fixture_start(&f, words[0], words[1], words[2], words[3], NULL);
+    wait_until(f.at_source, "1", 10, "%s", question);
+    cr_assert_eq(stop_process(process, i % 2 == 0 ? SIGINT : SIGTERM), 1, "%s", words[0]);
+    wait_until(f.at_source, "0", 2, "%s", question);
+  }
+  PQfinish(holder);
+  end();
+}

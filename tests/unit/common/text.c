@@ -1,0 +1,37 @@
+/* letters: what others say, made into what a database can hold. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+
+static void check(const char *text, const char *in_utf8, const char *in_ascii) {
+  char tamed[64];
+  snprintf(tamed, sizeof tamed, "%s", text);
+  letters_tame(tamed, false);
+  cr_expect_str_eq(tamed, in_utf8);
+  snprintf(tamed, sizeof tamed, "%s", text);
+  letters_tame(tamed, true);
+  cr_expect_str_eq(tamed, in_ascii);
+}
+
+Test(letters, what_is_no_letter_is_a_question_mark) {
+  check("", "", "");
+  check("plain\n", "plain\n", "plain\n");
+  check("can\xe2\x80\x99t", "can\xe2\x80\x99t", "can?t");
+  check("caf\xe9", "caf?", "caf?");
+  check("caf\xc3", "caf?", "caf?");
+  check("\xff\xfe-\xe6\x97\xa5\xf0\x9f\x98\x80!", "\?\?-\xe6\x97\xa5\xf0\x9f\x98\x80!", "\?\?-\?\?!");
+  /* written longer than need be, half of a pair, beyond the last */
+  check("\xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80", "\?\? \?\?\? \?\?\?\?", "\?\? \?\?\? \?\?\?\?");
+}
+
+Test(letters, what_is_cut_ends_with_a_whole_letter) {
+  char text[8];
+  letters_print(text, sizeof text, "%s", "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
+  cr_expect_str_eq(text, "\xc3\xbc\xc3\xbc\xc3\xbc");
+  letters_print(text, sizeof text, "a%s", "\xc3\xbc\xc3\xbc\xc3\xbc");
+  cr_expect_str_eq(text, "a\xc3\xbc\xc3\xbc\xc3\xbc");
+  letters_print(text, sizeof text, "abcdef%s", "\xf0\x9f\x98\x80");
+  cr_expect_str_eq(text, "abcdef");
+}

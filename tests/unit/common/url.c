@@ -1,0 +1,128 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/url.h"
+
+static struct buffer filled;
+static struct error error;
+
+static void begin(void) {
+  buffer_init(&filled, 1000);
+  setenv("SECRET", "p@ss/w:rd%#?&", 1);
+  setenv("PLAIN", "plain-1._~", 1);
+  setenv("EMPTY", "", 1);
+  setenv("UMLAUT", "ü", 1);
+  unsetenv("NOBODY_SETS_THIS");
+}
+
+static void end(void) {
+  buffer_release(&filled);
+}
+
+TestSuite(url, .init = begin, .fini = end);
+
+static const char *fill(const char *url) {
+  buffer_clear(&filled);
+  cr_assert(url_fill_in(url, "URL", &filled, &error), "%s", error.message);
+  return filled.data;
+}
+
+Test(url, without_names_is_left_as_it_is) {
+  cr_assert_str_eq(fill("postgresql://user@host:5432/db?sslmode=require"),
+                   "postgresql://user@host:5432/db?sslmode=require");
+  cr_assert_str_eq(fill(""), "");
+}
+
+Test(url, a_password_is_encoded) {
+  cr_assert_str_eq(fill("postgresql://user:${SECRET}@host/db"),
+                   "postgresql://user:p%40ss%2Fw%3Ard%25%23%3F%26@host/db");
+}
+
+Test(url, user_and_password_are_both_encoded) {
+  cr_assert_str_eq(fill("postgresql://${UMLAUT}:${PLAIN}@host/db"), "postgresql://%C3%BC:plain-1._~@host/db");
+}
+
+Test(url, a_parameter_is_encoded) {
+  cr_assert_str_eq(fill("postgresql://host/db?user=u&password=${SECRET}&sslmode=disable"),
+                   "postgresql://host/db?user=u&password=p%40ss%2Fw%3Ard%25%23%3F%26&sslmode=disable");
+  cr_assert_str_eq(fill("postgresql:///db?password=${SECRET}"),
+                   "postgresql:///db?password=p%40ss%2Fw%3Ard%25%23%3F%26");
+}
+
+Test(url, a_path_is_taken_as_it_is) {
+  cr_assert_str_eq(fill("file:${PLAIN}/a?${SECRET}"), "file:plain-1._~/a?p@ss/w:rd%#?&");
+}
+
+Test(url, an_at_sign_behind_a_slash_ends_no_password) {
+  setenv("WHERE", "host/db", 1);
+  cr_assert_str_eq(fill("postgresql://${WHERE}/x@y"), "postgresql://host/db/x@y");
+}
+
+Test(url, a_whole_url_can_stand_in_the_environment) {
+  setenv("WHOLE", "//u:p%40@host/db?a=b", 1);
+  cr_assert_str_eq(fill("postgresql:${WHOLE}"), "postgresql://u:p%40@host/db?a=b");
+}
+
+Test(url, an_empty_variable_is_nothing) {
+  cr_assert_str_eq(fill("postgresql://u:${EMPTY}@host/"), "postgresql://u:@host/");
+}
+
+Test(url, a_dollar_sign_alone_is_a_dollar_sign) {
+  cr_assert_str_eq(fill("file:/tmp/$PLAIN/$"), "file:/tmp/$PLAIN/$");
+  cr_assert_str_eq(fill("file:/tmp/${PLAIN"), "file:/tmp/${PLAIN");
+}
+
+Test(url, a_variable_that_is_not_set_is_named) {
+  cr_assert_not(url_fill_in("postgresql://u:${NOBODY_SETS_THIS}@host/", "URL", &filled, &error));
+  cr_assert_eq(error.kind, FAILURE_FATAL);
+  cr_assert_str_eq(error.message, "environment variable NOBODY_SETS_THIS is not set, which the target's URL needs");
+  cr_assert_str_eq(error.hint, "set it in the environment of rowrelay run");
+}
+
+Test(url, a_name_must_be_given) {
+  cr_assert_not(url_fill_in("file:${}", "URL", &filled, &error));
+  cr_assert_eq(error.kind, FAILURE_FATAL);
+  cr_assert_str_eq(error.message, "a ${NAME} in the target's URL has no name, or one of over 127 letters");
+}
+
+Test(url, what_does_not_fit_is_an_error) {
+  char value[2000];
+  for (size_t i = 0; i < sizeof value - 1; i++)
+    value[i] = 'x';
+  value[sizeof value - 1] = '\0';
+  setenv("LONG", value, 1);
+  cr_assert_not(url_fill_in("file:${LONG}", "URL", &filled, &error));
+}
+
+Test(url, what_came_from_the_environment_is_taken_out_of_an_error) {
+  error_set(&error, FAILURE_RETRY, "cannot read \"//u:p%%40ss%%2Fw%%3Ard%%25%%23%%3F%%26@h\", \"p@ss/w:rd%%#?&\"");
+  error_detail(&error, "plain-1._~plain-1._~");
+  error_hint(&error, "nothing");
+  url_hide("postgresql://${PLAIN}:${SECRET}@h/${EMPTY}${NOBODY_SETS_THIS}${}", &error);
+  cr_assert_str_eq(error.message, "cannot read \"//u:${SECRET}@h\", \"${SECRET}\"");
+  cr_assert_str_eq(error.detail, "${PLAIN}${PLAIN}");
+  cr_assert_str_eq(error.hint, "nothing");
+}
+
+Test(url, an_error_that_is_full_of_secrets_stays_within_its_bounds) {
+  char text[1024];
+  memset(text, 'x', sizeof text - 1);
+  text[sizeof text - 1] = '\0';
+  setenv("A_NAME_THAT_IS_LONGER_THAN_WHAT_IT_STANDS_FOR", "xxxx", 1);
+  error_set(&error, FAILURE_RETRY, "%s", text);
+  url_hide("x:${A_NAME_THAT_IS_LONGER_THAN_WHAT_IT_STANDS_FOR}", &error);
+  cr_assert_null(strstr(error.message, "xxxx"));
+  cr_assert(strlen(error.message) < sizeof error.message);
+}
+
+Test(url, a_secret_that_was_cut_short_is_hidden_too) {
+  setenv("LONG_SECRET", "abcdefgh-ijklmnop", 1);
+  error_set(&error, FAILURE_RETRY, "you said abcdefgh-ijklmnop, and abcdefgh-ij");
+  url_hide("{\"headers\": \"X: ${LONG_SECRET}\"}", &error);
+  cr_assert_str_eq(error.message, "you said ${LONG_SECRET}, and ${LONG_SECRET}");
+  setenv("LONG_SECRET", "aaaaaaaa", 1);
+  error_set(&error, FAILURE_RETRY, "aaaaaaaa");
+  url_hide("${LONG_SECRET}", &error);
+  cr_assert_str_eq(error.message, "${LONG_SECRET}");
+}

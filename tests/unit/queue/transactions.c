@@ -1,0 +1,66 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "queue/transactions.h"
+
+/* Each letter is a change of the transaction of that name. Gives the letters that are chosen, "." for the others. */
+static const char *chosen_of(const char *transactions, size_t most_rows, int64_t most_bytes, int64_t bytes_each) {
+  static char text[64];
+  struct queued queued[64];
+  bool chosen[64];
+  struct error error;
+  size_t count = strlen(transactions);
+  for (size_t i = 0; i < count; i++)
+    queued[i] = (struct queued){.txid = transactions[i], .bytes = bytes_each};
+  memset(chosen, true, sizeof chosen);
+  cr_assert(whole_choose(queued, count, most_rows, most_bytes, chosen, &error), "%s", error.message);
+  for (size_t i = 0; i < count; i++)
+    text[i] = chosen[i] ? transactions[i] : '.';
+  text[count] = '\0';
+  return text;
+}
+
+static void check(const char *transactions, size_t most_rows, const char *expected) {
+  const char *text = chosen_of(transactions, most_rows, 1000, 1);
+  cr_expect(strcmp(text, expected) == 0, "%s, %zu at most: %s, not %s", transactions, most_rows, text, expected);
+}
+
+Test(whole, transactions_are_taken_from_the_first_on_as_many_as_fit) {
+  check("AABBCC", 6, "AABBCC");
+  check("AABBCC", 5, "AABB..");
+  check("AABBCC", 4, "AABB..");
+  check("AABBCC", 3, "AA....");
+  check("AAABC", 3, "AAA..");
+  check("BA", 1, "B.");
+  check("", 3, "");
+}
+
+Test(whole, one_that_ends_later_waits_with_all_it_has) {
+  check("ABBBA", 4, ".BBB.");
+  check("ABBAC", 4, "ABBA.");
+  check("ABCBCA", 3, ".B.B..");
+  check("ABCBCA", 4, ".BCBC.");
+  check("ABACBCDADBDC", 3, "A.A....A....");
+  check("ABACBCDADBDC", 9, "ABA.B.DADBD.");
+}
+
+Test(whole, nothing_smaller_overtakes_one_that_does_not_fit) {
+  check("ABBBC", 3, "A....");
+  check("BACBABDD", 4, ".AC.A...");
+}
+
+Test(whole, one_that_is_too_large_is_taken_in_pieces) {
+  check("AAAAAAA", 3, "AAA....");
+  check("AABABAA", 3, "AA.A...");
+  check("BAAAAAB", 3, ".AAA...");
+  check("BAABAA", 3, "B..B..");
+  check("BBCAAAAAA", 4, "BBC......");
+}
+
+Test(whole, bytes_count_as_well_as_rows) {
+  cr_expect_str_eq(chosen_of("ABABCC", 10, 45, 10), "ABAB..");
+  cr_expect_str_eq(chosen_of("ABABCC", 10, 39, 10), "A.A...");
+  cr_expect_str_eq(chosen_of("AAAB", 10, 25, 10), "AA..");
+  cr_expect_str_eq(chosen_of("ABAB", 10, 5, 10), "A...");
+}
