@@ -8,7 +8,7 @@
 # make deb         builds a Debian package; make check-package tries it, and its services, in a bare Debian (as root, with
 #                  debootstrap and systemd-nspawn)
 # make deps        installs what building and testing need, on Debian
-# make tidy        clang-tidy; make format: clang-format
+# make tidy        clang-tidy, and whether each include leads to a lower floor; make format: clang-format
 # V=1 shows the commands.
 
 # They would make a directory, such as replicator/backfill, of a file with its name.
@@ -176,6 +176,7 @@ check-package:
 	@tests/package.sh $(BUILD)
 
 tidy: $(EMBEDDED:=.h)
+	tests/floors.sh
 	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
 
 format:

@@ -436,9 +436,9 @@ static void add_refused(struct buffer *list, const struct change *change, const 
   buffer_add_string(list, "}");
 }
 
-bool document_note(const struct document *document, struct source *source, const struct delivery *delivery, bool halts,
+bool document_note(const struct document *document, struct source *source, const struct outcomes *outcomes, bool halts,
                    struct error *error) {
-  const struct batch *batch = delivery->batch;
+  const struct batch *batch = outcomes->batch;
   struct number target = number(document->target);
   const char *first_refused = NULL;
   struct buffer refused;
@@ -449,9 +449,9 @@ bool document_note(const struct document *document, struct source *source, const
     const struct change *change = &batch->changes[i];
     if (change->key == NULL)
       continue;
-    if (delivery->fates[i].outcome == OUTCOME_REFUSED) {
+    if (outcomes->fates[i].outcome == OUTCOME_REFUSED) {
       first_refused = first_refused == NULL ? change->key : first_refused;
-      add_refused(&refused, change, &delivery->fates[i]);
+      add_refused(&refused, change, &outcomes->fates[i]);
     } else if (batch->receipt.has_refusals) {
       buffer_add_string(&built, built.length == 0 ? "[" : ",");
       buffer_add_json_string(&built, change->key);

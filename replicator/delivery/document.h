@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #include "common/buffer.h"
+#include "queue/outcome.h"
 #include "source/change.h"
 #include "source/settings.h"
 #include "source/source.h"
@@ -74,7 +75,7 @@ MUST_CHECK bool document_queue_more(const struct document *document, struct sour
  * Notes in the open transaction which documents of a stale batch were refused, and stops the document if that is
  * wished; and that documents which had been refused are there now.
  */
-MUST_CHECK bool document_note(const struct document *document, struct source *source, const struct delivery *delivery,
+MUST_CHECK bool document_note(const struct document *document, struct source *source, const struct outcomes *outcomes,
                               bool halts, struct error *error);
 
 #endif

@@ -1,16 +1,94 @@
 #include "delivery/work.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/metrics.h"
-#include "common/shell.h"
+#include "common/text.h"
 #include "postgres/number.h"
 #include "queries.h"
-#include "queue/lease.h"
-#include "queue/settle.h"
+#include "source/source.h"
+#include "targets/target.h"
 
 /* Milliseconds. */
-#define RETRY_TIME 300000    /* after which a claim's refused changes are not tried again: its transaction is open */
-#define SOURCE_TIMEOUT 60000 /* for what is asked of the source at once */
+#define SOURCE_FIRST_PAUSE 100 /* before the first reconnection; doubles up to */
+#define SOURCE_LONGEST_PAUSE 5000
+
+/* ---- the source ------------------------------------------------------------------------------------------------ */
+
+void work_lose_source(struct work *work, const struct error *error) {
+  if (error->kind != FAILURE_STOP && work->source_failures == 0)
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: source", work->worker->duty->name);
+  work->source_failures++;
+  if (work->source != NULL) {
+    floor_forget(&work->worker->duty->floor);
+    horizon_forget(work->worker->horizon);
+  }
+  /* A target in the source's own database goes with the connection. */
+  work_close_target(work);
+  document_release(&work->document);
+  batch_clear(&work->batch);
+  source_close(work->source);
+  work->source = NULL;
+  work->breaker.source = NULL;
+  breaker_leave(&work->breaker);
+  work->has_settings = false;
+}
+
+bool work_wait_for_source(struct work *work) {
+  int64_t pause = SOURCE_FIRST_PAUSE;
+  for (int i = 1; i < work->source_failures && pause < SOURCE_LONGEST_PAUSE; i++)
+    pause *= 2;
+  return duty_pause(work->worker->duty, pause / 2 + random() % pause);
+}
+
+bool work_load_settings(struct work *work, struct error *error) {
+  struct number target = number(work->worker->duty->target);
+  PGresult *replies[3] = {NULL};
+  struct pgconn *connection = source_connection(work->source);
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL));
+  pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text, NULL));
+  pgconn_pipeline_add(connection, &QUERY_document_definition, VALUES(target.text));
+  if (!pgconn_pipeline_run(connection, replies, 3, error)) {
+    for (size_t i = 0; i < 3; i++)
+      PQclear(replies[i]);
+    return false;
+  }
+  bool found = false;
+  bool ok = true;
+  for (int row = 0; ok && !found && row < PQntuples(replies[0]); row++) {
+    struct settings settings;
+    ok = settings_read(&settings, replies[0], row, error);
+    found = ok && settings.target == work->worker->duty->target;
+    if (found)
+      work->settings = settings;
+  }
+  PQclear(replies[0]);
+  ok = routes_read(&work->routes, replies[1], error) && ok;
+  work->routes.document = found && work->settings.document;
+  if (work->routes.document)
+    ok = document_read(&work->document, replies[2], work->worker->duty->target, work->source, error) && ok;
+  else
+    PQclear(replies[2]);
+  ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
+  ok = ok && target_find_kind(work->settings.url, &work->kind, error);
+  ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor,
+                         error);
+  /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
+  char timeout[96];
+  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
+           number(10 * work->settings.push_timeout + WORK_SOURCE_TIMEOUT).text);
+  ok = ok && source_script(work->source, timeout, error);
+  /* Its URL, options or tables may be others now. */
+  work_close_target(work);
+  work->has_settings = ok;
+  return ok;
+}
+
+/* ---- the target ------------------------------------------------------------------------------------------------ */
 
 bool work_open_target(struct work *work, struct error *error) {
   if (work->target != NULL)
@@ -18,160 +96,46 @@ bool work_open_target(struct work *work, struct error *error) {
   return target_open(&work->target, work->kind, &work->settings, work->source, error);
 }
 
-/* A lease has to last longer than what is begun under it. */
-static bool outlasts_a_push(const struct work *work) {
-  return work->leased_until - clock_now() >= work->settings.push_timeout;
-}
-
-/*
- * A push in parts, with retries, may take longer than the source waits for a claim that it hears nothing of: it is to
- * hear something now and then. A lease is renewed instead.
- */
-static bool keep_claim(struct work *work, struct error *error) {
-  bool leased = work->settings.leased;
-  int64_t now = clock_now();
-  if (leased ? outlasts_a_push(work) : now - work->source_heard < SOURCE_TIMEOUT)
-    return true;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok = leased ? lease_renew(work->claim, &work->batch, error) : source_script(work->source, "select 1", error);
-  work->source_heard = now;
-  work->leased_until = now + work->settings.lease;
-  work->source_lost = !ok && (!leased || !pgconn_alive(source_connection(work->source)));
-  if (ok && leased && !outlasts_a_push(work))
-    return error_set(error, FAILURE_RETRY, "the source took too long to renew a lease");
-  return ok;
-}
-
-/*
- * For struct push, and before each push. Whoever lost the source has lost the lanes, too: somebody else may be pushing
- * what comes after this.
- */
-static bool still_ours(void *context, struct error *error) {
-  struct work *work = context;
-  if (!pgconn_alive(source_connection(work->source))) {
-    work->source_lost = true;
-    return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
-  }
-  return keep_claim(work, error);
-}
-
-/* Reads the routes anew in the middle of a batch: a column, or a table, may have come or gone since. */
-static bool refresh_routes(struct work *work, struct error *error) {
-  PGresult *reply = NULL;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  bool ok =
-      source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply, error) &&
-      routes_read(&work->routes, reply, error);
-  for (size_t i = 0; ok && i < work->batch.count; i++) {
-    struct change *change = &work->batch.changes[i];
-    change->route = routes_find(&work->routes, change->capture);
-    if (change->route == NULL)
-      ok = error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
-                     (long long)change->id);
-  }
-  work->has_settings = work->has_settings && ok; /* what else refers to them */
-  work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
-  return ok;
-}
-
-/*
- * A push took longer than it may. Where the target takes one of nothing, the changes are at fault: they are split, and
- * what is too much by itself is refused. What may have arrived must not be pushed again where that is at most once.
- */
-static bool blame_for_delay(struct work *work, const struct push *push, struct error *error) {
-  struct push nothing = *push;
-  struct error ignored;
-  nothing.count = 0;
+void work_close_target(struct work *work) {
   target_close(work->target);
   work->target = NULL;
-  if (work->settings.at_most_once || !still_ours(work, &ignored) || !work_open_target(work, &ignored) ||
-      !target_push(work->target, &nothing, &ignored)) {
-    error->kind = FAILURE_RETRY;
-    return false;
-  }
-  error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
-            (int)(work->settings.push_timeout / 1000));
-  struct shell_word name;
-  error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",
-             shell_quote(&name, work->settings.name));
-  return false;
 }
 
-/* A target that cannot take a table may have been told of it as it was. */
-static bool push_to_target(struct work *work, struct push *push, struct error *error) {
-  bool ok = target_push(work->target, push, error);
-  if (!ok && error->kind == FAILURE_LATE)
-    return blame_for_delay(work, push, error);
-  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
-    return ok;
-  if (!refresh_routes(work, error))
-    return false;
-  for (size_t i = 0; i < push->count; i++)
-    verdict_clear(&push->verdicts[i]);
-  work->has_failed = push->routes_are_new = true;
-  if (!still_ours(work, error))
-    return false;
-  ok = target_push(work->target, push, error);
-  return !ok && error->kind == FAILURE_LATE ? blame_for_delay(work, push, error) : ok;
+void work_open_breaker(struct work *work, const struct error *why) {
+  struct error error;
+  if (!breaker_open(&work->breaker, why, &error))
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be noted", work->worker->duty->name);
 }
 
-bool work_push(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
-               struct error *error) {
-  struct work *work = context;
-  int64_t began = clock_microseconds();
-  if (!still_ours(work, error))
-    return false;
-  const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
-  struct push push = {.changes = changes,
-                      .count = count,
-                      .verdicts = verdicts,
-                      .lanes = batch->lanes,
-                      .lane_count = batch->lane_count,
-                      .token = batch->receipt.token,
-                      .first_id = work->batch.first_id,
-                      .routes_are_new = work->has_failed,
-                      .target = work->settings.name,
-                      .still_ours = still_ours,
-                      .claimer = work};
-  bool ok;
-  if (work->settings.document) {
-    pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-    ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
-    /* A document is a target by itself, and its table is all it has. */
-    for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
-      if (verdicts[i].kind == VERDICT_HELD)
-        verdict_clear(&verdicts[i]);
-    if (!ok && error->kind == FAILURE_TABLE)
-      error->kind = FAILURE_FATAL;
-    if (!ok && error->kind == FAILURE_LATE)
-      blame_for_delay(work, &push, error);
-    work->source_lost = !ok && !pgconn_alive(source_connection(work->source));
-  } else {
-    ok = push_to_target(work, &push, error);
-  }
-  histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
-  return ok;
+void work_report_failure(struct work *work, const struct error *error) {
+  work_close_target(work);
+  /* What it takes may have changed at the source, too: a column, a URL. */
+  work->has_settings = false;
+  work->has_failed = true;
+  atomic_fetch_add(&work->worker->duty->meter->failures, 1);
+  if (duty_failed(work->worker->duty, error->message))
+    log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
+  work_open_breaker(work, error);
 }
 
-bool work_may_retry(void *context) {
-  const struct work *work = context;
-  return work->settings.leased || clock_now() - work->delivery_began < RETRY_TIME;
+void work_halt_target(struct work *work, const struct error *error) {
+  char reason[1200];
+  struct error failed;
+  letters_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
+  log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings.name);
+  if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings.target).text, reason), NULL, &failed))
+    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings.name);
+  work->has_settings = false;
 }
 
-bool work_pause(void *context, int64_t milliseconds) {
-  struct work *work = context;
-  return duty_pause(work->worker->duty, milliseconds);
-}
-
-bool work_is_final(void *context, const struct change *change, const struct error *why, bool *final,
-                   struct error *error) {
-  struct work *work = context;
-  *final = true; /* a document is built from what is there, whatever is still to come */
-  if (work->settings.document)
-    return true;
-  pgconn_set_deadline(source_connection(work->source), SOURCE_TIMEOUT);
-  if (settle_is_final(work->claim, change, why, final, error))
-    return true;
-  work->source_lost = true;
-  return false;
+void work_report_success(struct work *work) {
+  work->has_failed = false;
+  if (duty_succeeded(work->worker->duty))
+    log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
+  struct error ignored;
+  if (!work->settings.failing)
+    return;
+  work->settings.failing = false;
+  if (!breaker_close(&work->breaker, &ignored))
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
 }

@@ -38,10 +38,10 @@ bool hold_catches(const struct batch *batch, const struct change *change) {
 }
 
 /* Whether an earlier change of the table has that outcome already. */
-static bool is_listed(const struct delivery *delivery, size_t index, bool held) {
-  const struct batch *batch = delivery->batch;
+static bool is_listed(const struct outcomes *outcomes, size_t index, bool held) {
+  const struct batch *batch = outcomes->batch;
   for (size_t i = index; i > 0; i--) {
-    enum outcome outcome = delivery->fates[i - 1].outcome;
+    enum outcome outcome = outcomes->fates[i - 1].outcome;
     if (batch->changes[i - 1].capture == batch->changes[index].capture &&
         (held ? outcome == OUTCOME_HELD : outcome != OUTCOME_HELD && outcome != OUTCOME_RETURNED))
       return true;
@@ -49,12 +49,12 @@ static bool is_listed(const struct delivery *delivery, size_t index, bool held) 
   return false;
 }
 
-static void add_held(const struct delivery *delivery, size_t index, struct buffer *list) {
-  const struct change *change = &delivery->batch->changes[index];
+static void add_held(const struct outcomes *outcomes, size_t index, struct buffer *list) {
+  const struct change *change = &outcomes->batch->changes[index];
   const struct error *why = NULL;
-  for (size_t i = index; why == NULL && i < delivery->batch->count; i++)
-    if (delivery->batch->changes[i].capture == change->capture && delivery->fates[i].outcome == OUTCOME_HELD)
-      why = delivery->fates[i].why;
+  for (size_t i = index; why == NULL && i < outcomes->batch->count; i++)
+    if (outcomes->batch->changes[i].capture == change->capture && outcomes->fates[i].outcome == OUTCOME_HELD)
+      why = outcomes->fates[i].why;
   buffer_add_format(list, "%c{\"capture\":%d,\"first_id\":%lld,\"sqlstate\":", list->length == 0 ? '[' : ',',
                     change->capture, (long long)change->id);
   buffer_add_json_string(list, why != NULL && why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
@@ -65,27 +65,27 @@ static void add_held(const struct delivery *delivery, size_t index, struct buffe
   buffer_add_string(list, "}");
 }
 
-static void add_passed(const struct delivery *delivery, size_t index, struct buffer *list) {
-  const struct batch *batch = delivery->batch;
+static void add_passed(const struct outcomes *outcomes, size_t index, struct buffer *list) {
+  const struct batch *batch = outcomes->batch;
   int count = 0;
   for (size_t i = index; i < batch->count; i++)
-    count += batch->changes[i].capture == batch->changes[index].capture && delivery->fates[i].outcome != OUTCOME_HELD &&
-             delivery->fates[i].outcome != OUTCOME_RETURNED;
+    count += batch->changes[i].capture == batch->changes[index].capture && outcomes->fates[i].outcome != OUTCOME_HELD &&
+             outcomes->fates[i].outcome != OUTCOME_RETURNED;
   buffer_add_format(list, "%c{\"capture\":%d,\"count\":%d}", list->length == 0 ? '[' : ',',
                     batch->changes[index].capture, count);
 }
 
-void hold_write_lists(const struct delivery *delivery, struct buffer *held, struct buffer *passed) {
-  const struct batch *batch = delivery->batch;
-  if (batch->hold_count == 0 && delivery_count(delivery, OUTCOME_HELD) == 0)
+void hold_write_lists(const struct outcomes *outcomes, struct buffer *held, struct buffer *passed) {
+  const struct batch *batch = outcomes->batch;
+  if (batch->hold_count == 0 && outcomes_count(outcomes, OUTCOME_HELD) == 0)
     return;
   for (size_t i = 0; i < batch->count; i++) {
-    enum outcome outcome = delivery->fates[i].outcome;
-    if (outcome == OUTCOME_HELD && !is_listed(delivery, i, true))
-      add_held(delivery, i, held);
+    enum outcome outcome = outcomes->fates[i].outcome;
+    if (outcome == OUTCOME_HELD && !is_listed(outcomes, i, true))
+      add_held(outcomes, i, held);
     else if (outcome != OUTCOME_HELD && outcome != OUTCOME_RETURNED && find(batch, batch->changes[i].capture) != NULL &&
-             !is_listed(delivery, i, false))
-      add_passed(delivery, i, passed);
+             !is_listed(outcomes, i, false))
+      add_passed(outcomes, i, passed);
   }
   if (held->length > 0)
     buffer_add_string(held, "]");

@@ -16,7 +16,7 @@
 #define ROWRELAY_QUEUE_HOLD_H
 
 #include "common/buffer.h"
-#include "delivery/retry.h"
+#include "queue/outcome.h"
 #include "source/change.h"
 #include "source/source.h"
 
@@ -30,7 +30,7 @@ bool hold_catches(const struct batch *batch, const struct change *change);
  * Writes lists of JSON for settle_held.sql and settle_passed.sql: the tables of which changes have to wait now, and
  * those held ones of which changes have passed; each "" where there are none.
  */
-void hold_write_lists(const struct delivery *delivery, struct buffer *held, struct buffer *passed);
+void hold_write_lists(const struct outcomes *outcomes, struct buffer *held, struct buffer *passed);
 
 /* Lets changes of the target's held tables go on that it is time to try. */
 MUST_CHECK bool hold_release(struct source *source, int target, struct error *error);

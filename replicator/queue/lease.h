@@ -13,7 +13,6 @@
 #ifndef ROWRELAY_QUEUE_LEASE_H
 #define ROWRELAY_QUEUE_LEASE_H
 
-#include "delivery/retry.h"
 #include "queue/claim.h"
 
 /*

@@ -39,11 +39,11 @@ static struct receipt *add_receipt(struct receipts *receipts, const struct fate 
   return added;
 }
 
-bool receipts_collect(struct receipts *receipts, const struct delivery *delivery, struct error *error) {
+bool receipts_collect(struct receipts *receipts, const struct outcomes *outcomes, struct error *error) {
   struct receipt *receipt = NULL;
-  for (size_t i = 0; i < delivery->batch->count; i++) {
-    const struct fate *fate = &delivery->fates[i];
-    int64_t id = delivery->batch->changes[i].id;
+  for (size_t i = 0; i < outcomes->batch->count; i++) {
+    const struct fate *fate = &outcomes->fates[i];
+    int64_t id = outcomes->batch->changes[i].id;
     if (fate->outcome != OUTCOME_DELIVERED && fate->outcome != OUTCOME_REFUSED)
       continue;
     receipt = find_receipt(receipts, fate, receipt);

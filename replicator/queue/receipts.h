@@ -6,7 +6,7 @@
 #define ROWRELAY_QUEUE_RECEIPTS_H
 
 #include "common/buffer.h"
-#include "delivery/retry.h"
+#include "queue/outcome.h"
 
 struct receipts {
   struct receipt *parts; /* owned */
@@ -14,7 +14,7 @@ struct receipts {
 };
 
 /* Sorts the changes of a delivery that were delivered or refused. To be released also when it fails. */
-MUST_CHECK bool receipts_collect(struct receipts *receipts, const struct delivery *delivery, struct error *error);
+MUST_CHECK bool receipts_collect(struct receipts *receipts, const struct outcomes *outcomes, struct error *error);
 void receipts_release(struct receipts *receipts);
 
 /* Appends [{"outcome", "answer", "attempts", "ids", "first_id", "last_id"}]. */

@@ -77,16 +77,16 @@ static void add_refused(struct buffer *list, const struct change *change, const 
 /* ---- before and after the delivery ----------------------------------------------------------------------------- */
 
 /* Later changes of a refused row wait; and where it cannot be told which row it was, those of any row of its table. */
-static bool may_have_to_wait(const struct delivery *delivery, const struct change *change) {
-  return delivery->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
+static bool may_have_to_wait(const struct outcomes *outcomes, const struct change *change) {
+  return outcomes->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
 }
 
-static bool block_waiting(const struct claim *claim, struct delivery *delivery, struct error *error) {
-  const struct batch *batch = delivery->batch;
+static bool block_waiting(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
+  const struct batch *batch = outcomes->batch;
   struct buffer list;
   list_open(&list);
   for (size_t i = 0; i < batch->count; i++) {
-    if (!may_have_to_wait(delivery, &batch->changes[i]))
+    if (!may_have_to_wait(outcomes, &batch->changes[i]))
       continue;
     add_identity(&list, &batch->changes[i]);
     buffer_add_string(&list, "}");
@@ -101,7 +101,7 @@ static bool block_waiting(const struct claim *claim, struct delivery *delivery, 
     int64_t id = reply_bigint(reply, row, 0);
     for (size_t i = 0; i < batch->count; i++)
       if (batch->changes[i].id == id)
-        delivery_decide(delivery, i, OUTCOME_BLOCKED, NULL);
+        outcomes_decide(outcomes, i, OUTCOME_BLOCKED, NULL);
   }
   PQclear(reply);
   buffer_release(&list);
@@ -109,34 +109,34 @@ static bool block_waiting(const struct claim *claim, struct delivery *delivery, 
 }
 
 /* A hold comes before all else, so that what waits stays in order. */
-static void hold_beforehand(struct delivery *delivery) {
-  for (size_t i = 0; delivery->batch->hold_count > 0 && i < delivery->batch->count; i++)
-    if (hold_catches(delivery->batch, &delivery->batch->changes[i]))
-      delivery_decide(delivery, i, OUTCOME_HELD, NULL);
+static void hold_beforehand(struct outcomes *outcomes) {
+  for (size_t i = 0; outcomes->batch->hold_count > 0 && i < outcomes->batch->count; i++)
+    if (hold_catches(outcomes->batch, &outcomes->batch->changes[i]))
+      outcomes_decide(outcomes, i, OUTCOME_HELD, NULL);
 }
 
-bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error) {
-  if (delivery->batch->receipt.has_refusals && delivery->on_error != ON_ERROR_HALT &&
-      !block_waiting(claim, delivery, error))
+bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
+  if (outcomes->batch->receipt.has_refusals && outcomes->on_error != ON_ERROR_HALT &&
+      !block_waiting(claim, outcomes, error))
     return false;
-  hold_beforehand(delivery);
-  for (size_t i = 0; i < delivery->batch->count; i++) {
-    const struct change *change = &delivery->batch->changes[i];
-    if (delivery->fates[i].outcome == OUTCOME_HELD)
+  hold_beforehand(outcomes);
+  for (size_t i = 0; i < outcomes->batch->count; i++) {
+    const struct change *change = &outcomes->batch->changes[i];
+    if (outcomes->fates[i].outcome == OUTCOME_HELD)
       continue;
     if (change->operation == OPERATION_BARRIER)
-      delivery_decide(delivery, i, OUTCOME_DELIVERED, NULL);
-    if (lease_is_deadly(claim, delivery->batch)) {
+      outcomes_decide(outcomes, i, OUTCOME_DELIVERED, NULL);
+    if (lease_is_deadly(claim, outcomes->batch)) {
       struct error why;
       error_set(&why, FAILURE_REFUSED, "%d processes died while it, and nothing else, was being delivered",
-                delivery->batch->receipt.deaths);
-      delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+                outcomes->batch->receipt.deaths);
+      outcomes_decide(outcomes, i, OUTCOME_REFUSED, &why);
     }
-    if (change->problem == NULL || delivery->fates[i].outcome != OUTCOME_RETURNED)
+    if (change->problem == NULL || outcomes->fates[i].outcome != OUTCOME_RETURNED)
       continue;
     struct error why;
     error_set(&why, FAILURE_REFUSED, "the row could not be captured: %s", change->problem);
-    delivery_decide(delivery, i, OUTCOME_REFUSED, &why);
+    outcomes_decide(outcomes, i, OUTCOME_REFUSED, &why);
   }
   return true;
 }
@@ -177,10 +177,10 @@ bool settle_is_final(const struct claim *claim, const struct change *change, con
 /* ---- the end --------------------------------------------------------------------------------------------------- */
 
 static void add_halt(const struct settlement *settlement, struct pgconn *connection) {
-  const struct delivery *delivery = settlement->delivery;
-  for (size_t i = 0; i < delivery->batch->count; i++) {
-    const struct change *change = &delivery->batch->changes[i];
-    if (delivery->fates[i].outcome != OUTCOME_REFUSED)
+  const struct outcomes *outcomes = settlement->outcomes;
+  for (size_t i = 0; i < outcomes->batch->count; i++) {
+    const struct change *change = &outcomes->batch->changes[i];
+    if (outcomes->fates[i].outcome != OUTCOME_REFUSED)
       continue;
     char reason[256];
     letters_print(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
@@ -222,7 +222,7 @@ static void array_add(struct buffer *array, int64_t value) {
 }
 
 static void lists_fill(struct lists *lists, const struct settlement *settlement, bool heals) {
-  const struct delivery *delivery = settlement->delivery;
+  const struct outcomes *outcomes = settlement->outcomes;
   array_open(&lists->delivered_ids);
   array_open(&lists->gone_lanes);
   array_open(&lists->gone_ids);
@@ -233,14 +233,14 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   buffer_init(&lists->receipts, LIST_LIMIT);
   buffer_init(&lists->held, LIST_LIMIT);
   buffer_init(&lists->passed, LIST_LIMIT);
-  hold_write_lists(delivery, &lists->held, &lists->passed);
-  for (size_t i = 0; i < delivery->batch->count; i++) {
-    const struct change *change = &delivery->batch->changes[i];
-    if (settlement->claim->settings->leased && delivery->fates[i].outcome != OUTCOME_RETURNED) {
+  hold_write_lists(outcomes, &lists->held, &lists->passed);
+  for (size_t i = 0; i < outcomes->batch->count; i++) {
+    const struct change *change = &outcomes->batch->changes[i];
+    if (settlement->claim->settings->leased && outcomes->fates[i].outcome != OUTCOME_RETURNED) {
       array_add(&lists->gone_lanes, change->lane);
       array_add(&lists->gone_ids, change->id);
     }
-    switch (delivery->fates[i].outcome) {
+    switch (outcomes->fates[i].outcome) {
     case OUTCOME_DELIVERED:
       array_add(&lists->delivered_ids, change->id);
       if (heals && replaces_older(change)) {
@@ -251,7 +251,7 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
     case OUTCOME_REFUSED:
     case OUTCOME_BLOCKED:
     case OUTCOME_HELD:
-      add_refused(&lists->refused, change, &delivery->fates[i]);
+      add_refused(&lists->refused, change, &outcomes->fates[i]);
       break;
     case OUTCOME_RETURNED:
       array_add(&lists->returned_ids, change->id);
@@ -269,9 +269,9 @@ static void lists_fill(struct lists *lists, const struct settlement *settlement,
   list_close(&lists->returned);
 }
 
-static bool list_receipts(struct lists *lists, const struct delivery *delivery, struct error *error) {
+static bool list_receipts(struct lists *lists, const struct outcomes *outcomes, struct error *error) {
   struct receipts receipts = {.parts = NULL};
-  bool ok = receipts_collect(&receipts, delivery, error);
+  bool ok = receipts_collect(&receipts, outcomes, error);
   if (ok)
     receipts_add_json(&receipts, &lists->receipts);
   receipts_release(&receipts);
@@ -315,16 +315,16 @@ static void add_holds(struct pgconn *connection, const struct lists *lists, cons
 }
 
 bool settle(const struct settlement *settlement, struct error *error) {
-  const struct delivery *delivery = settlement->delivery;
-  const struct batch *batch = delivery->batch;
+  const struct outcomes *outcomes = settlement->outcomes;
+  const struct batch *batch = outcomes->batch;
   const struct settings *settings = settlement->claim->settings;
   struct pgconn *connection = source_connection(settlement->claim->source);
   struct number target = number(settings->target);
   struct lists lists;
-  size_t refused_count = delivery_count(delivery, OUTCOME_REFUSED);
+  size_t refused_count = outcomes_count(outcomes, OUTCOME_REFUSED);
   /* What replaces a refused change may be in the same batch. */
   lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
-  bool ok = list_receipts(&lists, delivery, error) && lists_ok(&lists, error) &&
+  bool ok = list_receipts(&lists, outcomes, error) && lists_ok(&lists, error) &&
             (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
   if (ok) {
     pgconn_pipeline_begin(connection);
@@ -349,7 +349,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
       pgconn_pipeline_add(connection, &QUERY_settle_superseded,
                           VALUES(target.text, lists.delivered.data, number(batch->receipt.token).text,
                                  settlement->instance, batch->receipt.claimed_at));
-    if (refused_count > 0 && delivery->on_error == ON_ERROR_HALT)
+    if (refused_count > 0 && outcomes->on_error == ON_ERROR_HALT)
       add_halt(settlement, connection);
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
     ok = pgconn_pipeline_run(connection, NULL, 0, error);

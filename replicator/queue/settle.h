@@ -5,12 +5,12 @@
 #ifndef ROWRELAY_QUEUE_SETTLE_H
 #define ROWRELAY_QUEUE_SETTLE_H
 
-#include "delivery/retry.h"
 #include "queue/claim.h"
+#include "queue/outcome.h"
 
 struct settlement {
   const struct claim *claim;
-  const struct delivery *delivery;
+  const struct outcomes *outcomes;
   const char *instance; /* id of this process */
   bool keeps_state;     /* the target holds rows as they are, so that a newer change makes an older refused one moot */
 };
@@ -22,7 +22,7 @@ MUST_CHECK bool settle(const struct settlement *settlement, struct error *error)
  * Decides, before anything is pushed, the fate of changes that are not to be: those that could not be captured, those
  * of rows that are blocked, and barriers, which have done all they are for when they are claimed.
  */
-MUST_CHECK bool settle_beforehand(const struct claim *claim, struct delivery *delivery, struct error *error);
+MUST_CHECK bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error);
 
 /*
  * Two rows that exchange a unique value, or a row that refers to another, may meet in the wrong order when their lanes

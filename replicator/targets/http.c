@@ -174,11 +174,11 @@ bool http_target_quote(const struct http_request *request, struct error *error) 
   return false;
 }
 
-void http_target_answer(long status, char answer[static ANSWER_SIZE]) {
+void http_target_answer(long status, char answer[static VERDICT_ANSWER_SIZE]) {
   static const char *const NAMES[] = {" OK", " Created", " Accepted", " Non-Authoritative Information", " No Content"};
   size_t index = (size_t)(status - 200);
   bool has_name = status >= 200 && index < sizeof NAMES / sizeof NAMES[0];
-  snprintf(answer, ANSWER_SIZE, "%ld%s", status, has_name ? NAMES[index] : "");
+  snprintf(answer, VERDICT_ANSWER_SIZE, "%ld%s", status, has_name ? NAMES[index] : "");
 }
 
 bool http_target_failed(const struct http_request *request, struct error *error) {

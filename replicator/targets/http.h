@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "delivery/retry.h"
+#include "targets/verdict.h"
 #include "http/client.h"
 #include "source/settings.h"
 
@@ -40,7 +40,7 @@ void http_target_show(const char *said, size_t said_length, char *shown, size_t 
 bool http_target_quote(const struct http_request *request, struct error *error);
 
 /* An answer's status, and its name where that is one of a success: "204 No Content". */
-void http_target_answer(long status, char answer[static ANSWER_SIZE]);
+void http_target_answer(long status, char answer[static VERDICT_ANSWER_SIZE]);
 
 /* The user's headers, and of `more` those that he has not set himself; NULL when there is no memory. Free with
  * curl_slist_free_all(). */

@@ -179,7 +179,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   }
   long status;
   ok = ok && buffer_ok(&lines->body, "a request", error) && send_body(lines, &status, error);
-  char answer[ANSWER_SIZE];
+  char answer[VERDICT_ANSWER_SIZE];
   if (ok)
     http_target_answer(status, answer);
   for (size_t i = 0; ok && i < push->count; i++)

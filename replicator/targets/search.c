@@ -177,7 +177,7 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     struct error why;
     /* 409: what is there is newer, or the same. 404: what is to go is not there. */
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
-      char answer[ANSWER_SIZE];
+      char answer[VERDICT_ANSWER_SIZE];
       const char *result = json_string_value(json_object_get(outcome, "result"));
       letters_print(answer, sizeof answer, "%d %s", (int)status,
                     result != NULL  ? result

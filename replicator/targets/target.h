@@ -8,7 +8,7 @@
 #define ROWRELAY_TARGETS_TARGET_H
 
 #include "common/buffer.h"
-#include "delivery/retry.h"
+#include "targets/verdict.h"
 #include "source/change.h"
 #include "source/settings.h"
 #include "source/source.h"
@@ -23,7 +23,7 @@ struct push {
   int64_t first_id;         /* what is older in these lanes is settled */
   bool routes_are_new;      /* the attempt before this one failed, and they were read since */
   const char *target;       /* its name, for hints */
-  struct verdict *verdicts; /* one for each change, see delivery.h; here it also says what it answered */
+  struct verdict *verdicts; /* one for each change, see verdict.h; here it also says what it answered */
   bool (*still_ours)(void *claimer, struct error *error); /* see push_is_still_ours(); NULL: there is no claim */
   void *claimer;
 };

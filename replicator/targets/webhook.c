@@ -359,7 +359,7 @@ static bool send_next(struct sending *sending, struct slot *slot, struct error *
 
 /* The changes of a request that was accepted. */
 static void accepted(struct sending *sending, const struct slot *slot) {
-  char answer[ANSWER_SIZE];
+  char answer[VERDICT_ANSWER_SIZE];
   http_target_answer(slot->request.status, answer);
   for (size_t i = 0; i < slot->count; i++) {
     size_t index = slot->indexes[i];

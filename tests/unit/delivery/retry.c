@@ -10,7 +10,8 @@
 
 static struct change changes[MOST];
 static struct batch batch;
-static struct delivery delivery;
+static struct outcomes outcomes;
+static struct retry retry;
 static struct error error;
 
 /* What the target does; changes are called by their index. */
@@ -95,7 +96,7 @@ static bool fake_pause(void *context, int64_t milliseconds) {
 static bool fake_is_final(void *context, const struct change *change, const struct error *why, bool *final,
                           struct error *failure) {
   cr_assert_eq(context, &batch);
-  cr_assert_eq(delivery.fates[index_of(change)].why, why);
+  cr_assert_eq(outcomes.fates[index_of(change)].why, why);
   *final = !more_to_come;
   return !source_away || error_set(failure, FAILURE_RETRY, "the source is away");
 }
@@ -112,26 +113,25 @@ static void begin(const char *keys) {
   }
   patience = INT64_MAX;
   batch = (struct batch){.changes = changes, .count = count};
-  delivery = (struct delivery){.batch = &batch,
-                               .on_error = ON_ERROR_PARK,
-                               .retries = 3,
-                               .push = fake_push,
-                               .may_retry = fake_may_retry,
-                               .pause = fake_pause,
-                               .is_final = fake_is_final,
-                               .context = &batch};
-  cr_assert(delivery_begin(&delivery, &error));
+  retry = (struct retry){.outcomes = &outcomes,
+                         .retries = 3,
+                         .push = fake_push,
+                         .may_retry = fake_may_retry,
+                         .pause = fake_pause,
+                         .is_final = fake_is_final,
+                         .context = &batch};
+  cr_assert(outcomes_begin(&outcomes, &batch, ON_ERROR_PARK, &error));
 }
 
 static void end(void) {
-  delivery_release(&delivery);
+  outcomes_release(&outcomes);
 }
 
 /* One letter for each change: delivered, refused, blocked, held, returned. */
 static const char *fates(void) {
   static char text[MOST + 1];
   for (size_t i = 0; i < batch.count; i++)
-    switch (delivery.fates[i].outcome) {
+    switch (outcomes.fates[i].outcome) {
     case OUTCOME_DELIVERED:
       text[i] = 'd';
       break;
@@ -169,236 +169,236 @@ static void assert_in_order(void) {
                 "change %zu arrived after change %zu of its row", arrived[later], arrived[i]);
 }
 
-TestSuite(delivery, .fini = end);
+TestSuite(retry, .fini = end);
 
-Test(delivery, all_goes_in_one_push) {
+Test(retry, all_goes_in_one_push) {
   begin("abcabc");
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "dddddd");
   cr_assert_str_eq(arrivals(), "abcabc");
   cr_assert_eq(push_count, 1);
   cr_assert_eq(pause_count, 0);
 }
 
-Test(delivery, an_empty_batch_is_not_pushed) {
+Test(retry, an_empty_batch_is_not_pushed) {
   begin("");
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_eq(push_count, 0);
 }
 
-Test(delivery, a_refused_change_is_found_and_its_neighbours_arrive) {
+Test(retry, a_refused_change_is_found_and_its_neighbours_arrive) {
   begin("abcdefgh");
   refusals_left[5] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "dddddrdd");
   cr_assert_str_eq(arrivals(), "abcdegh");
-  cr_assert_eq(delivery_count(&delivery, OUTCOME_REFUSED), 1);
+  cr_assert_eq(outcomes_count(&outcomes, OUTCOME_REFUSED), 1);
 }
 
-Test(delivery, the_targets_words_stay_with_the_refused_change) {
+Test(retry, the_targets_words_stay_with_the_refused_change) {
   begin("abc");
   refusals_left[1] = -1;
-  cr_assert(delivery_run(&delivery, &error));
-  cr_assert_str_eq(delivery.fates[1].why->message, "no 20");
-  cr_assert_str_eq(delivery.fates[1].why->sqlstate, "23514");
-  cr_assert_null(delivery.fates[0].why);
-  cr_assert_null(delivery.fates[2].why);
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_str_eq(outcomes.fates[1].why->message, "no 20");
+  cr_assert_str_eq(outcomes.fates[1].why->sqlstate, "23514");
+  cr_assert_null(outcomes.fates[0].why);
+  cr_assert_null(outcomes.fates[2].why);
 }
 
-Test(delivery, a_change_is_tried_once_and_then_as_often_as_retries_say) {
+Test(retry, a_change_is_tried_once_and_then_as_often_as_retries_say) {
   begin("abcd");
-  delivery.retries = 4;
+  retry.retries = 4;
   refusals_left[2] = -1;
-  cr_assert(delivery_run(&delivery, &error));
-  cr_assert_eq(delivery.fates[2].attempts, 5);
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_eq(outcomes.fates[2].attempts, 5);
   cr_assert_eq(pause_count, 4);
 }
 
-Test(delivery, without_retries_it_is_tried_once) {
+Test(retry, without_retries_it_is_tried_once) {
   begin("ab");
-  delivery.retries = 0;
+  retry.retries = 0;
   refusals_left[0] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "rd");
-  cr_assert_eq(delivery.fates[0].attempts, 1);
+  cr_assert_eq(outcomes.fates[0].attempts, 1);
   cr_assert_eq(pause_count, 0);
 }
 
-Test(delivery, pauses_grow_up_to_a_second) {
+Test(retry, pauses_grow_up_to_a_second) {
   begin("a");
-  delivery.retries = 20;
+  retry.retries = 20;
   refusals_left[0] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 14 * 1000);
 }
 
-Test(delivery, pauses_stay_a_second_however_many_there_are) {
+Test(retry, pauses_stay_a_second_however_many_there_are) {
   begin("a");
-  delivery.retries = 1000;
+  retry.retries = 1000;
   refusals_left[0] = -1;
-  cr_assert(delivery_run(&delivery, &error));
-  cr_assert_eq(delivery.fates[0].attempts, 1001);
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_eq(outcomes.fates[0].attempts, 1001);
   cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 994 * 1000);
 }
 
-Test(delivery, a_change_that_is_tried_for_too_long_has_had_its_tries) {
+Test(retry, a_change_that_is_tried_for_too_long_has_had_its_tries) {
   begin("aba");
-  delivery.retries = 1000;
+  retry.retries = 1000;
   patience = 10000;
   refusals_left[0] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "rdd");
   cr_assert_eq(paused, 25 + 50 + 100 + 200 + 400 + 800 + 9 * 1000);
 }
 
-Test(delivery, what_was_refused_only_for_a_while_arrives) {
+Test(retry, what_was_refused_only_for_a_while_arrives) {
   begin("abcde");
   refusals_left[1] = 3;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "ddddd");
   cr_assert_str_eq(arrivals(), "acdeb");
 }
 
-Test(delivery, a_change_that_needs_a_later_one_arrives_after_it) {
+Test(retry, a_change_that_needs_a_later_one_arrives_after_it) {
   begin("abcd");
   needs[0] = 3;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "dddd");
   cr_assert_str_eq(arrivals(), "bcda");
 }
 
-Test(delivery, a_chain_of_needs_is_resolved) {
+Test(retry, a_chain_of_needs_is_resolved) {
   begin("abcd");
   needs[2] = 3;
   needs[1] = 2;
   needs[0] = 1;
-  delivery.retries = 3;
-  cr_assert(delivery_run(&delivery, &error));
+  retry.retries = 3;
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "dddd");
   cr_assert_str_eq(arrivals(), "dcba");
 }
 
-Test(delivery, later_changes_of_a_row_wait_for_the_one_that_is_tried_again) {
+Test(retry, later_changes_of_a_row_wait_for_the_one_that_is_tried_again) {
   begin("abacadb");
   refusals_left[0] = 2;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "ddddddd");
   assert_in_order();
   cr_assert_str_eq(arrivals(), "bcdbaaa");
 }
 
-Test(delivery, parked_later_changes_of_a_row_go_on_after_the_last_try) {
+Test(retry, parked_later_changes_of_a_row_go_on_after_the_last_try) {
   begin("abacada");
   refusals_left[2] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "ddrdddd");
   assert_in_order();
 }
 
-Test(delivery, parked_changes_that_are_refused_too_are_tried_once) {
+Test(retry, parked_changes_that_are_refused_too_are_tried_once) {
   begin("aaa");
   refusals_left[0] = -1;
   refusals_left[1] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "rrd");
-  cr_assert_eq(delivery.fates[0].attempts, 4);
-  cr_assert_eq(delivery.fates[1].attempts, 1);
+  cr_assert_eq(outcomes.fates[0].attempts, 4);
+  cr_assert_eq(outcomes.fates[1].attempts, 1);
 }
 
-Test(delivery, blocked_later_changes_of_a_row_wait) {
+Test(retry, blocked_later_changes_of_a_row_wait) {
   begin("abacab");
-  delivery.on_error = ON_ERROR_BLOCK;
+  outcomes.on_error = ON_ERROR_BLOCK;
   refusals_left[2] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "ddrdbd");
-  cr_assert_eq(delivery.fates[4].attempts, 0);
+  cr_assert_eq(outcomes.fates[4].attempts, 0);
 }
 
-Test(delivery, rows_of_a_table_without_a_key_wait_for_each_other) {
+Test(retry, rows_of_a_table_without_a_key_wait_for_each_other) {
   begin("..a.");
-  delivery.on_error = ON_ERROR_BLOCK;
+  outcomes.on_error = ON_ERROR_BLOCK;
   refusals_left[1] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "drdb");
 }
 
-Test(delivery, a_halt_leaves_later_changes_of_the_row_in_the_queue) {
+Test(retry, a_halt_leaves_later_changes_of_the_row_in_the_queue) {
   begin("abacab");
-  delivery.on_error = ON_ERROR_HALT;
+  outcomes.on_error = ON_ERROR_HALT;
   refusals_left[2] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "ddrd-d");
 }
 
-Test(delivery, what_was_decided_before_is_not_pushed) {
+Test(retry, what_was_decided_before_is_not_pushed) {
   begin("abc");
-  delivery_decide(&delivery, 0, OUTCOME_BLOCKED, NULL);
-  delivery_decide(&delivery, 2, OUTCOME_REFUSED, NULL);
-  cr_assert(delivery_run(&delivery, &error));
+  outcomes_decide(&outcomes, 0, OUTCOME_BLOCKED, NULL);
+  outcomes_decide(&outcomes, 2, OUTCOME_REFUSED, NULL);
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "bdr");
   cr_assert_str_eq(arrivals(), "b");
 }
 
-Test(delivery, a_failing_target_keeps_what_it_has_and_the_rest_goes_back) {
+Test(retry, a_failing_target_keeps_what_it_has_and_the_rest_goes_back) {
   begin("abcdefgh");
   refusals_left[5] = -1;
   fails_at = 4; /* abcdefgh no, abcd yes, efgh no, ef fails */
-  cr_assert_not(delivery_run(&delivery, &error));
+  cr_assert_not(retry_push(&retry, &error));
   cr_assert_eq(error.kind, FAILURE_RETRY);
   cr_assert_str_eq(error.message, "the target is away");
   cr_assert_str_eq(fates(), "dddd----");
 }
 
-Test(delivery, a_target_that_fails_at_once_counts_no_attempt) {
+Test(retry, a_target_that_fails_at_once_counts_no_attempt) {
   begin("ab");
   fails_at = 1;
-  cr_assert_not(delivery_run(&delivery, &error));
+  cr_assert_not(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "--");
-  cr_assert_eq(delivery.fates[0].attempts, 0);
+  cr_assert_eq(outcomes.fates[0].attempts, 0);
 }
 
-Test(delivery, a_target_that_fails_during_a_retry_leaves_the_refused_change_in_the_queue) {
+Test(retry, a_target_that_fails_during_a_retry_leaves_the_refused_change_in_the_queue) {
   begin("ab");
   refusals_left[0] = -1;
   fails_at = 4; /* ab no, a no, b yes, a fails */
-  cr_assert_not(delivery_run(&delivery, &error));
+  cr_assert_not(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "-d");
 }
 
-Test(delivery, without_time_for_a_retry_what_waits_goes_back) {
+Test(retry, without_time_for_a_retry_what_waits_goes_back) {
   begin("aba");
   hurry = true;
   refusals_left[0] = -1;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "-d-");
   cr_assert_eq(pause_count, 1);
 }
 
-Test(delivery, a_refusal_that_is_not_final_goes_back_and_what_stands_behind_it_too) {
+Test(retry, a_refusal_that_is_not_final_goes_back_and_what_stands_behind_it_too) {
   static const enum on_error ways[] = {ON_ERROR_PARK, ON_ERROR_BLOCK, ON_ERROR_HALT};
   for (size_t i = 0; i < 3; i++) {
     begin("abacadb");
     arrived_count = 0;
     more_to_come = true;
-    delivery.on_error = ways[i];
+    outcomes.on_error = ways[i];
     refusals_left[2] = -1;
-    cr_assert(delivery_run(&delivery, &error));
+    cr_assert(retry_push(&retry, &error));
     cr_assert_str_eq(fates(), "dd-d-dd");
     if (i < 2)
       end();
   }
 }
 
-Test(delivery, when_nobody_knows_whether_it_is_final_it_goes_back) {
+Test(retry, when_nobody_knows_whether_it_is_final_it_goes_back) {
   begin("aba");
   source_away = true;
   refusals_left[0] = -1;
-  cr_assert_not(delivery_run(&delivery, &error));
+  cr_assert_not(retry_push(&retry, &error));
   cr_assert_str_eq(error.message, "the source is away");
   cr_assert_str_eq(fates(), "-d-");
 }
 
-Test(delivery, one_among_two_thousand_costs_few_pushes) {
+Test(retry, one_among_two_thousand_costs_few_pushes) {
   char keys[2001];
   memset(keys, '.', 2000);
   keys[2000] = '\0';
@@ -406,9 +406,9 @@ Test(delivery, one_among_two_thousand_costs_few_pushes) {
   for (size_t i = 0; i < 2000; i++)
     changes[i].capture = (int)i; /* each a row of its own */
   refusals_left[1234] = -1;
-  cr_assert(delivery_run(&delivery, &error));
-  cr_assert_eq(delivery_count(&delivery, OUTCOME_DELIVERED), 1999);
-  cr_assert_eq(delivery_count(&delivery, OUTCOME_REFUSED), 1);
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_eq(outcomes_count(&outcomes, OUTCOME_DELIVERED), 1999);
+  cr_assert_eq(outcomes_count(&outcomes, OUTCOME_REFUSED), 1);
   cr_assert(push_count < 30, "%zu pushes", push_count);
 }
 
@@ -421,34 +421,34 @@ static void begin_unfit(const char *keys, bool named) {
   names_unfit = named;
 }
 
-Test(delivery, a_table_that_the_target_cannot_take_is_held_and_the_others_arrive) {
+Test(retry, a_table_that_the_target_cannot_take_is_held_and_the_others_arrive) {
   for (int named = 0; named < 2; named++) {
     arrived_count = push_count = 0;
     begin_unfit("aAbBAc", named != 0);
-    cr_assert(delivery_run(&delivery, &error));
+    cr_assert(retry_push(&retry, &error));
     cr_assert_str_eq(fates(), "dhdhhd");
     cr_assert_str_eq(arrivals(), "abc");
     cr_assert(push_count <= 3, "%zu pushes", push_count);
-    cr_assert_str_eq(delivery.fates[1].why->message, "no table");
-    cr_assert_null(delivery.fates[3].why);
-    cr_assert_eq(delivery.fates[1].attempts, 0);
+    cr_assert_str_eq(outcomes.fates[1].why->message, "no table");
+    cr_assert_null(outcomes.fates[3].why);
+    cr_assert_eq(outcomes.fates[1].attempts, 0);
     if (named == 0)
       end();
   }
 }
 
-Test(delivery, what_was_refused_of_a_table_that_is_held_then_is_held_too) {
+Test(retry, what_was_refused_of_a_table_that_is_held_then_is_held_too) {
   begin_unfit("aAaAb", true);
   unfit = 0;
   refusals_left[1] = 1;
   /* After the split the change is alone, then it waits; in the second round the table is gone. */
-  delivery_decide(&delivery, 3, OUTCOME_BLOCKED, NULL);
+  outcomes_decide(&outcomes, 3, OUTCOME_BLOCKED, NULL);
   unfit = 2;
-  cr_assert(delivery_run(&delivery, &error));
+  cr_assert(retry_push(&retry, &error));
   cr_assert_str_eq(fates(), "dhdbd");
 }
 
-Test(delivery, order_holds_whatever_is_refused) {
+Test(retry, order_holds_whatever_is_refused) {
   for (unsigned int seed = 1; seed <= 200; seed++) {
     char keys[101];
     srandom(seed);
@@ -458,25 +458,25 @@ Test(delivery, order_holds_whatever_is_refused) {
     begin(keys);
     arrived_count = 0;
     memset(refusals_left, 0, sizeof refusals_left);
-    delivery.on_error = (enum on_error)(random() % 3);
+    outcomes.on_error = (enum on_error)(random() % 3);
     for (int n = 0; n < 10; n++)
       refusals_left[random() % 100] = (int)(random() % 6) - 1;
     for (int n = 0; n < 5; n++)
       needs[random() % 100] = random() % 100;
-    cr_assert(delivery_run(&delivery, &error));
+    cr_assert(retry_push(&retry, &error));
     assert_in_order();
-    cr_assert_eq(delivery_count(&delivery, OUTCOME_DELIVERED), arrived_count);
+    cr_assert_eq(outcomes_count(&outcomes, OUTCOME_DELIVERED), arrived_count);
     for (size_t i = 0; i < 100; i++) {
-      enum outcome outcome = delivery.fates[i].outcome;
+      enum outcome outcome = outcomes.fates[i].outcome;
       cr_assert_eq(outcome == OUTCOME_DELIVERED, has_arrived(i));
-      cr_assert(outcome != OUTCOME_REFUSED || delivery.fates[i].why != NULL);
+      cr_assert(outcome != OUTCOME_REFUSED || outcomes.fates[i].why != NULL);
       /* Only those that stand behind a refused change of their row do anything but arrive or be refused. */
       bool behind = false;
       for (size_t before = 0; before < i; before++)
         behind = behind ||
-                 (delivery.fates[before].outcome == OUTCOME_REFUSED && change_same_row(&changes[before], &changes[i]));
+                 (outcomes.fates[before].outcome == OUTCOME_REFUSED && change_same_row(&changes[before], &changes[i]));
       cr_assert((outcome != OUTCOME_BLOCKED && outcome != OUTCOME_RETURNED) || behind, "seed %u, change %zu", seed, i);
-      cr_assert(delivery.on_error == ON_ERROR_PARK || !behind || outcome != OUTCOME_DELIVERED, "seed %u, change %zu",
+      cr_assert(outcomes.on_error == ON_ERROR_PARK || !behind || outcome != OUTCOME_DELIVERED, "seed %u, change %zu",
                 seed, i);
     }
     if (seed < 200)

@@ -1,0 +1,234 @@
+#include "delivery/deliver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "delivery/ending.h"
+#include "delivery/push.h"
+#include "delivery/retry.h"
+#include "queue/lease.h"
+#include "queue/settle.h"
+
+#define AGAIN_PAUSE 50 /* ms before what went back to the queue is claimed again */
+
+/* What a batch is made of: how it is prepared for pushing, and how it is settled. */
+struct material {
+  bool (*prepare)(struct work *work, struct outcomes *outcomes, struct error *error);
+  /* Settles what has been decided. False when the lanes or the source were lost. */
+  bool (*settle)(struct work *work, struct outcomes *outcomes);
+};
+
+/* What was settled, for those who watch. Of documents, `pushed` are those that were built, and the batch what led to
+ * them. */
+static void measure_batch(const struct work *work, const struct outcomes *pushed, int64_t began) {
+  struct meter *meter = work->worker->duty->meter;
+  int64_t now = clock_microseconds();
+  histogram_add(&meter->batches, now - began, 1);
+  atomic_fetch_add(&meter->delivered, outcomes_count(pushed, OUTCOME_DELIVERED));
+  atomic_fetch_add(&meter->refused, outcomes_count(pushed, OUTCOME_REFUSED));
+  for (size_t i = 0; metrics_wants_delays() && i < work->batch.count; i++)
+    if (work->batch.changes[i].age >= 0 && (work->settings.document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
+      histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
+}
+
+static bool changes_settle(struct work *work, struct outcomes *outcomes) {
+  struct error error;
+  struct settlement settlement = {.claim = work->keep.claim,
+                                  .outcomes = outcomes,
+                                  .instance = work->worker->instance,
+                                  .keeps_state = work->kind->keeps_state(&work->settings)};
+  pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+  if (settle(&settlement, &error))
+    return true;
+  if (error.kind == FAILURE_FENCED) {
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
+    keep_give_back(&work->keep);
+    return false;
+  }
+  /* The source is there and does not take it: all are to wait, or each would bring the batch again and again. */
+  if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP && pgconn_alive(source_connection(work->source))) {
+    pgconn_rollback(source_connection(work->source));
+    work_open_breaker(work, &error);
+  }
+  work_lose_source(work, &error);
+  return false;
+}
+
+static void log_refused(const struct work *work, const struct outcomes *outcomes) {
+  size_t refused = outcomes_count(outcomes, OUTCOME_REFUSED);
+  for (size_t i = 0; refused > 0 && i < outcomes->batch->count; i++) {
+    const struct fate *fate = &outcomes->fates[i];
+    const struct change *change = &outcomes->batch->changes[i];
+    if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL)
+      continue;
+    if (refused == 1)
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings.name,
+                  (long long)change->id, change->route->relation);
+    else
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, the first is %lld of %s",
+                  work->settings.name, refused, (long long)change->id, change->route->relation);
+    return;
+  }
+}
+
+/* A table that the target cannot take is told of when it begins to wait. */
+static void log_held(const struct work *work, const struct outcomes *outcomes) {
+  for (size_t i = 0; i < outcomes->batch->count; i++) {
+    const struct fate *fate = &outcomes->fates[i];
+    bool is_known = false;
+    for (size_t n = 0; n < outcomes->batch->hold_count; n++)
+      is_known = is_known || outcomes->batch->holds[n].capture == outcomes->batch->changes[i].capture;
+    if (fate->outcome == OUTCOME_HELD && fate->why != NULL && !is_known)
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait, others go on", work->settings.name,
+                  outcomes->batch->changes[i].route->relation);
+  }
+}
+
+/*
+ * Documents have been pushed: what became of them is noted, and the claimed changes are settled, all of them. False
+ * when the source was lost.
+ */
+static bool documents_settle(struct work *work, struct outcomes *outcomes) {
+  struct error error;
+  struct outcomes claimed;
+  pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+  bool ok = outcomes_begin(&claimed, &work->batch, work->settings.on_error, &error) &&
+            document_queue_more(&work->document, work->source, &work->stale, &error) &&
+            document_note(&work->document, work->source, outcomes, work->settings.on_error == ON_ERROR_HALT, &error);
+  for (size_t i = 0; ok && i < work->batch.count; i++)
+    outcomes_decide(&claimed, i, OUTCOME_DELIVERED, NULL);
+  struct settlement settlement = {.claim = work->keep.claim, .outcomes = &claimed, .instance = work->worker->instance};
+  ok = ok && settle(&settlement, &error);
+  outcomes_release(&claimed);
+  if (!ok && pgconn_alive(source_connection(work->source)) && error.kind != FAILURE_RETRY) {
+    pgconn_rollback(source_connection(work->source));
+    work_report_failure(work, &error); /* a query that leads to documents cannot be run any more */
+  } else if (!ok) {
+    work_lose_source(work, &error);
+  }
+  return ok;
+}
+
+/* Nobody knows whether it arrived: it is not sent again by itself. */
+static void give_up_unknown(struct outcomes *outcomes, const struct error *error) {
+  for (size_t i = 0; i < outcomes->batch->count; i++)
+    if (outcomes->fates[i].unknown)
+      outcomes_decide(outcomes, i, OUTCOME_REFUSED, error);
+}
+
+static bool changes_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {
+  return outcomes_begin(outcomes, &work->batch, work->settings.on_error, error) && work_open_target(work, error) &&
+         settle_beforehand(work->keep.claim, outcomes, error);
+}
+
+static bool documents_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {
+  return work_open_target(work, error) && document_collect(&work->settings, &work->batch, &work->stale, error) &&
+         outcomes_begin(outcomes, &work->stale.batch, work->settings.on_error, error);
+}
+
+static const struct material CHANGES = {changes_prepare, changes_settle};
+static const struct material DOCUMENTS = {documents_prepare, documents_settle};
+
+/* Two transactions met at the target, and it chose this one to begin anew: nothing is wrong. */
+static bool is_momentary(const struct error *error) {
+  return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
+}
+
+static struct ending decide(const struct work *work, const struct outcomes *outcomes, bool ok,
+                            const struct error *error) {
+  struct pushed pushed = {.documents = work->settings.document,
+                          .at_most_once = work->settings.at_most_once,
+                          .failing = work->settings.failing,
+                          .source_lost = work->keep.source_lost,
+                          .began = outcomes->fates != NULL,
+                          .ok = ok,
+                          .why = error->kind,
+                          .is_momentary = !ok && is_momentary(error)};
+  if (pushed.began) {
+    pushed.delivered = outcomes_count(outcomes, OUTCOME_DELIVERED);
+    pushed.refused = outcomes_count(outcomes, OUTCOME_REFUSED);
+    pushed.held = outcomes_count(outcomes, OUTCOME_HELD);
+    pushed.returned = outcomes_count(outcomes, OUTCOME_RETURNED);
+  }
+  for (size_t i = 0; i < outcomes->fate_count; i++)
+    pushed.unknown += outcomes->fates[i].unknown;
+  return ending_of(&pushed);
+}
+
+/* False when it is time to leave. */
+static bool go_on(struct work *work, enum sequel sequel, const struct error *error) {
+  switch (sequel) {
+  case SEQUEL_GO_ON:
+    return true;
+  case SEQUEL_PAUSE:
+    return duty_pause(work->worker->duty, AGAIN_PAUSE);
+  case SEQUEL_RANDOM_PAUSE:
+    return duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
+  case SEQUEL_FAILURE:
+    work_report_failure(work, error);
+    return true;
+  case SEQUEL_HALT:
+    work_halt_target(work, error);
+    return true;
+  case SEQUEL_LEAVE:
+    break;
+  }
+  return false;
+}
+
+/* Does what was decided; see ending.h. */
+static bool end(struct work *work, struct outcomes *outcomes, const struct ending *ending, const struct error *error) {
+  const struct material *material = work->settings.document ? &DOCUMENTS : &CHANGES;
+  if (ending->end == BATCH_LOST) {
+    work_lose_source(work, error);
+    return true;
+  }
+  if (ending->end == BATCH_GIVE_BACK && error->kind == FAILURE_FENCED)
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: a batch was let go", work->settings.name);
+  if (ending->refuses_unknown)
+    give_up_unknown(outcomes, error);
+  if (ending->end == BATCH_GIVE_BACK)
+    keep_give_back(&work->keep);
+  else if (!material->settle(work, outcomes))
+    return true;
+  if (ending->counts)
+    measure_batch(work, outcomes, work->batch.read_at);
+  if (error->kind == FAILURE_NONE) {
+    log_refused(work, outcomes);
+    log_held(work, outcomes);
+    if (work->batch.hold_count > 0)
+      work->holds_due = 0;
+  }
+  if (ending->shows_health)
+    work_report_success(work);
+  return go_on(work, ending->sequel, error);
+}
+
+bool deliver(struct work *work, const struct claim *claim) {
+  struct error error;
+  struct outcomes outcomes = {.fates = NULL};
+  const struct material *material = work->settings.document ? &DOCUMENTS : &CHANGES;
+  struct retry retry = {.outcomes = &outcomes,
+                        .retries = work->settings.at_most_once ? 0 : work->settings.retries,
+                        .at_most_once = work->settings.at_most_once,
+                        .push = push_part,
+                        .may_retry = push_may_retry,
+                        .pause = push_pause,
+                        .is_final = push_is_final,
+                        .context = work};
+  work->delivery_began = clock_now();
+  keep_begin(&work->keep, claim, &work->batch);
+  error_clear(&error);
+  bool ok = material->prepare(work, &outcomes, &error) && retry_push(&retry, &error);
+  if (ok)
+    error_clear(&error); /* of what was refused and tried again */
+  struct ending ending = decide(work, &outcomes, ok, &error);
+  bool stay = end(work, &outcomes, &ending, &error);
+  outcomes_release(&outcomes);
+  stale_release(&work->stale);
+  batch_clear(&work->batch);
+  return stay;
+}

@@ -1,0 +1,40 @@
+#include "delivery/ending.h"
+
+static enum sequel after_failure(const struct pushed *pushed) {
+  if (pushed->is_momentary)
+    return SEQUEL_RANDOM_PAUSE;
+  switch (pushed->why) {
+  case FAILURE_STOP:
+    return SEQUEL_LEAVE;
+  case FAILURE_GONE:
+    return SEQUEL_HALT;
+  default:
+    return SEQUEL_FAILURE;
+  }
+}
+
+struct ending ending_of(const struct pushed *pushed) {
+  bool ok = pushed->ok;
+  if (pushed->source_lost)
+    return (struct ending){.end = BATCH_LOST, .sequel = SEQUEL_GO_ON};
+  if (!ok && pushed->why == FAILURE_FENCED)
+    return (struct ending){.end = BATCH_GIVE_BACK, .sequel = SEQUEL_GO_ON};
+  if (!ok && pushed->why == FAILURE_STOP && !pushed->at_most_once)
+    return (struct ending){.end = BATCH_GIVE_BACK, .sequel = SEQUEL_LEAVE};
+
+  struct ending ending = {.refuses_unknown = !ok && pushed->at_most_once && pushed->began};
+  size_t tried = pushed->delivered + pushed->refused;
+  size_t decided = tried + pushed->held + (ending.refuses_unknown ? pushed->unknown : 0);
+  /* Documents are built again as a whole. */
+  bool in_vain = pushed->documents ? !ok || pushed->returned > 0 : !ok && decided == 0;
+  ending.end = in_vain && !(pushed->at_most_once && pushed->began) ? BATCH_GIVE_BACK : BATCH_SETTLE;
+  ending.counts = !in_vain;
+  if (!ok) {
+    ending.sequel = after_failure(pushed);
+    return ending;
+  }
+  /* That nothing was tried says nothing of the target. */
+  ending.shows_health = pushed->documents || tried > 0 || !pushed->failing;
+  ending.sequel = in_vain || (!pushed->documents && decided == 0) ? SEQUEL_PAUSE : SEQUEL_GO_ON;
+  return ending;
+}

@@ -1,0 +1,136 @@
+#include "delivery/push.h"
+
+#include "common/clock.h"
+#include "common/metrics.h"
+#include "common/shell.h"
+#include "postgres/number.h"
+#include "queries.h"
+#include "queue/settle.h"
+
+#define RETRY_TIME 300000 /* ms after which a claim's refused changes are not tried again: its transaction is open */
+
+/* For struct push, and before each push: somebody else may be pushing what comes after this. */
+static bool still_ours(void *context, struct error *error) {
+  struct work *work = context;
+  return keep_claim(&work->keep, error);
+}
+
+/* Reads the routes anew in the middle of a batch: a column, or a table, may have come or gone since. */
+static bool refresh_routes(struct work *work, struct error *error) {
+  PGresult *reply = NULL;
+  pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+  bool ok =
+      source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply, error) &&
+      routes_read(&work->routes, reply, error);
+  for (size_t i = 0; ok && i < work->batch.count; i++) {
+    struct change *change = &work->batch.changes[i];
+    change->route = routes_find(&work->routes, change->capture);
+    if (change->route == NULL)
+      ok = error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+                     (long long)change->id);
+  }
+  work->has_settings = work->has_settings && ok; /* what else refers to them */
+  work->keep.source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  return ok;
+}
+
+/*
+ * A push took longer than it may. Where the target takes one of nothing, the changes are at fault: they are split, and
+ * what is too much by itself is refused. What may have arrived must not be pushed again where that is at most once.
+ */
+static bool blame_for_delay(struct work *work, const struct push *push, struct error *error) {
+  struct push nothing = *push;
+  struct error ignored;
+  nothing.count = 0;
+  work_close_target(work);
+  if (work->settings.at_most_once || !still_ours(work, &ignored) || !work_open_target(work, &ignored) ||
+      !target_push(work->target, &nothing, &ignored)) {
+    error->kind = FAILURE_RETRY;
+    return false;
+  }
+  error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
+            (int)(work->settings.push_timeout / 1000));
+  struct shell_word name;
+  error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",
+             shell_quote(&name, work->settings.name));
+  return false;
+}
+
+/* A target that cannot take a table may have been told of it as it was. */
+static bool push_to_target(struct work *work, struct push *push, struct error *error) {
+  bool ok = target_push(work->target, push, error);
+  if (!ok && error->kind == FAILURE_LATE)
+    return blame_for_delay(work, push, error);
+  if (ok || error->kind != FAILURE_TABLE || push->routes_are_new)
+    return ok;
+  if (!refresh_routes(work, error))
+    return false;
+  for (size_t i = 0; i < push->count; i++)
+    verdict_clear(&push->verdicts[i]);
+  work->has_failed = push->routes_are_new = true;
+  if (!still_ours(work, error))
+    return false;
+  ok = target_push(work->target, push, error);
+  return !ok && error->kind == FAILURE_LATE ? blame_for_delay(work, push, error) : ok;
+}
+
+bool push_part(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
+               struct error *error) {
+  struct work *work = context;
+  int64_t began = clock_microseconds();
+  if (!still_ours(work, error))
+    return false;
+  const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
+  struct push push = {.changes = changes,
+                      .count = count,
+                      .verdicts = verdicts,
+                      .lanes = batch->lanes,
+                      .lane_count = batch->lane_count,
+                      .token = batch->receipt.token,
+                      .first_id = work->batch.first_id,
+                      .routes_are_new = work->has_failed,
+                      .target = work->settings.name,
+                      .still_ours = still_ours,
+                      .claimer = work};
+  bool ok;
+  if (work->settings.document) {
+    pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+    ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
+    /* A document is a target by itself, and its table is all it has. */
+    for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
+      if (verdicts[i].kind == VERDICT_HELD)
+        verdict_clear(&verdicts[i]);
+    if (!ok && error->kind == FAILURE_TABLE)
+      error->kind = FAILURE_FATAL;
+    if (!ok && error->kind == FAILURE_LATE)
+      blame_for_delay(work, &push, error);
+    work->keep.source_lost = !ok && !pgconn_alive(source_connection(work->source));
+  } else {
+    ok = push_to_target(work, &push, error);
+  }
+  histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
+  return ok;
+}
+
+bool push_may_retry(void *context) {
+  const struct work *work = context;
+  return work->settings.leased || clock_now() - work->delivery_began < RETRY_TIME;
+}
+
+bool push_pause(void *context, int64_t milliseconds) {
+  struct work *work = context;
+  return duty_pause(work->worker->duty, milliseconds);
+}
+
+bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,
+                   struct error *error) {
+  struct work *work = context;
+  *final = true; /* a document is built from what is there, whatever is still to come */
+  if (work->settings.document)
+    return true;
+  pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+  if (settle_is_final(work->keep.claim, change, why, final, error))
+    return true;
+  work->keep.source_lost = true;
+  return false;
+}

@@ -1,0 +1,17 @@
+/*
+ * push: how a part of a worker's batch is brought to its target: the functions that retry.h asks for. `context` is the
+ * struct work.
+ */
+#ifndef ROWRELAY_DELIVERY_PUSH_H
+#define ROWRELAY_DELIVERY_PUSH_H
+
+#include "delivery/work.h"
+
+bool push_part(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
+               struct error *error);
+bool push_may_retry(void *context);
+bool push_pause(void *context, int64_t milliseconds);
+bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,
+                   struct error *error);
+
+#endif

@@ -1,0 +1,146 @@
+#include "delivery/round.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "delivery/deliver.h"
+#include "queue/hold.h"
+
+/* Milliseconds. */
+#define SLOW_LOOK 1000    /* how long to wait for a wake-up before looking all the same */
+#define BUSY_LOOK 200     /* the same when others hold the lanes: they may die, and nobody would ring */
+#define HOLD_INTERVAL 500 /* between looks whether it is time to try what is held */
+
+/* Each step goes on to the next, or ends the round. */
+struct round {
+  struct work *work;
+  int64_t began;          /* clock_now() */
+  struct settings chosen; /* how much to claim, and all else as the target's settings say */
+  bool stay;              /* when it has ended: whether to look again */
+};
+
+static bool end_round(struct round *round, bool stay) {
+  round->stay = stay;
+  return false;
+}
+
+static bool end_without_source(struct round *round, const struct error *error) {
+  work_lose_source(round->work, error);
+  return end_round(round, error->kind != FAILURE_STOP && work_wait_for_source(round->work));
+}
+
+static bool read_settings(struct round *round) {
+  struct work *work = round->work;
+  struct error error;
+  if (work->has_settings || work_load_settings(work, &error))
+    return true;
+  if (error.kind != FAILURE_STOP)
+    return end_without_source(round, &error);
+  log_message(LOG_LEVEL_INFO, "%s", error.message);
+  return end_round(round, false);
+}
+
+/* A target that stands still, or that nobody may try yet, is asked about now and then. */
+static bool may_try_target(struct round *round) {
+  struct work *work = round->work;
+  struct error error;
+  round->chosen = work->settings;
+  if (!work->settings.running) {
+    work->has_settings = false;
+    return end_round(round, duty_wait(work->worker->duty, round->began, SLOW_LOOK));
+  }
+  if (!work->settings.failing)
+    return true;
+  int64_t wait;
+  bool may;
+  if (!breaker_may_try(&work->breaker, &may, &wait, &error))
+    return end_without_source(round, &error);
+  if (!may) {
+    work->has_settings = false;
+    return end_round(round, wait == 0 || duty_wait(work->worker->duty, round->began, wait));
+  }
+  /* One change of one lane; but where transactions are to stay whole, a whole one. */
+  if (work->settings.lanes.live > 1)
+    round->chosen.batch_rows = 1;
+  return true;
+}
+
+static bool release_holds(struct round *round) {
+  struct work *work = round->work;
+  struct error error;
+  if (!work->settings.holds || clock_now() < work->holds_due)
+    return true;
+  work->holds_due = clock_now() + HOLD_INTERVAL;
+  return hold_release(work->source, work->settings.target, &error) || end_without_source(round, &error);
+}
+
+static bool deliver_claimed(struct work *work, const struct claim *claim) {
+  struct duty *duty = work->worker->duty;
+  work->late_first = !work->late_first;
+  /* Where there is so much, there may be more in other lanes. */
+  if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
+    duty_wake(duty, 1);
+  atomic_fetch_add(&duty->meter->busy, 1);
+  bool stay = deliver(work, claim);
+  atomic_fetch_sub(&duty->meter->busy, 1);
+  if (work->source != NULL)
+    work->source_failures = 0;
+  /* What could not be settled will be delivered again: at once where a connection was lost, then not too often. */
+  else if (stay && work->source_failures > 1)
+    stay = work_wait_for_source(work);
+  return stay;
+}
+
+/* What a claim that got nothing says of when to look again. */
+static bool wait_for_more(struct round *round, enum claimed claimed) {
+  struct work *work = round->work;
+  switch (claimed) {
+  case CLAIMED_OUTDATED:
+    work->has_settings = false;
+    return true;
+  case CLAIMED_BUSY:
+    /* Others have the late lanes that are ready; there may be live ones. */
+    if (!work->late_first)
+      return duty_wait(work->worker->duty, round->began, BUSY_LOOK);
+    work->late_first = false;
+    return true;
+  default:
+    return duty_wait(work->worker->duty, round->began, SLOW_LOOK);
+  }
+}
+
+static bool claim_and_deliver(struct round *round) {
+  struct work *work = round->work;
+  struct duty *duty = work->worker->duty;
+  struct error error;
+  /* Who tries a target that failed is alone with it. */
+  int workers = work->settings.failing ? work->settings.lanes.live : atomic_load(&duty->workers_everywhere);
+  struct claim claim = {.source = work->source,
+                        .instance = work->worker->instance,
+                        .settings = &round->chosen,
+                        .routes = &work->routes,
+                        .floor = &duty->floor,
+                        .horizon = atomic_load(&work->worker->horizon->id),
+                        .workers = workers,
+                        .late_first = work->late_first,
+                        .with_details = work->kind->wants_details(&work->settings)};
+  enum claimed claimed = CLAIMED_NONE;
+  if (!claim_take(&claim, &work->batch, &claimed, &error)) {
+    if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)
+      work_open_breaker(work, &error);
+    return end_without_source(round, &error);
+  }
+  if (claimed == CLAIMED_SOME)
+    return end_round(round, deliver_claimed(work, &claim));
+  work->source_failures = 0;
+  return end_round(round, wait_for_more(round, claimed));
+}
+
+bool round_look(struct work *work) {
+  struct round round = {.work = work, .began = clock_now()};
+  pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
+  if (read_settings(&round) && may_try_target(&round) && release_holds(&round))
+    (void)claim_and_deliver(&round);
+  breaker_leave(&work->breaker);
+  return round.stay;
+}

@@ -1,0 +1,12 @@
+/*
+ * round: one look for work: whether the target may be tried, what there is to claim, and its delivery.
+ */
+#ifndef ROWRELAY_DELIVERY_ROUND_H
+#define ROWRELAY_DELIVERY_ROUND_H
+
+#include "delivery/work.h"
+
+/* Waits where there is nothing to do. False when it is time to leave. */
+bool round_look(struct work *work);
+
+#endif

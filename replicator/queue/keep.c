@@ -1,0 +1,52 @@
+#include "queue/keep.h"
+
+#include "common/clock.h"
+#include "queue/lease.h"
+
+/* Milliseconds. */
+#define SOURCE_TIMEOUT 60000 /* for what is asked of the source at once */
+
+void keep_begin(struct keep *keep, const struct claim *claim, const struct batch *batch) {
+  *keep = (struct keep){.claim = claim, .batch = batch, .heard = clock_now()};
+}
+
+/* A lease has to last longer than what is begun under it. */
+static bool outlasts_a_push(const struct keep *keep) {
+  return keep->leased_until - clock_now() >= keep->claim->settings->push_timeout;
+}
+
+/*
+ * A push in parts, with retries, may take longer than the source waits for a claim that it hears nothing of: it is to
+ * hear something now and then. A lease is renewed instead.
+ */
+static bool tell_source(struct keep *keep, struct error *error) {
+  struct source *source = keep->claim->source;
+  bool leased = keep->claim->settings->leased;
+  int64_t now = clock_now();
+  if (leased ? outlasts_a_push(keep) : now - keep->heard < SOURCE_TIMEOUT)
+    return true;
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+  bool ok = leased ? lease_renew(keep->claim, keep->batch, error) : source_script(source, "select 1", error);
+  keep->heard = now;
+  keep->leased_until = now + keep->claim->settings->lease;
+  keep->source_lost = !ok && (!leased || !pgconn_alive(source_connection(source)));
+  if (ok && leased && !outlasts_a_push(keep))
+    return error_set(error, FAILURE_RETRY, "the source took too long to renew a lease");
+  return ok;
+}
+
+bool keep_claim(struct keep *keep, struct error *error) {
+  if (pgconn_alive(source_connection(keep->claim->source)))
+    return tell_source(keep, error);
+  keep->source_lost = true;
+  return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+}
+
+void keep_give_back(const struct keep *keep) {
+  struct pgconn *connection = source_connection(keep->claim->source);
+  pgconn_set_deadline(connection, SOURCE_TIMEOUT);
+  if (keep->claim->settings->leased)
+    lease_give_back(keep->claim, keep->batch);
+  else
+    pgconn_rollback(connection);
+}

@@ -1,0 +1,37 @@
+#include "queue/outcome.h"
+
+#include <stdlib.h>
+
+bool outcomes_begin(struct outcomes *outcomes, const struct batch *batch, enum on_error on_error, struct error *error) {
+  *outcomes = (struct outcomes){.batch = batch, .on_error = on_error};
+  outcomes->fates = calloc(batch->count + 1, sizeof *outcomes->fates);
+  if (outcomes->fates == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  outcomes->fate_count = batch->count;
+  return true;
+}
+
+void outcomes_release(struct outcomes *outcomes) {
+  for (size_t i = 0; i < outcomes->fate_count; i++)
+    free(outcomes->fates[i].why);
+  free(outcomes->fates);
+  *outcomes = (struct outcomes){.fates = NULL};
+}
+
+void outcomes_decide(struct outcomes *outcomes, size_t index, enum outcome outcome, const struct error *why) {
+  struct fate *fate = &outcomes->fates[index];
+  fate->outcome = outcome;
+  if (why == NULL)
+    return;
+  if (fate->why == NULL)
+    fate->why = malloc(sizeof *fate->why);
+  if (fate->why != NULL)
+    *fate->why = *why;
+}
+
+size_t outcomes_count(const struct outcomes *outcomes, enum outcome outcome) {
+  size_t count = 0;
+  for (size_t i = 0; i < outcomes->fate_count; i++)
+    count += outcomes->fates[i].outcome == outcome;
+  return count;
+}
