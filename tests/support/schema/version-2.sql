@@ -793,6 +793,8 @@ drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
+comment on column rowrelay.change.caveat is 'what to know of the images, mostly nothing. text_columns: json columns given as a string of JSON text, because they would not survive otherwise (JSON null, \u0000); redacted: columns whose values were removed later, so that null says nothing; problem: why the row could not be captured, and every target must refuse it; target: of a snapshot, the one that it is for; filtered: an update that a row filter made an insert or a delete; left_out: of a refresh that no target gets, that a change of this key was not logged, because a younger one was';
+
 -- Keys ------------------------------------------------------------------------------------------------------------
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;
@@ -854,7 +856,7 @@ create table rowrelay.hold (
   hint        text,
   primary key (target, capture)
 ) with (fillfactor = 50);
-comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/hold.h';
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/queue/hold.h';
 comment on column rowrelay.hold.target is 'which target';
 comment on column rowrelay.hold.capture is 'which table';
 comment on column rowrelay.hold.since is 'when it began';
@@ -2688,7 +2690,7 @@ end
 $$;
 -- Purpose:    lets changes of tables that a target could not take go on, where it is time to try: those that wait, the oldest
 --             first, go back to the queue, one by itself at first, and more of them each time that all have arrived. A
---             table of which nothing waits is held no more. Running processes call it; see replicator/hold.h.
+--             table of which nothing waits is held no more. Running processes call it; see replicator/queue/hold.h.
 --             What is due within seconds is tried along with it, since whatever is put into the queue at an old place
 --             makes all processes read their settings anew.
 -- Parameters: target's id
@@ -5443,6 +5445,11 @@ begin
          into is_double using before_row, after_row, relation;
     end if;
     select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    -- an update that brings the row in, or takes it out of what is captured
+    if capture.row_filter is not null and operation <> 'UPDATE' and pg_column_size(before_row) is not null
+       and pg_column_size(after_row) is not null then
+      caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
+    end if;
     problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
   exception when others then
     problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
@@ -5474,6 +5481,7 @@ begin
                                   null, problem, case when keeps_before then caveat end);
     end if;
     if is_back then
+      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null, '{"left_out":true}', null, 0);
       perform rowrelay.record_state(capture_id, old_key, old_hash);
     end if;
     if operation = 'DELETE' then
@@ -5483,7 +5491,7 @@ begin
   end if;
   if is_gone then
     -- rare enough to be told in full: documents that the row has left, another lane
-    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null);
+    perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null, null, '{"left_out":true}');
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,
@@ -5558,12 +5566,17 @@ $$;
 --               this transaction has done until now. What was rolled back is not, and counts for nothing.
 --             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
 --               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
---               that. It is not left out when the row that has it got it by the same statement, after the key was free:
---               we will be told of that row later. The two versions have the same xmin and cmin then (that a version was
---               locked or changed since makes its cmin another number, so such a one proves nothing). Where the key is not sure to be unique, or equal keys may have different texts, or rows change
---               lanes, it is not left out: what the row is now is logged once more.
+--               that. It is not left out when the row that has the key got it by the same statement, after the key was free:
+--               we will be told of that row later. The two versions have the same xmin and cmin then. A version that this
+--               transaction has changed, though that was rolled back, has another number for its cmin, which may be
+--               anybody's; it has an xmax, and proves nothing. (Of a row that moved to another partition we are told that
+--               it was deleted, and compare what deleted it, unless this transaction had made it.) Where the key is not sure to be unique, or equal keys may
+--               have different texts, or rows change lanes, it is not left out: what the row is now is logged once more.
 --             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
 --               version that is no more, and that it went. See rowrelay.note_follower().
+--
+--             What is left out of a key is marked by a change of which no target hears (op r, caveat left_out), because
+--             what the log says of the row before is not what it was: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
 --             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
 --             are built from the table
@@ -5580,6 +5593,7 @@ declare
   is_firm     constant boolean := has_key and rowrelay.key_is_unique(capture);
   -- the key is not told from another one by its text alone
   is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
+  marked      constant text := '{"left_out":true}';
   followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
   -- A transaction's numbers are larger than its own first one; that others' may be does no harm.
   is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
@@ -5649,8 +5663,11 @@ begin
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
            case when is_firm then
-             ' and (new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
-             ' and t.cmin operator(pg_catalog.=) new.cmin) is not true' end),
+             format(' and (t.xmax operator(pg_catalog.=) 0'
+                    ' and case when op operator(pg_catalog.=) ''d'''
+                    ' then t.xmin operator(pg_catalog.=) old.xmax and t.cmin operator(pg_catalog.=) old.cmax and not %s'
+                    ' else new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
+                    ' and t.cmin operator(pg_catalog.=) new.cmin end) is not true', is_own) end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),
@@ -5687,7 +5704,10 @@ begin
     case when has_documents then concat_ws(E'\n',
            -- what is left out here may be the only change that tells which documents the row has left
            '      else',
-    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null);', capture.id)) end,
+    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null, null, %L);', capture.id, marked))
+         when capture.key_is_exact then concat_ws(E'\n',
+           '      else',
+    format('        perform rowrelay.log_change(%s, ''r'', former, actor, db_user, null, null, %L, null, 0);', capture.id, marked)) end,
            '      end if;',
     case when is_told then concat_ws(E'\n',
            '      if is_back then',
@@ -5700,12 +5720,14 @@ begin
            '      old_row := null;',
            '    end if;',
            '    if is_gone then',
-    case when has_documents then concat_ws(E'\n',
-           '      if op operator(pg_catalog.<>) ''i'' then',
-    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null);', capture.id),
-           '      end if;') end,
     case when can_move then
     format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
+    case when has_documents then concat_ws(E'\n',
+           '      if op operator(pg_catalog.<>) ''i'' then',
+    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null, null, %L);', capture.id, marked),
+           '        return null;',
+           '      end if;') end,
+    format('      perform rowrelay.log_change(%s, ''r'', key, actor, db_user, null, null, %L, null, 0);', capture.id, marked),
            '      return null;',
            '    end if;',
     case when has_children then concat_ws(E'\n',
@@ -5834,6 +5856,15 @@ begin
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
+  -- What takes a row in, or out, is not what made it, or took it from the table.
+  if capture.row_filter is not null then
+    images.caveat := format('case when tg_op operator(pg_catalog.=) ''UPDATE'' and op operator(pg_catalog.<>) ''u'''
+                            ' and pg_catalog.lower(tg_argv[0]) operator(pg_catalog.<>) ''update'' then %s else %s end',
+                            case when images.caveat is null then '''{"filtered":true}''::pg_catalog.json'
+                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', true,'
+                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
+                            coalesce(images.caveat, 'null'));
+  end if;
   logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
@@ -10177,7 +10208,8 @@ $$;
 --             partition.
 -- Parameters: changes of one transaction
 -- Result:     steps; without what happened to no row (snapshots, barriers, refreshed documents)
--- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes
+-- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes,
+--             one of a row that other writes of the same statement wrote, an update that a row filter made an insert or delete
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -10188,6 +10220,18 @@ declare
   last    rowrelay.undo_step;
   steps   rowrelay.undo_step[] := '{}';
 begin
+  -- What the log says of the row before is one of several rows of that key, which came and went in one statement.
+  select c.* into change
+    from unnest(changes) as c
+   where c.op = 'r' and c.caveat -> 'left_out' is not null
+   order by c.id limit 1;
+  if found then
+    select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
+    raise exception 'row % of table % cannot be undone: it was written again while a statement wrote it', change.key, capture.relation_name
+      using errcode = 'object_not_in_prerequisite_state',
+            detail = 'A trigger, or a function in the statement, did so, and the log does not hold what the row was in between.',
+            hint = format('Set the row right by hand: rowrelay log %s shows what is known of it.', capture.relation_name);
+  end if;
   for pair in
     -- what was before: as this transaction left it, else as the last one before it did
     with given as materialized (
@@ -10226,6 +10270,14 @@ begin
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
+    end if;
+    if change.caveat -> 'filtered' is not null then
+      raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
+                      case change.op when 'i' then 'the row was there before' else 'the row is still there' end
+        using errcode = 'object_not_in_prerequisite_state',
+              detail = format('An update brought it %s what is captured (%s), and the log does not hold the rest.',
+                              case change.op when 'i' then 'into' else 'out of' end, capture.row_filter),
+              hint = 'Set the row right by hand.';
     end if;
     perform rowrelay.check_not_redacted(change, capture);
 
@@ -10676,6 +10728,7 @@ declare
   change    rowrelay.change;
   neighbour rowrelay.change;
   changes   rowrelay.change[];
+  marks     rowrelay.change[];
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
@@ -10708,7 +10761,12 @@ begin
       changes := null;
     end if;
   end if;
-  return query select rowrelay.undo_changes(coalesce(changes, array[change]), apply);
+  -- what was left out of it, see rowrelay.nesting_statements()
+  select array_agg(h) into marks
+    from rowrelay.changes_of_transaction(change.txid) as f
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h
+   where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
+  return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end
 $$;
 -- Purpose:    takes back all that a transaction did: gives the statements that make its rows what they were before, to be
