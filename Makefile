@@ -4,6 +4,7 @@
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
+# make coverage    make check, and how many lines of each source it runs
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
 # make deb         builds a Debian package; make check-package tries it, and its services, in a bare Debian (as root, with
 #                  debootstrap and systemd-nspawn)
@@ -31,6 +32,9 @@ comma = ,
 ifdef SANITIZE
 BUILD = build/sanitize-$(subst $(comma),-,$(SANITIZE))
 SANITIZER = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifdef COVERAGE
+BUILD = build/coverage
+SANITIZER = --coverage -fprofile-update=atomic
 else
 BUILD = build
 endif
@@ -99,7 +103,7 @@ $(BUILD)/pages.c $(BUILD)/pages.h &: $(PAGES) replicator/monitor/page replicator
 
 # Criterion cannot run under the thread sanitizer; threads run in the program, so that alone is built with it.
 TEST_SANITIZE = $(filter-out thread,$(SANITIZE))
-TEST_BUILD = build$(if $(TEST_SANITIZE),/sanitize-$(subst $(comma),-,$(TEST_SANITIZE)))
+TEST_BUILD = $(if $(COVERAGE),$(BUILD),build)$(if $(TEST_SANITIZE),/sanitize-$(subst $(comma),-,$(TEST_SANITIZE)))
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
 check: test-deps
@@ -123,6 +127,11 @@ bench: deps
 
 sanitize:
 	@+$(MAKE) --no-print-directory check SANITIZE=$(or $(SANITIZE),address$(comma)undefined)
+
+coverage:
+	@rm -rf build/coverage
+	@+$(MAKE) --no-print-directory check COVERAGE=1
+	@tests/coverage.sh build/coverage
 
 deps:
 	@tests/deps.sh
@@ -185,7 +194,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check check-matrix tests demo bench sanitize deps test-deps manual install uninstall deb check-package tidy format clean
+.PHONY: all check coverage check-matrix tests demo bench sanitize deps test-deps manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))
