@@ -8,7 +8,7 @@ struct number {
   char text[24];
 };
 
-/* Usable in place: VALUES(number(7).text). */
+/* Usable in place, in the arguments of a call: f(VALUES(number(7).text)). What is used later needs a name. */
 struct number number(int64_t value);
 
 #endif

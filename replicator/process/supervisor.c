@@ -366,23 +366,21 @@ static bool look_for_backfills(struct supervisor *supervisor, bool *found, struc
 
 /* Whether a target has nothing queued, not even in the hands of another process. */
 static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bool *empty, struct error *error) {
-  struct buffer lanes;
-  struct buffer floors;
-  buffer_init(&lanes, LANES_LIMIT);
-  buffer_init(&floors, LANES_LIMIT);
+  struct starts starts;
+  starts_init(&starts, LANES_LIMIT);
   PGresult *reply = NULL;
   bool ok = true;
   int version;
   floor_lowest(&duty->floor, &version);
   *empty = false;
-  if (floor_write(&duty->floor, version, NULL, 0, &lanes, &floors)) {
-    ok = buffer_ok(&lanes, "the list of lanes", error) && buffer_ok(&floors, "the list of floors", error) &&
-         source_run(supervisor->source, &QUERY_pending, VALUES(lanes.data, floors.data), &reply, error);
+  if (floor_write(&duty->floor, version, NULL, 0, &starts)) {
+    ok = buffer_ok(&starts.lanes, "the list of lanes", error) &&
+         buffer_ok(&starts.floors, "the list of floors", error) &&
+         source_run(supervisor->source, &QUERY_pending, VALUES(starts.lanes.data, starts.floors.data), &reply, error);
     *empty = ok && !reply_bool(reply, 0, 0);
   }
   PQclear(reply);
-  buffer_release(&lanes);
-  buffer_release(&floors);
+  starts_release(&starts);
   return ok;
 }
 

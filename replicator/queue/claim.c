@@ -70,11 +70,11 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   return true;
 }
 
-static bool lock_lanes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
-                       enum claimed *claimed, struct error *error) {
+static bool lock_lanes(const struct claim *claim, struct batch *batch, struct starts *starts, enum claimed *claimed,
+                       struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
-  if (!floor_write(claim->floor, settings->version, NULL, 0, lanes, floors)) {
+  if (!floor_write(claim->floor, settings->version, NULL, 0, starts)) {
     *claimed = CLAIMED_OUTDATED;
     return true;
   }
@@ -83,7 +83,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct bu
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, &QUERY_claim_lanes,
-                      VALUES(lanes->data, floors->data, number(fair_share(claim)).text,
+                      VALUES(starts->lanes.data, starts->floors.data, number(fair_share(claim)).text,
                              number(settings->lanes.live).text, claim->late_first ? "true" : "false",
                              settings->leased ? "true" : "false"));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
@@ -112,8 +112,8 @@ static int64_t barriers_floor(const struct claim *claim) {
 }
 
 /* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
-static bool take_rows(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
-                      const struct buffer *floors, PGresult **rows, struct error *error) {
+static bool take_rows(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
+                      struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
   bool late = lane_is_late(settings->lanes, batch->lanes[0]);
@@ -125,7 +125,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
   pgconn_pipeline_add(connection, settings->leased ? &QUERY_claim_rows_leased : &QUERY_claim_rows,
-                      VALUES(number(settings->target).text, lanes->data, floors->data,
+                      VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
                              number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
                              number(settings->version).text, number(barriers_floor(claim)).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
@@ -140,12 +140,15 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
 /* What is read of the log. */
 enum reading { READ_TXIDS, READ_CHANGES };
 
-/*
- * Reads of the log what belongs to queued rows, and whether the target has refused any; *logged is the caller's to
- * PQclear.
- */
-static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, bool *has_refusals,
-                     PGresult **logged, struct error *error) {
+/* What it says of queued rows. */
+struct logged {
+  PGresult *rows;    /* one for each of them */
+  bool has_refusals; /* the target has refused some change */
+};
+
+/* Reads of the log what belongs to queued rows; logged->rows is the caller's to PQclear. */
+static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, struct logged *logged,
+                     struct error *error) {
   /* One plan for all days would have to look into every partition there is. */
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   const struct settings *settings = claim->settings;
@@ -193,11 +196,11 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
                           VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false", aged));
     pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
     ok = pgconn_pipeline_run(connection, replies, 3, error);
-    *has_refusals = ok && reply_bool(replies[2], 0, 0);
+    logged->has_refusals = ok && reply_bool(replies[2], 0, 0);
   }
   PQclear(replies[0]);
   PQclear(replies[2]);
-  *logged = replies[1];
+  logged->rows = replies[1];
   buffer_release(&ids);
   buffer_release(&lanes);
   buffer_release(&days);
@@ -210,30 +213,37 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
 /* Columns of claim_txids.sql */
 enum { LOGGED_TXID, LOGGED_OPERATION };
 
-/* Sets chosen[i] for each row that was read of the queue: whole transactions, see whole.h. */
-static bool choose_transactions(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
+/* Rows that were read of the queue. */
+struct candidates {
+  const PGresult *rows;
+  bool *chosen; /* for each of them; at first none is */
+};
+
+/* Chooses whole transactions, see transactions.h. */
+static bool choose_transactions(const struct claim *claim, const struct candidates *candidates, struct error *error) {
   const struct settings *settings = claim->settings;
+  const PGresult *rows = candidates->rows;
   int count = PQntuples(rows);
   int64_t bytes = 0;
   for (int row = 0; row < count; row++)
     bytes += reply_bigint(rows, row, ROW_BYTES);
   /* Of every transaction all is there, and all of it fits. */
   if (count == 1 || (count <= settings->batch_rows && bytes <= settings->batch_bytes)) {
-    memset(chosen, true, (size_t)count * sizeof *chosen);
+    memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
     return true;
   }
-  bool ignored;
-  PGresult *txids = NULL;
+  struct logged logged = {.rows = NULL};
   struct queued *queued = calloc((size_t)count + 1, sizeof *queued);
   if (queued == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = read_log(claim, READ_TXIDS, rows, &ignored, &txids, error);
+  bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] =
-        (struct queued){.txid = reply_bigint(txids, row, LOGGED_TXID), .bytes = reply_bigint(rows, row, ROW_BYTES)};
-  ok = ok && whole_choose(queued, (size_t)count, (size_t)settings->batch_rows, settings->batch_bytes, chosen, error);
+    queued[row] = (struct queued){.txid = reply_bigint(logged.rows, row, LOGGED_TXID),
+                                  .bytes = reply_bigint(rows, row, ROW_BYTES)};
+  struct whole_limit most = {.rows = (size_t)settings->batch_rows, .bytes = settings->batch_bytes};
+  ok = ok && whole_choose(queued, (size_t)count, most, candidates->chosen, error);
   free(queued);
-  PQclear(txids);
+  PQclear(logged.rows);
   return ok;
 }
 
@@ -241,57 +251,62 @@ static bool choose_transactions(const struct claim *claim, const PGresult *rows,
  * The same of the lane of barriers: those that follow one another without anything in between, in any lane. A truncate
  * goes alone, because of a whole table it says more than a row's change does.
  */
-static bool choose_barriers(const struct claim *claim, const PGresult *rows, bool *chosen, struct error *error) {
+static bool choose_barriers(const struct claim *claim, const struct candidates *candidates, struct error *error) {
+  const PGresult *rows = candidates->rows;
   int count = PQntuples(rows);
   int64_t bytes = 0;
-  bool ignored;
-  PGresult *logged = NULL;
-  chosen[0] = count > 0;
+  struct logged logged = {.rows = NULL};
+  candidates->chosen[0] = count > 0;
   if (count < 2)
     return true;
-  bool ok = read_log(claim, READ_TXIDS, rows, &ignored, &logged, error);
+  bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++) {
-    const char *operation = PQgetvalue(logged, row, LOGGED_OPERATION);
+    const char *operation = PQgetvalue(logged.rows, row, LOGGED_OPERATION);
     bytes += reply_bigint(rows, row, ROW_BYTES);
     if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
       break;
-    chosen[row] = true;
+    candidates->chosen[row] = true;
     if (*operation == OPERATION_TRUNCATE)
       break;
   }
-  PQclear(logged);
+  PQclear(logged.rows);
   return ok;
 }
 
-/* Takes the rows of `queued` that are chosen out of the queue; *rows is the caller's to PQclear. */
-static bool take_chosen(const struct claim *claim, const struct batch *batch, const PGresult *queued,
-                        const bool *chosen, PGresult **rows, struct error *error) {
+/* Takes the candidates that are chosen out of a lane of the queue; *rows is the caller's to PQclear. */
+static bool take_chosen(const struct claim *claim, int lane, const struct candidates *candidates, PGresult **rows,
+                        struct error *error) {
   struct buffer ids;
-  char lane[32];
-  snprintf(lane, sizeof lane, "{%d}", batch->lanes[0]);
+  char lanes[32];
+  snprintf(lanes, sizeof lanes, "{%d}", lane);
   buffer_init(&ids, ROWS_LIMIT);
   buffer_add_string(&ids, "{");
-  for (int row = 0; row < PQntuples(queued); row++)
-    if (chosen[row])
-      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(queued, row, ROW_ID));
+  for (int row = 0; row < PQntuples(candidates->rows); row++)
+    if (candidates->chosen[row])
+      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(candidates->rows, row, ROW_ID));
   buffer_add_string(&ids, "}");
   bool ok = buffer_ok(&ids, "the list of changes", error) &&
-            pgconn_run(source_connection(claim->source), &QUERY_claim_chosen, VALUES(lane, ids.data), rows, error);
+            pgconn_run(source_connection(claim->source), &QUERY_claim_chosen, VALUES(lanes, ids.data), rows, error);
   buffer_release(&ids);
   return ok;
 }
 
-/* Takes what `choose` chooses of the rows that `query` gives, which stand in one lane; else as take_rows(). */
-static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct query *query,
-                           struct values values,
-                           bool (*choose)(const struct claim *, const PGresult *, bool *, struct error *),
-                           PGresult **rows, struct error *error) {
+/* How rows of one lane are chosen: which of those that a query gives. */
+struct choice {
+  const struct query *query;
+  struct values values;
+  bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
+};
+
+/* Takes what is chosen, which stands in one lane; else as take_rows(). */
+static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice, PGresult **rows,
+                           struct error *error) {
   struct pgconn *connection = source_connection(claim->source);
-  bool *chosen = NULL;
+  struct candidates candidates = {.chosen = NULL};
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(claim->settings->target).text));
-  pgconn_pipeline_add(connection, query, values);
+  pgconn_pipeline_add(connection, choice->query, choice->values);
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
   if (!ok)
@@ -304,57 +319,65 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     replies[1] = NULL;
     goto done;
   }
-  chosen = calloc((size_t)count + 1, sizeof *chosen);
-  if (chosen == NULL) {
+  candidates.rows = replies[1];
+  candidates.chosen = calloc((size_t)count + 1, sizeof *candidates.chosen);
+  if (candidates.chosen == NULL) {
     ok = error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
-  ok = choose(claim, replies[1], chosen, error) && take_chosen(claim, batch, replies[1], chosen, rows, error);
+  ok = choice->choose(claim, &candidates, error) && take_chosen(claim, batch->lanes[0], &candidates, rows, error);
 
 done:
-  free(chosen);
+  free(candidates.chosen);
   PQclear(replies[0]);
   PQclear(replies[1]);
   return ok;
 }
 
 /* The same as take_rows() for a target's only lane. */
-static bool take_transactions(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
-                              const struct buffer *floors, PGresult **rows, struct error *error) {
+static bool take_transactions(const struct claim *claim, struct batch *batch, const struct starts *starts,
+                              PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
-  return take_by_choice(claim, batch, &QUERY_claim_queued,
-                        VALUES(number(settings->target).text, lanes->data, floors->data,
-                               number(2 * settings->batch_rows + ROWS_AHEAD).text, number(settings->version).text),
-                        choose_transactions, rows, error);
+  struct number target = number(settings->target);
+  struct number most = number(2 * settings->batch_rows + ROWS_AHEAD);
+  struct number version = number(settings->version);
+  struct choice choice = {
+      .query = &QUERY_claim_queued,
+      .values = VALUES(target.text, starts->lanes.data, starts->floors.data, most.text, version.text),
+      .choose = choose_transactions,
+  };
+  return take_by_choice(claim, batch, &choice, rows, error);
 }
 
-/* The same for the lane of barriers; lanes and floors are those of the whole target. */
-static bool take_barriers(const struct claim *claim, struct batch *batch, const struct buffer *lanes,
-                          const struct buffer *floors, PGresult **rows, struct error *error) {
+/* The same for the lane of barriers; `starts` are those of the whole target. */
+static bool take_barriers(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
+                          struct error *error) {
   const struct settings *settings = claim->settings;
-  int most = settings->leased || settings->document ? 1 : settings->batch_rows;
-  return take_by_choice(claim, batch, &QUERY_claim_barriers,
-                        VALUES(number(settings->target).text, lanes->data, floors->data, number(most).text,
-                               number(settings->version).text, settings->leased ? "true" : "false"),
-                        choose_barriers, rows, error);
+  struct number target = number(settings->target);
+  struct number most = number(settings->leased || settings->document ? 1 : settings->batch_rows);
+  struct number version = number(settings->version);
+  struct choice choice = {
+      .query = &QUERY_claim_barriers,
+      .values = VALUES(target.text, starts->lanes.data, starts->floors.data, most.text, version.text,
+                       settings->leased ? "true" : "false"),
+      .choose = choose_barriers,
+  };
+  return take_by_choice(claim, batch, &choice, rows, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 
-static bool take_changes(const struct claim *claim, struct batch *batch, struct buffer *lanes, struct buffer *floors,
-                         enum claimed *claimed, struct error *error) {
+static bool take_changes(const struct claim *claim, struct batch *batch, struct starts *starts, enum claimed *claimed,
+                         struct error *error) {
   bool barriers = lane_is_of_barriers(batch->lanes[0]);
   bool only_lane = !claim->settings->leased && claim->settings->lanes.count == 2;
-  if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, lanes,
-                   floors)) {
+  if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, starts)) {
     *claimed = CLAIMED_OUTDATED;
     return true;
   }
   PGresult *rows = NULL;
-  PGresult *logged = NULL;
-  if (!(barriers    ? take_barriers
-        : only_lane ? take_transactions
-                    : take_rows)(claim, batch, lanes, floors, &rows, error)) {
+  struct logged logged = {.rows = NULL};
+  if (!(barriers ? take_barriers : only_lane ? take_transactions : take_rows)(claim, batch, starts, &rows, error)) {
     PQclear(rows);
     return false;
   }
@@ -364,12 +387,13 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     PQclear(rows);
     return true;
   }
-  if (!read_log(claim, READ_CHANGES, rows, &batch->receipt.has_refusals, &logged, error)) {
+  if (!read_log(claim, READ_CHANGES, rows, &logged, error)) {
     PQclear(rows);
-    PQclear(logged);
+    PQclear(logged.rows);
     return false;
   }
-  if (!batch_read(batch, rows, logged, claim->routes, error) || !identity_read(claim->source, batch, error))
+  batch->receipt.has_refusals = logged.has_refusals;
+  if (!batch_read(batch, rows, logged.rows, claim->routes, error) || !identity_read(claim->source, batch, error))
     return false;
   bool taken = true;
   if (claim->settings->leased && !lease_take(claim, batch, &taken, error))
@@ -382,16 +406,13 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
 }
 
 bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {
-  struct buffer lanes;
-  struct buffer floors;
-  buffer_init(&lanes, ARRAY_LIMIT);
-  buffer_init(&floors, ARRAY_LIMIT);
-  bool ok = lock_lanes(claim, batch, &lanes, &floors, claimed, error);
+  struct starts starts;
+  starts_init(&starts, ARRAY_LIMIT);
+  bool ok = lock_lanes(claim, batch, &starts, claimed, error);
   if (ok && *claimed == CLAIMED_SOME)
-    ok = take_changes(claim, batch, &lanes, &floors, claimed, error);
+    ok = take_changes(claim, batch, &starts, claimed, error);
   if (!ok || *claimed != CLAIMED_SOME)
     pgconn_rollback(source_connection(claim->source));
-  buffer_release(&lanes);
-  buffer_release(&floors);
+  starts_release(&starts);
   return ok;
 }

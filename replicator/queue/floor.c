@@ -36,29 +36,38 @@ bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t i
   return ok || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-static void write_lane(const struct floor *floor, int lane, struct buffer *lane_array, struct buffer *floor_array) {
-  const char *separator = lane_array->length > 1 ? "," : "";
-  buffer_add_format(lane_array, "%s%d", separator, lane);
-  buffer_add_format(floor_array, "%s%lld", separator, (long long)floor->ids[lane - floor->lanes.first]);
+void starts_init(struct starts *starts, size_t limit) {
+  buffer_init(&starts->lanes, limit);
+  buffer_init(&starts->floors, limit);
 }
 
-bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct buffer *lane_array,
-                 struct buffer *floor_array) {
-  buffer_clear(lane_array);
-  buffer_clear(floor_array);
+void starts_release(struct starts *starts) {
+  buffer_release(&starts->lanes);
+  buffer_release(&starts->floors);
+}
+
+static void write_lane(const struct floor *floor, int lane, struct starts *starts) {
+  const char *separator = starts->lanes.length > 1 ? "," : "";
+  buffer_add_format(&starts->lanes, "%s%d", separator, lane);
+  buffer_add_format(&starts->floors, "%s%lld", separator, (long long)floor->ids[lane - floor->lanes.first]);
+}
+
+bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct starts *starts) {
+  buffer_clear(&starts->lanes);
+  buffer_clear(&starts->floors);
   pthread_mutex_lock(&floor->lock);
   bool current = version != 0 && floor->version == version;
   if (current) {
-    buffer_add_string(lane_array, "{");
-    buffer_add_string(floor_array, "{");
+    buffer_add_string(&starts->lanes, "{");
+    buffer_add_string(&starts->floors, "{");
     if (lanes != NULL)
       for (size_t i = 0; i < count; i++)
-        write_lane(floor, lanes[i], lane_array, floor_array);
+        write_lane(floor, lanes[i], starts);
     else
       for (int i = 0; i < floor->lanes.count; i++)
-        write_lane(floor, floor->lanes.first + i, lane_array, floor_array);
-    buffer_add_string(lane_array, "}");
-    buffer_add_string(floor_array, "}");
+        write_lane(floor, floor->lanes.first + i, starts);
+    buffer_add_string(&starts->lanes, "}");
+    buffer_add_string(&starts->floors, "}");
   }
   pthread_mutex_unlock(&floor->lock);
   return current;

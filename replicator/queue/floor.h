@@ -38,12 +38,21 @@ void floor_forget(struct floor *floor);
 /* Begins at `id` for all lanes, unless it has that version already. */
 MUST_CHECK bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t id, struct error *error);
 
+/* From where on to look in which lanes: two PostgreSQL array literals. */
+struct starts {
+  struct buffer lanes;
+  struct buffer floors; /* of each */
+};
+
+/* `limit` is for each of the two. */
+void starts_init(struct starts *starts, size_t limit);
+void starts_release(struct starts *starts);
+
 /*
- * Writes two PostgreSQL array literals, the lanes and their floors; `lanes` of `count` chooses some, NULL means all.
- * The floors begin at `version`; false when the floor has another version by now.
+ * Writes the lanes and their floors; `lanes` of `count` chooses some, NULL means all. The floors begin at `version`;
+ * false when the floor has another version by now.
  */
-MUST_CHECK bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct buffer *lane_array,
-                            struct buffer *floor_array);
+MUST_CHECK bool floor_write(struct floor *floor, int version, const int *lanes, size_t count, struct starts *starts);
 
 /* The floor of one lane; false when the floor has another version by now. */
 MUST_CHECK bool floor_read(struct floor *floor, int version, int lane, int64_t *id);

@@ -142,21 +142,18 @@ bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, str
 }
 
 static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, struct error *error) {
-  struct buffer lanes;
-  struct buffer floors;
-  buffer_init(&lanes, LIST_LIMIT);
-  buffer_init(&floors, LIST_LIMIT);
+  struct starts starts;
+  starts_init(&starts, LIST_LIMIT);
   bool ok = true;
   *has = true;
-  if (floor_write(claim->floor, claim->settings->version, NULL, 0, &lanes, &floors)) {
+  if (floor_write(claim->floor, claim->settings->version, NULL, 0, &starts)) {
     PGresult *reply = NULL;
-    ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, lanes.data, floors.data), &reply,
-                    error);
+    ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, starts.lanes.data, starts.floors.data),
+                    &reply, error);
     *has = ok && reply_bool(reply, 0, 0);
     PQclear(reply);
   }
-  buffer_release(&lanes);
-  buffer_release(&floors);
+  starts_release(&starts);
   return ok;
 }
 

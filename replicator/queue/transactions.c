@@ -30,14 +30,14 @@ static int by_last(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static size_t cut_into_pieces(const struct queued *queued, size_t count, size_t most_rows, int64_t most_bytes,
+static size_t cut_into_pieces(const struct queued *queued, size_t count, struct whole_limit most,
                               const struct member *members, struct piece *pieces) {
   size_t piece_count = 0;
   for (size_t i = 0; i < count; i++) {
     struct piece *piece = piece_count > 0 ? &pieces[piece_count - 1] : NULL;
     int64_t bytes = queued[members[i].index].bytes;
-    if (piece == NULL || members[i].txid != members[i - 1].txid || piece->rows == most_rows ||
-        piece->bytes + bytes > most_bytes) {
+    if (piece == NULL || members[i].txid != members[i - 1].txid || piece->rows == most.rows ||
+        piece->bytes + bytes > most.bytes) {
       piece = &pieces[piece_count++];
       *piece = (struct piece){.first = i};
     }
@@ -48,7 +48,7 @@ static size_t cut_into_pieces(const struct queued *queued, size_t count, size_t 
   return piece_count;
 }
 
-bool whole_choose(const struct queued *queued, size_t count, size_t most_rows, int64_t most_bytes, bool *chosen,
+bool whole_choose(const struct queued *queued, size_t count, struct whole_limit most, bool *chosen,
                   struct error *error) {
   bool ok = false;
   struct member *members = calloc(count + 1, sizeof *members);
@@ -60,7 +60,7 @@ bool whole_choose(const struct queued *queued, size_t count, size_t most_rows, i
   for (size_t i = 0; i < count; i++)
     members[i] = (struct member){.txid = queued[i].txid, .index = i};
   qsort(members, count, sizeof *members, by_transaction);
-  size_t piece_count = cut_into_pieces(queued, count, most_rows, most_bytes, members, pieces);
+  size_t piece_count = cut_into_pieces(queued, count, most, members, pieces);
   qsort(pieces, piece_count, sizeof *pieces, by_last);
 
   memset(chosen, 0, count * sizeof *chosen);
@@ -69,7 +69,7 @@ bool whole_choose(const struct queued *queued, size_t count, size_t most_rows, i
   for (size_t i = 0; i < piece_count; i++) {
     const struct piece *piece = &pieces[i];
     /* What follows may depend on it, so nothing smaller takes its place. */
-    if (i > 0 && (rows + piece->rows > most_rows || bytes + piece->bytes > most_bytes))
+    if (i > 0 && (rows + piece->rows > most.rows || bytes + piece->bytes > most.bytes))
       break;
     rows += piece->rows;
     bytes += piece->bytes;

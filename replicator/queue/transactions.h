@@ -26,11 +26,17 @@ struct queued {
   int64_t bytes;
 };
 
+/* How much a batch may be. */
+struct whole_limit {
+  size_t rows;
+  int64_t bytes;
+};
+
 /*
  * Sets chosen[i] for each of `count` queued changes, at least one of them to true unless there is none. What is chosen
- * has at most so many rows and bytes, except that a single larger row is chosen alone.
+ * has at most `most` rows and bytes, except that a single larger row is chosen alone.
  */
-MUST_CHECK bool whole_choose(const struct queued *queued, size_t count, size_t most_rows, int64_t most_bytes,
-                             bool *chosen, struct error *error);
+MUST_CHECK bool whole_choose(const struct queued *queued, size_t count, struct whole_limit most, bool *chosen,
+                             struct error *error);
 
 #endif

@@ -5,20 +5,17 @@
 #include "queue/floor.h"
 
 static struct floor level;
-static struct buffer lanes;
-static struct buffer ids;
+static struct starts starts;
 static struct error error;
 
 static void begin(void) {
   floor_init(&level);
-  buffer_init(&lanes, 1 << 20);
-  buffer_init(&ids, 1 << 20);
+  starts_init(&starts, 1 << 20);
 }
 
 static void end(void) {
   floor_release(&level);
-  buffer_release(&lanes);
-  buffer_release(&ids);
+  starts_release(&starts);
 }
 
 TestSuite(floor, .init = begin, .fini = end);
@@ -28,7 +25,7 @@ static const struct lanes FOUR = {.first = 4096, .count = 4, .live = 3};
 Test(floor, before_it_is_started_nobody_can_read_it) {
   int64_t id;
   int version = -1;
-  cr_assert_not(floor_write(&level, 0, NULL, 0, &lanes, &ids));
+  cr_assert_not(floor_write(&level, 0, NULL, 0, &starts));
   cr_assert_not(floor_read(&level, 0, 4096, &id));
   cr_assert_eq(floor_lowest(&level, &version), 0);
   cr_assert_eq(version, 0);
@@ -36,18 +33,18 @@ Test(floor, before_it_is_started_nobody_can_read_it) {
 
 Test(floor, all_lanes_begin_at_what_is_stored) {
   cr_assert(floor_start(&level, 1, FOUR, 77, &error));
-  cr_assert(floor_write(&level, 1, NULL, 0, &lanes, &ids));
-  cr_assert_str_eq(lanes.data, "{4096,4097,4098,4099}");
-  cr_assert_str_eq(ids.data, "{77,77,77,77}");
+  cr_assert(floor_write(&level, 1, NULL, 0, &starts));
+  cr_assert_str_eq(starts.lanes.data, "{4096,4097,4098,4099}");
+  cr_assert_str_eq(starts.floors.data, "{77,77,77,77}");
 }
 
 Test(floor, chosen_lanes_are_written_with_their_own_floors) {
   cr_assert(floor_start(&level, 1, FOUR, 5, &error));
   floor_raise(&level, 1, 4097, 9);
   floor_raise(&level, 1, 4099, 8);
-  cr_assert(floor_write(&level, 1, (const int[]){4099, 4096}, 2, &lanes, &ids));
-  cr_assert_str_eq(lanes.data, "{4099,4096}");
-  cr_assert_str_eq(ids.data, "{8,5}");
+  cr_assert(floor_write(&level, 1, (const int[]){4099, 4096}, 2, &starts));
+  cr_assert_str_eq(starts.lanes.data, "{4099,4096}");
+  cr_assert_str_eq(starts.floors.data, "{8,5}");
 }
 
 Test(floor, it_never_falls_and_the_lowest_counts) {
