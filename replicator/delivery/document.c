@@ -203,16 +203,16 @@ bool document_queue_more(const struct document *document, struct source *source,
 
 /* ---- building -------------------------------------------------------------------------------------------------- */
 
-/* Runs the query for the keys of some changes. *built is the caller's to PQclear. */
-static bool build(struct document *document, struct source *source, const struct change *const *changes, size_t count,
-                  PGresult **built, struct error *error) {
-  struct pgconn *connection = source_connection(source);
+/* Runs the query for the keys of a push's changes. *built is the caller's to PQclear. */
+static bool build(const struct builder *builder, const struct push *push, PGresult **built, struct error *error) {
+  const struct document *document = builder->document;
+  struct pgconn *connection = source_connection(builder->source);
   struct buffer keys; /* an array literal */
   PGresult *replies[5] = {NULL};
   buffer_init(&keys, LIST_LIMIT);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < push->count; i++) {
     buffer_add_string(&keys, i == 0 ? "{" : ",");
-    buffer_add_array_string(&keys, changes[i]->key);
+    buffer_add_array_string(&keys, push->changes[i]->key);
   }
   buffer_add_string(&keys, "}");
   bool ok = buffer_ok(&keys, "a list of keys", error);
@@ -240,13 +240,13 @@ static bool build(struct document *document, struct source *source, const struct
   return ok;
 }
 
-/* Index of the change with that key; count: there is none. The changes are in order of their keys. */
-static size_t find_key(const struct change *const *changes, size_t count, const char *key) {
+/* Index of the change with that key; push->count: there is none. The changes are in order of their keys. */
+static size_t find_key(const struct push *push, const char *key) {
   size_t low = 0;
-  size_t high = count;
+  size_t high = push->count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    int order = strcmp(changes[middle]->key, key);
+    int order = strcmp(push->changes[middle]->key, key);
     if (order == 0)
       return middle;
     if (order < 0)
@@ -254,7 +254,7 @@ static size_t find_key(const struct change *const *changes, size_t count, const 
     else
       high = middle;
   }
-  return count;
+  return push->count;
 }
 
 /* What is pushed: changes with their rows. */
@@ -263,6 +263,7 @@ struct push_room {
   const struct change **pointers;
   struct buffer keys; /* rows of deletes; each is found by its offset until all are written */
   size_t *offsets;
+  size_t bytes; /* of what was built */
 };
 
 static bool room_init(struct push_room *room, size_t count, struct error *error) {
@@ -281,34 +282,33 @@ static void room_release(struct push_room *room) {
   buffer_release(&room->keys);
 }
 
-/* Gives each change what was built for it. *bytes is how much that is. */
-static bool fill_room(const struct document *document, struct push_room *room, const struct change *const *changes,
-                      size_t count, const PGresult *built, size_t *bytes, struct error *error) {
-  *bytes = 0;
-  for (size_t i = 0; i < count; i++) {
-    room->changes[i] = *changes[i];
+/* Gives each change of the push what was built for it. */
+static bool fill_room(struct push_room *room, const struct document *document, const struct push *push,
+                      const PGresult *built, struct error *error) {
+  for (size_t i = 0; i < push->count; i++) {
+    room->changes[i] = *push->changes[i];
     room->pointers[i] = &room->changes[i];
   }
   for (int row = 0; row < PQntuples(built); row++) {
     const char *key = reply_text(built, row, BUILT_KEY);
-    size_t i = key != NULL ? find_key(changes, count, key) : count;
-    if (i == count)
+    size_t i = key != NULL ? find_key(push, key) : push->count;
+    if (i == push->count)
       continue; /* it was not asked for */
     if (room->changes[i].new_row != NULL)
       return error_set(error, FAILURE_REFUSED, "the document's query gives more than one row for key %s", key);
     room->changes[i].new_row = reply_text(built, row, BUILT_ROW);
-    *bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
+    room->bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < push->count; i++) {
     if (room->changes[i].new_row != NULL)
       continue;
     room->offsets[i] = room->keys.length;
     buffer_add_format(&room->keys, "{%s:", document->key_name);
-    buffer_add_json_string(&room->keys, changes[i]->key);
+    buffer_add_json_string(&room->keys, push->changes[i]->key);
     buffer_add(&room->keys, "}", 2); /* with its NUL */
     room->changes[i].operation = OPERATION_DELETE;
   }
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < push->count; i++)
     if (room->changes[i].operation == OPERATION_DELETE)
       room->changes[i].old_row = room->keys.data + room->offsets[i];
   return buffer_ok(&room->keys, "a list of keys", error);
@@ -338,7 +338,7 @@ static void find_later(const struct push *push, size_t *indexes, size_t *left) {
  * Pushes once more what the target had no time for, until all is done: documents are settled together, so what went
  * back to the queue would be built and sent over and over.
  */
-static bool push_later(struct source *source, struct target *target, const struct push *push, struct error *error) {
+static bool push_later(const struct builder *builder, const struct push *push, struct error *error) {
   size_t *indexes = calloc(push->count, sizeof *indexes);
   const struct change **changes = calloc(push->count, sizeof *changes);
   struct verdict *verdicts = calloc(push->count, sizeof *verdicts);
@@ -358,8 +358,8 @@ static bool push_later(struct source *source, struct target *target, const struc
       verdicts[i] = (struct verdict){.kind = VERDICT_NONE};
     }
     /* The source would take a connection that says nothing for so long for dead. */
-    pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
-    ok = source_script(source, "select 1", error) && target_push(target, &rest, error);
+    pgconn_set_deadline(source_connection(builder->source), SOURCE_TIMEOUT);
+    ok = source_script(builder->source, "select 1", error) && target_push(builder->target, &rest, error);
     for (size_t i = 0; i < left; i++) {
       if (ok && verdicts[i].kind == VERDICT_NONE)
         verdicts[i].kind = VERDICT_DELIVERED;
@@ -376,38 +376,35 @@ static bool push_later(struct source *source, struct target *target, const struc
   return ok;
 }
 
-static bool push_some(struct document *document, struct source *source, const struct settings *settings,
-                      struct target *target, const struct push *push, struct error *error) {
+static bool push_some(const struct builder *builder, const struct push *push, struct error *error) {
   struct push_room room = {.changes = NULL};
   PGresult *built = NULL;
-  size_t bytes = 0;
   int64_t began = clock_now();
-  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
-  bool ok = room_init(&room, push->count, error) &&
-            build(document, source, push->changes, push->count, &built, error) &&
-            fill_room(document, &room, push->changes, push->count, built, &bytes, error);
+  pgconn_set_deadline(source_connection(builder->source), SOURCE_TIMEOUT);
+  bool ok = room_init(&room, push->count, error) && build(builder, push, &built, error) &&
+            fill_room(&room, builder->document, push, built, error);
   if (ok) {
-    learn(document, settings, push->count, bytes, clock_now() - began);
+    learn(builder->document, builder->settings, push->count, room.bytes, clock_now() - began);
     struct push filled = *push;
     filled.changes = room.pointers;
-    ok = target_push(target, &filled, error) && push_later(source, target, &filled, error);
+    ok = target_push(builder->target, &filled, error) && push_later(builder, &filled, error);
   }
   PQclear(built);
   room_release(&room);
   return ok;
 }
 
-bool document_push(struct document *document, struct source *source, const struct settings *settings,
-                   struct target *target, const struct push *push, struct error *error) {
+bool document_push(const struct builder *builder, const struct push *push, struct error *error) {
   for (size_t done = 0; done < push->count;) {
     struct push some = *push;
     some.changes = push->changes + done;
     some.verdicts = push->verdicts + done;
-    some.count = push->count - done < document->keys_at_once ? push->count - done : document->keys_at_once;
+    some.count = push->count - done;
+    if (some.count > builder->document->keys_at_once)
+      some.count = builder->document->keys_at_once;
     /* The table of keys was emptied: that comes alone, and needs no query. */
-    bool ok = some.changes[0]->operation == OPERATION_TRUNCATE
-                  ? target_push(target, &some, error)
-                  : push_some(document, source, settings, target, &some, error);
+    bool ok = some.changes[0]->operation == OPERATION_TRUNCATE ? target_push(builder->target, &some, error)
+                                                               : push_some(builder, &some, error);
     if (!ok)
       return false;
     for (size_t i = 0; i < some.count; i++)

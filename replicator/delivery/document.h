@@ -57,12 +57,19 @@ void stale_release(struct stale *stale);
 MUST_CHECK bool document_collect(const struct settings *settings, const struct batch *claimed, struct stale *stale,
                                  struct error *error);
 
+/* Who builds a document: where it is read, and where it goes. All is borrowed. */
+struct builder {
+  struct document *document;
+  struct source *source;
+  const struct settings *settings;
+  struct target *target;
+};
+
 /*
  * Builds the documents of a push's changes, which are of a stale batch, and pushes them. All are delivered, or it can
  * be done again. FAILURE_REFUSED: some of the documents are at fault.
  */
-MUST_CHECK bool document_push(struct document *document, struct source *source, const struct settings *settings,
-                              struct target *target, const struct push *push, struct error *error);
+MUST_CHECK bool document_push(const struct builder *builder, const struct push *push, struct error *error);
 
 /*
  * Queues, in the open transaction, what the claimed changes lead to by a query, and all documents if need be. Live

@@ -95,7 +95,9 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   bool ok;
   if (work->settings.document) {
     pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
-    ok = document_push(&work->document, work->source, &work->settings, work->target, &push, error);
+    struct builder builder = {
+        .document = &work->document, .source = work->source, .settings = &work->settings, .target = work->target};
+    ok = document_push(&builder, &push, error);
     /* A document is a target by itself, and its table is all it has. */
     for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
       if (verdicts[i].kind == VERDICT_HELD)

@@ -22,7 +22,10 @@ struct attempt {
 struct run {
   const struct retry *retry;
   struct outcomes *outcomes;
-  struct attempt *attempts; /* one for each change of the batch */
+  struct attempt *attempts;      /* one for each change of the batch */
+  size_t *indexes;               /* what a round's selections point into */
+  const struct change **changes; /* those of one push */
+  size_t waiting;                /* how many changes a round has left to be tried again */
   bool some_go_back;
 };
 
@@ -36,8 +39,8 @@ static const struct change *change_at(const struct run *run, size_t index) {
 }
 
 /* Whether an earlier change of that row waits to be tried again. */
-static bool is_behind(const struct run *run, size_t index, size_t waiting) {
-  for (size_t i = 0; waiting > 0 && i < index; i++)
+static bool is_behind(const struct run *run, size_t index) {
+  for (size_t i = 0; run->waiting > 0 && i < index; i++)
     if (run->attempts[i].waits && change_same_row(change_at(run, i), change_at(run, index)))
       return true;
   return false;
@@ -52,11 +55,11 @@ static bool is_behind_returned(const struct run *run, size_t index) {
 }
 
 /* A change was refused: it is tried again later, with what comes after it of its row. */
-static void refuse(struct run *run, size_t index, const struct error *why, size_t *waiting) {
+static void refuse(struct run *run, size_t index, const struct error *why) {
   decide(run, index, OUTCOME_RETURNED, why);
   run->outcomes->fates[index].attempts++;
   run->attempts[index].waits = true;
-  ++*waiting;
+  run->waiting++;
 }
 
 /* The target has it. */
@@ -84,7 +87,7 @@ static void hold_table(struct run *run, int capture, const struct error *why) {
 
 /* Does as the verdicts say; what they say nothing of stays in `selection`. */
 static void apply_verdicts(struct run *run, struct selection *selection, struct verdict *verdicts, bool pushed,
-                           const struct error *error, size_t *waiting) {
+                           const struct error *error) {
   size_t left = 0;
   for (size_t i = 0; i < selection->count; i++) {
     size_t index = selection->indexes[i];
@@ -93,7 +96,7 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
       deliver(run, index, &verdicts[i]);
       break;
     case VERDICT_REFUSED:
-      refuse(run, index, verdicts[i].why != NULL ? verdicts[i].why : error, waiting);
+      refuse(run, index, verdicts[i].why != NULL ? verdicts[i].why : error);
       break;
     case VERDICT_HELD:
       hold_table(run, change_at(run, index)->capture, verdicts[i].why != NULL ? verdicts[i].why : error);
@@ -113,8 +116,7 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
   selection->count = left;
 }
 
-static bool attempt(struct run *run, struct selection selection, const struct change **room, size_t *waiting,
-                    struct error *error);
+static bool attempt(struct run *run, struct selection selection, struct error *error);
 
 /* Puts those of the first one's table before the others, and gives how many they are. */
 static size_t part_first_table(const struct run *run, struct selection selection) {
@@ -131,10 +133,9 @@ static size_t part_first_table(const struct run *run, struct selection selection
 }
 
 /* A push was in vain because of one of its tables. The others are pushed without it, once it is known which it is. */
-static bool attempt_without(struct run *run, struct selection selection, bool is_named, const struct change **room,
-                            size_t *waiting, struct error *error) {
+static bool attempt_without(struct run *run, struct selection selection, bool is_named, struct error *error) {
   if (is_named)
-    return attempt(run, selection, room, waiting, error);
+    return attempt(run, selection, error);
   size_t own = part_first_table(run, selection);
   if (own == selection.count) {
     hold_table(run, change_at(run, selection.indexes[0])->capture, error);
@@ -142,25 +143,24 @@ static bool attempt_without(struct run *run, struct selection selection, bool is
   }
   struct selection first = {.indexes = selection.indexes, .count = own};
   struct selection second = {.indexes = selection.indexes + own, .count = selection.count - own};
-  return attempt(run, first, room, waiting, error) && attempt(run, second, room, waiting, error);
+  return attempt(run, first, error) && attempt(run, second, error);
 }
 
-/* Pushes the changes of `selection`; on a refusal splits it. *waiting counts what is to be tried again. */
-static bool attempt(struct run *run, struct selection selection, const struct change **room, size_t *waiting,
-                    struct error *error) {
+/* Pushes the changes of `selection`; on a refusal splits it. */
+static bool attempt(struct run *run, struct selection selection, struct error *error) {
   size_t count = 0;
   for (size_t i = 0; i < selection.count; i++) {
     size_t index = selection.indexes[i];
     if (run->outcomes->fates[index].outcome == OUTCOME_HELD)
       continue;
-    if (is_behind(run, index, *waiting)) {
+    if (is_behind(run, index)) {
       run->attempts[index].waits = true;
-      ++*waiting;
+      run->waiting++;
     } else if (run->some_go_back && is_behind_returned(run, index)) {
       run->attempts[index].goes_back = true;
     } else {
       selection.indexes[count] = index;
-      room[count++] = change_at(run, index);
+      run->changes[count++] = change_at(run, index);
     }
   }
   selection.count = count;
@@ -170,13 +170,13 @@ static bool attempt(struct run *run, struct selection selection, const struct ch
   if (verdicts == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   size_t held = outcomes_count(run->outcomes, OUTCOME_HELD);
-  bool pushed = run->retry->push(run->retry->context, room, count, verdicts, error);
-  apply_verdicts(run, &selection, verdicts, pushed, error, waiting);
+  bool pushed = run->retry->push(run->retry->context, run->changes, count, verdicts, error);
+  apply_verdicts(run, &selection, verdicts, pushed, error);
   free(verdicts);
   if (pushed || ((error->kind == FAILURE_REFUSED || error->kind == FAILURE_TABLE) && selection.count == 0))
     return true;
   if (error->kind == FAILURE_TABLE)
-    return attempt_without(run, selection, outcomes_count(run->outcomes, OUTCOME_HELD) > held, room, waiting, error);
+    return attempt_without(run, selection, outcomes_count(run->outcomes, OUTCOME_HELD) > held, error);
   if (error->kind != FAILURE_REFUSED) {
     for (size_t i = 0; i < selection.count; i++)
       run->outcomes->fates[selection.indexes[i]].unknown = true;
@@ -184,28 +184,27 @@ static bool attempt(struct run *run, struct selection selection, const struct ch
   }
   if (selection.count == 1 || run->retry->at_most_once) {
     for (size_t i = 0; i < selection.count; i++)
-      refuse(run, selection.indexes[i], error, waiting);
+      refuse(run, selection.indexes[i], error);
     return true;
   }
   size_t half = selection.count / 2;
   struct selection first = {.indexes = selection.indexes, .count = half};
   struct selection second = {.indexes = selection.indexes + half, .count = selection.count - half};
-  return attempt(run, first, room, waiting, error) && attempt(run, second, room, waiting, error);
+  return attempt(run, first, error) && attempt(run, second, error);
 }
 
 /* Collects what waits (or, with `all`, everything that is not decided) and tries it. */
-static bool attempt_round(struct run *run, bool all, struct selection room, const struct change **changes,
-                          size_t *waiting, struct error *error) {
-  room.count = 0;
+static bool attempt_round(struct run *run, bool all, struct error *error) {
+  struct selection selection = {.indexes = run->indexes};
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
     struct fate *fate = &run->outcomes->fates[i];
     if (all ? fate->outcome == OUTCOME_RETURNED && !run->attempts[i].goes_back : run->attempts[i].waits) {
       run->attempts[i].waits = false;
-      room.indexes[room.count++] = i;
+      selection.indexes[selection.count++] = i;
     }
   }
-  *waiting = 0;
-  return attempt(run, room, changes, waiting, error);
+  run->waiting = 0;
+  return attempt(run, selection, error);
 }
 
 /*
@@ -241,30 +240,31 @@ static bool give_up(struct run *run, bool *more, struct error *error) {
 
 bool retry_push(const struct retry *retry, struct error *error) {
   size_t count = retry->outcomes->batch->count;
-  struct run own = {.retry = retry, .outcomes = retry->outcomes, .attempts = calloc(count + 1, sizeof *own.attempts)};
+  struct run own = {.retry = retry,
+                    .outcomes = retry->outcomes,
+                    .attempts = calloc(count + 1, sizeof *own.attempts),
+                    .indexes = calloc(count + 1, sizeof *own.indexes),
+                    .changes = calloc(count + 1, sizeof *own.changes)};
   struct run *run = &own;
   bool ok = false;
-  struct selection room = {.indexes = calloc(count + 1, sizeof *room.indexes)};
-  const struct change **changes = calloc(count + 1, sizeof *changes);
-  if (room.indexes == NULL || changes == NULL || own.attempts == NULL) {
+  if (own.indexes == NULL || own.changes == NULL || own.attempts == NULL) {
     error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
 
-  size_t waiting;
   bool all = true;
   int retries = retry->retries;
   for (;;) {
-    if (!attempt_round(run, all, room, changes, &waiting, error))
+    if (!attempt_round(run, all, error))
       goto done;
     int64_t pause = FIRST_PAUSE;
-    for (int n = 0; n < retries && waiting > 0 && run->retry->may_retry(run->retry->context); n++) {
+    for (int n = 0; n < retries && run->waiting > 0 && run->retry->may_retry(run->retry->context); n++) {
       if (!run->retry->pause(run->retry->context, pause)) {
         ok = true; /* what waits goes back to the queue */
         goto done;
       }
       pause = pause < LONGEST_PAUSE / 2 ? 2 * pause : LONGEST_PAUSE;
-      if (!attempt_round(run, false, room, changes, &waiting, error))
+      if (!attempt_round(run, false, error))
         goto done;
     }
     bool more;
@@ -279,8 +279,8 @@ bool retry_push(const struct retry *retry, struct error *error) {
   ok = true;
 
 done:
-  free(room.indexes);
-  free(changes);
+  free(own.indexes);
+  free(own.changes);
   free(own.attempts);
   return ok;
 }
