@@ -23,11 +23,12 @@
 /* Columns of the lookup at the source; with a key the first is a number from 1 on, else the row's hash. */
 enum { COLUMN_WHICH, COLUMN_STATE, COLUMN_KEY, COLUMN_CHANGED, COLUMN_REFUSED };
 
-/* Step 1. */
+/* Steps 1 and 2. */
 struct moment {
   char *snapshot;     /* owned */
   int64_t last_id;    /* nothing that it sees has a larger id */
   int64_t settled_id; /* of everything up to here it knows what has become of it */
+  char *queued;       /* owned; the keys of which something is queued, a JSON array */
 };
 
 void decider_init(struct decider *decider) {
@@ -56,8 +57,9 @@ static int64_t pause_for(int64_t milliseconds) {
 /* ---- what is certain to have arrived --------------------------------------------------------------------------- */
 
 static bool take_moment(struct decider *decider, struct moment *moment, struct error *error) {
+  struct number target = number(decider->settings->target);
   struct question questions[] = {
-      {.side = SIDE_SOURCE, .text = QUERY_verify_floor.text, .values = VALUES(number(decider->settings->target).text)},
+      {.side = SIDE_SOURCE, .text = QUERY_verify_floor.text, .values = VALUES(target.text)},
       {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES},
   };
   /* What is known of the writers must be older than the snapshot. */
@@ -80,18 +82,15 @@ static bool is_hopeless(const char *state) {
   return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
 }
 
-/*
- * Step 2. *queued are the keys of which something is queued, a JSON array that the caller frees; NULL when it is too
- * much to tell, for longer than there is patience.
- */
-static bool see_queue(struct decider *decider, const struct plan *plan, const struct moment *moment, int64_t until,
-                      char **queued, struct error *error) {
-  *queued = NULL;
+/* Step 2. moment->queued stays NULL when it is too much to tell, for longer than there is patience. */
+static bool see_queue(struct decider *decider, const struct plan *plan, struct moment *moment, struct error *error) {
+  struct number target = number(decider->settings->target);
+  struct number last_id = number(moment->last_id);
+  struct number capture = number(plan->capture);
   for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
     struct question question = {.side = SIDE_SOURCE,
                                 .text = QUERY_verify_queued.text,
-                                .values = VALUES(number(decider->settings->target).text, number(moment->last_id).text,
-                                                 number(plan->capture).text)};
+                                .values = VALUES(target.text, last_id.text, capture.text)};
     if (interrupted())
       return error_set(error, FAILURE_STOP, "told to leave");
     if (!pair_ask(decider->pair, &question, 1, error))
@@ -101,12 +100,12 @@ static bool see_queue(struct decider *decider, const struct plan *plan, const st
     bool told = !reply_bool(question.reply, 0, QUEUED_TOO_MUCH);
     bool any = strcmp(keys, "[]") != 0 || !told;
     snprintf(decider->waits, sizeof decider->waits, "%s", any ? state : "");
-    bool ends = told || is_hopeless(state) || clock_now() >= until;
+    bool ends = told || is_hopeless(state) || clock_now() >= decider->until;
     if (told)
-      *queued = strdup(keys);
+      moment->queued = strdup(keys);
     pair_forget(&question, 1);
     if (ends)
-      return !told || *queued != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+      return !told || moment->queued != NULL || error_set(error, FAILURE_FATAL, "out of memory");
   }
 }
 
@@ -155,6 +154,14 @@ static size_t compare_elements(const char *here, const char *there, const PGresu
   }
   return count;
 }
+
+/* The first suspects, looked up on both sides. */
+struct lookup {
+  size_t count;
+  const PGresult *here; /* the source's reply */
+  const PGresult *there;
+  bool changed[SLICE]; /* those that have, and so are not settled */
+};
 
 /* What is known of one of the rows that are looked up. Rows of replies count from 1 on; 0 is none. */
 struct found {
@@ -217,21 +224,20 @@ static void read_rows(struct found *found, const PGresult *source, const PGresul
 }
 
 /*
- * For each of `count` rows: whether the source's reply has settled it, which it has not where the row has changed, as
- * is known already or is said there.
+ * For each row: whether the source's reply has settled it, which it has not where the row has changed, as is known
+ * already or is said there.
  */
-static bool decide_rows(struct decider *decider, const struct plan *plan, const PGresult *source,
-                        const PGresult *target, size_t count, bool *changed, struct error *error) {
-  struct found *found = calloc(count + 1, sizeof *found);
+static bool decide_rows(struct decider *decider, const struct plan *plan, struct lookup *lookup, struct error *error) {
+  struct found *found = calloc(lookup->count + 1, sizeof *found);
   if (found == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
   bool ok = true;
-  read_rows(found, source, target);
-  for (size_t i = 0; ok && i < count; i++) {
+  read_rows(found, lookup->here, lookup->there);
+  for (size_t i = 0; ok && i < lookup->count; i++) {
     bool settled = is_settled(&found[i]);
-    changed[i] = (changed[i] || found[i].changed) && !settled;
-    if (found[i].row > 0 && !settled && !changed[i])
-      ok = report_row(decider, plan, source, &found[i], error);
+    lookup->changed[i] = (lookup->changed[i] || found[i].changed) && !settled;
+    if (found[i].row > 0 && !settled && !lookup->changed[i])
+      ok = report_row(decider, plan, lookup->here, &found[i], error);
   }
   free(found);
   return ok;
@@ -247,9 +253,10 @@ static int find_hash(const PGresult *reply, const char *hash) {
   return row;
 }
 
-static void decide_copies(struct decider *decider, size_t count, const PGresult *source, const PGresult *target,
-                          bool *changed) {
-  for (size_t i = 0; i < count; i++) {
+static void decide_copies(struct decider *decider, struct lookup *lookup) {
+  const PGresult *source = lookup->here;
+  const PGresult *target = lookup->there;
+  for (size_t i = 0; i < lookup->count; i++) {
     int row = find_hash(source, decider->suspects.texts[i]);
     int other = find_hash(target, decider->suspects.texts[i]);
     if (row < 0)
@@ -258,8 +265,8 @@ static void decide_copies(struct decider *decider, size_t count, const PGresult 
     int64_t there = other < 0 ? 0 : reply_bigint(target, other, COLUMN_STATE);
     if (here == there)
       continue;
-    changed[i] = reply_bool(source, row, COLUMN_CHANGED);
-    if (changed[i])
+    lookup->changed[i] = reply_bool(source, row, COLUMN_CHANGED);
+    if (lookup->changed[i])
       continue;
     struct difference difference = {.kind = here > there ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA,
                                     .key = here > 0 ? PQgetvalue(source, row, COLUMN_KEY)
@@ -269,14 +276,14 @@ static void decide_copies(struct decider *decider, size_t count, const PGresult 
   }
 }
 
-/* Puts those of the first `count` suspects that have changed behind all others. */
-static bool keep_changed(struct keys *suspects, size_t count, const bool *changed, struct error *error) {
+/* Puts those of the suspects that were looked up and have changed behind all others. */
+static bool keep_changed(struct keys *suspects, const struct lookup *lookup, struct error *error) {
   struct keys again;
   bool ok = true;
   keys_init(&again);
-  for (size_t i = 0; ok && i < count; i++)
-    ok = !changed[i] || keys_add(&again, suspects->texts[i], error);
-  keys_drop(suspects, 0, count);
+  for (size_t i = 0; ok && i < lookup->count; i++)
+    ok = !lookup->changed[i] || keys_add(&again, suspects->texts[i], error);
+  keys_drop(suspects, 0, lookup->count);
   for (size_t i = 0; ok && i < again.count; i++)
     ok = keys_add(suspects, again.texts[i], error);
   keys_release(&again);
@@ -284,24 +291,25 @@ static bool keep_changed(struct keys *suspects, size_t count, const bool *change
 }
 
 /* Steps 3 and 4, for the first suspects. */
-static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, const char *queued,
-                    size_t count, struct error *error) {
+static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, size_t count,
+                    struct error *error) {
   struct buffer array;
-  bool changed[SLICE] = {false};
+  struct number settled_id = number(moment->settled_id);
   buffer_init(&array, ARRAY_LIMIT);
   keys_write(&decider->suspects, 0, count, !plan->keyless, &array);
   struct question there = {
       .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
   struct question here = {.side = SIDE_SOURCE,
                           .text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
-                          .values = VALUES(array.data, number(moment->settled_id).text, moment->snapshot, queued)};
+                          .values = VALUES(array.data, settled_id.text, moment->snapshot, moment->queued)};
   bool ok = buffer_ok(&array, "the list of keys", error) && pair_ask(decider->pair, &there, 1, error) &&
             pair_ask(decider->pair, &here, 1, error);
+  struct lookup lookup = {.count = count, .here = here.reply, .there = there.reply};
   if (ok && plan->keyless)
-    decide_copies(decider, count, here.reply, there.reply, changed);
+    decide_copies(decider, &lookup);
   else if (ok)
-    ok = decide_rows(decider, plan, here.reply, there.reply, count, changed, error);
-  ok = ok && keep_changed(&decider->suspects, count, changed, error);
+    ok = decide_rows(decider, plan, &lookup, error);
+  ok = ok && keep_changed(&decider->suspects, &lookup, error);
   pair_forget(&there, 1);
   pair_forget(&here, 1);
   buffer_release(&array);
@@ -311,17 +319,17 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
 /* ---- documents ------------------------------------------------------------------------------------------------- */
 
 /* Until nothing of what was given out by now is queued. *passed: it is so, rather than out of patience. */
-static bool let_pass(struct decider *decider, int64_t until, bool *passed, struct error *error) {
+static bool let_pass(struct decider *decider, bool *passed, struct error *error) {
   struct question mark = {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES};
   *passed = false;
   if (!pair_ask(decider->pair, &mark, 1, error))
     return false;
+  struct number target = number(decider->settings->target);
   struct number last_id = number(reply_bigint(mark.reply, 0, 1));
   pair_forget(&mark, 1);
   for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
-    struct question question = {.side = SIDE_SOURCE,
-                                .text = QUERY_verify_queued.text,
-                                .values = VALUES(number(decider->settings->target).text, last_id.text, NULL)};
+    struct question question = {
+        .side = SIDE_SOURCE, .text = QUERY_verify_queued.text, .values = VALUES(target.text, last_id.text, NULL)};
     if (interrupted())
       return error_set(error, FAILURE_STOP, "told to leave");
     if (!pair_ask(decider->pair, &question, 1, error))
@@ -329,7 +337,7 @@ static bool let_pass(struct decider *decider, int64_t until, bool *passed, struc
     *passed = !reply_bool(question.reply, 0, QUEUED_ANY);
     snprintf(decider->waits, sizeof decider->waits, "%s", *passed ? "" : PQgetvalue(question.reply, 0, QUEUED_STATE));
     pair_forget(&question, 1);
-    if (*passed || is_hopeless(decider->waits) || clock_now() >= until)
+    if (*passed || is_hopeless(decider->waits) || clock_now() >= decider->until)
       return true;
   }
 }
@@ -354,11 +362,10 @@ static void mark_changed(const PGresult *before, const PGresult *after, bool *ch
   }
 }
 
-static bool look_up_documents(struct decider *decider, const struct plan *plan, size_t count, int64_t until,
-                              bool *passed, struct error *error) {
+static bool look_up_documents(struct decider *decider, const struct plan *plan, size_t count, bool *passed,
+                              struct error *error) {
   struct buffer array;
   struct buffer literal;
-  bool changed[SLICE] = {false};
   buffer_init(&array, ARRAY_LIMIT);
   buffer_init(&literal, ARRAY_LIMIT);
   keys_write(&decider->suspects, 0, count, true, &array);
@@ -371,14 +378,14 @@ static bool look_up_documents(struct decider *decider, const struct plan *plan, 
   *passed = false;
   /* What was queued for the document when it was claimed is there when the first is over. */
   bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&
-            pair_ask(decider->pair, &before, 1, error) && let_pass(decider, until, passed, error) &&
-            (!*passed || let_pass(decider, until, passed, error));
+            pair_ask(decider->pair, &before, 1, error) && let_pass(decider, passed, error) &&
+            (!*passed || let_pass(decider, passed, error));
   if (ok && *passed) {
     ok = pair_ask(decider->pair, &there, 1, error) && pair_ask(decider->pair, &after, 1, error);
+    struct lookup lookup = {.count = count, .here = after.reply, .there = there.reply};
     if (ok)
-      mark_changed(before.reply, after.reply, changed);
-    ok = ok && decide_rows(decider, plan, after.reply, there.reply, count, changed, error) &&
-         keep_changed(&decider->suspects, count, changed, error);
+      mark_changed(before.reply, after.reply, lookup.changed);
+    ok = ok && decide_rows(decider, plan, &lookup, error) && keep_changed(&decider->suspects, &lookup, error);
   }
   pair_forget(&before, 1);
   pair_forget(&after, 1);
@@ -388,12 +395,12 @@ static bool look_up_documents(struct decider *decider, const struct plan *plan, 
   return ok;
 }
 
-static bool look_at_documents(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+static bool look_at_documents(struct decider *decider, const struct plan *plan, struct error *error) {
   bool ok = true;
   bool passed = true;
   for (size_t left = decider->suspects.count; ok && passed && left > 0;) {
     size_t count = left < SLICE ? left : SLICE;
-    ok = look_up_documents(decider, plan, count, until, &passed, error);
+    ok = look_up_documents(decider, plan, count, &passed, error);
     left -= count;
   }
   return ok;
@@ -402,29 +409,26 @@ static bool look_at_documents(struct decider *decider, const struct plan *plan, 
 /* ---- all of it ------------------------------------------------------------------------------------------------- */
 
 /* All suspects once. */
-static bool look_at_all(struct decider *decider, const struct plan *plan, int64_t until, struct error *error) {
+static bool look_at_all(struct decider *decider, const struct plan *plan, struct error *error) {
   struct moment moment = {.snapshot = NULL};
-  char *queued = NULL;
-  bool ok = take_moment(decider, &moment, error) && see_queue(decider, plan, &moment, until, &queued, error);
-  size_t left = queued != NULL ? decider->suspects.count : 0;
+  bool ok = take_moment(decider, &moment, error) && see_queue(decider, plan, &moment, error);
+  size_t left = moment.queued != NULL ? decider->suspects.count : 0;
   while (ok && left > 0) {
     size_t count = left < SLICE ? left : SLICE;
-    ok = look_up(decider, plan, &moment, queued, count, error);
+    ok = look_up(decider, plan, &moment, count, error);
     left -= count;
   }
   free(moment.snapshot);
-  free(queued);
+  free(moment.queued);
   return ok;
 }
 
 bool decider_decide(struct decider *decider, const struct plan *plan, struct error *error) {
-  int64_t until = clock_now() + decider->patience;
+  decider->until = clock_now() + decider->patience;
   for (int64_t pause = SHORTEST_PAUSE; decider->suspects.count > 0; pause = pause_for(pause)) {
-    bool ok =
-        plan->oid != NULL ? look_at_all(decider, plan, until, error) : look_at_documents(decider, plan, until, error);
-    if (!ok)
+    if (!(plan->oid != NULL ? look_at_all : look_at_documents)(decider, plan, error))
       return false;
-    if (decider->suspects.count == 0 || (clock_now() < until && !is_hopeless(decider->waits)))
+    if (decider->suspects.count == 0 || (clock_now() < decider->until && !is_hopeless(decider->waits)))
       continue;
     /* What waits for a target that does not run will not go away for other tables either. */
     if (strcmp(decider->waits, "not running") == 0)

@@ -33,6 +33,7 @@ struct decider {
   struct report *report;
   int64_t patience; /* milliseconds to wait for the queue, and for a row to stand still */
   bool repair;      /* queue again what is different */
+  int64_t until;    /* when the patience with the suspects at hand ends (clock_now()) */
   char waits[16];   /* what the target is doing while changes of undecided rows wait for it, such as paused; else "" */
   struct horizon horizon;
   struct keys suspects; /* what looked different: a JSON array for each key, or the hash of a row without one */

@@ -7,12 +7,16 @@
 #include "postgres/result.h"
 #include "queries.h"
 
+#define ASK_SOURCE(query, ...)                                                                                         \
+  ((struct question){.side = SIDE_SOURCE, .text = (query).text, .values = VALUES(__VA_ARGS__)})
+#define ASK_TARGET(query, ...)                                                                                         \
+  ((struct question){.side = SIDE_TARGET, .text = (query).text, .values = VALUES(__VA_ARGS__)})
+
 /* Columns of verify_target.sql */
 enum { COLUMN_KEY_MISSING, COLUMN_MISSING, COLUMN_IN_RANGES, COLUMN_NAMES, COLUMN_SOURCE_PLAN, COLUMN_TARGET_PLAN };
 
-static bool ask_one(struct pair *pair, enum side side, const struct query *query, struct values values,
-                    PGresult **reply, struct error *error) {
-  struct question question = {.side = side, .text = query->text, .values = values};
+/* Whether it failed or not, *reply is the caller's to PQclear. */
+static bool ask_one(struct pair *pair, struct question question, PGresult **reply, struct error *error) {
   bool ok = pair_ask(pair, &question, 1, error);
   *reply = question.reply;
   return ok;
@@ -22,7 +26,7 @@ static bool ask_one(struct pair *pair, enum side side, const struct query *query
 static bool resolve(struct pair *pair, const char *into_table, PGresult **name, struct error *error) {
   struct pgconn *connection = pair->connections[SIDE_TARGET];
   return pgconn_script(connection, "set search_path to default", error) &&
-         ask_one(pair, SIDE_TARGET, &QUERY_verify_resolve, VALUES(into_table), name, error) &&
+         ask_one(pair, ASK_TARGET(QUERY_verify_resolve, into_table), name, error) &&
          pgconn_script(connection, "set search_path to pg_catalog, pg_temp", error);
 }
 
@@ -79,9 +83,9 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
 /* A mirror is made when the first row comes. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
   if (plan->oid != NULL && reply_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
-    const struct query query = {.name = NULL, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
+    struct question question = {.side = SIDE_SOURCE, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
     PGresult *reply = NULL;
-    if (!ask_one(pair, SIDE_SOURCE, &query, NO_VALUES, &reply, error))
+    if (!ask_one(pair, question, &reply, error))
       return false;
     plan->nothing = reply_bool(reply, 0, 0);
     PQclear(reply);
@@ -104,8 +108,8 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
     ok = miss_table(plan, pair, source, error);
     goto done;
   }
-  ok = ask_one(pair, SIDE_TARGET, &QUERY_verify_target,
-               VALUES(PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)), &compared, error) &&
+  ok = ask_one(pair, ASK_TARGET(QUERY_verify_target, PQgetvalue(source, 0, SOURCE_DOCUMENT), PQgetvalue(name, 0, 0)),
+               &compared, error) &&
        check(plan, into_table, compared, error) && read_plan(plan, pair, compared, recipe, error) &&
        (plan->in_ranges || count_blocks(plan, pair, plan->relation, PQgetvalue(name, 0, 0), error));
 
@@ -118,34 +122,40 @@ done:
 static bool set_path(struct pair *pair, const char *path, struct error *error) {
   static const struct query SET_PATH = {.name = NULL, .text = "select set_config('search_path', $1, false)"};
   PGresult *reply = NULL;
-  bool ok = ask_one(pair, SIDE_SOURCE, &SET_PATH, VALUES(path), &reply, error);
+  bool ok = ask_one(pair, ASK_SOURCE(SET_PATH, path), &reply, error);
   PQclear(reply);
   return ok;
 }
 
-bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
-               const struct recipe *recipe, struct error *error) {
+static bool make_of_table(struct plan *plan, struct pair *pair, const struct subject *subject,
+                          const struct recipe *recipe, struct error *error) {
   PGresult *source = NULL;
-  *plan = (struct plan){.oid = oid, .relation = relation};
-  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
-            ask_one(pair, SIDE_SOURCE, &QUERY_verify_source, VALUES(oid, number(target).text), &source, error) &&
-            (PQntuples(source) == 1 || error_set(error, FAILURE_RETRY, "table %s is no longer captured", relation)) &&
-            make(plan, pair, source, recipe, error);
+  bool ok =
+      set_path(pair, "pg_catalog, pg_temp", error) &&
+      ask_one(pair, ASK_SOURCE(QUERY_verify_source, plan->oid, number(subject->target).text), &source, error) &&
+      (PQntuples(source) == 1 || error_set(error, FAILURE_RETRY, "table %s is no longer captured", plan->relation)) &&
+      make(plan, pair, source, recipe, error);
   PQclear(source);
   return ok;
 }
 
-bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name, const struct recipe *recipe,
-                        struct error *error) {
+static bool make_of_document(struct plan *plan, struct pair *pair, const struct subject *subject,
+                             const struct recipe *recipe, struct error *error) {
   PGresult *source = NULL;
-  *plan = (struct plan){.oid = NULL, .relation = name};
-  bool ok = set_path(pair, "pg_catalog, pg_temp", error) &&
-            ask_one(pair, SIDE_SOURCE, &QUERY_verify_document, VALUES(number(target).text), &source, error) &&
-            (PQntuples(source) == 1 ||
-             error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", name)) &&
-            make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
+  bool ok =
+      set_path(pair, "pg_catalog, pg_temp", error) &&
+      ask_one(pair, ASK_SOURCE(QUERY_verify_document, number(subject->target).text), &source, error) &&
+      (PQntuples(source) == 1 ||
+       error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", plan->relation)) &&
+      make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
   PQclear(source);
   return ok;
+}
+
+bool plan_make(struct plan *plan, struct pair *pair, const struct subject *subject, const struct recipe *recipe,
+               struct error *error) {
+  *plan = (struct plan){.oid = subject->oid, .relation = subject->relation};
+  return (subject->oid != NULL ? make_of_table : make_of_document)(plan, pair, subject, recipe, error);
 }
 
 void plan_release(struct plan *plan) {

@@ -23,17 +23,22 @@ struct plan {
   PGresult *statements[SIDE_COUNT];
 };
 
+/* What is compared, with what of it goes to a target. All is borrowed. */
+struct subject {
+  int target;           /* that of a document is its own */
+  const char *oid;      /* of the table at the source; NULL: it is a document */
+  const char *relation; /* its name, for people */
+};
+
 /* What hashes are made with. */
 struct recipe {
   const char *token; /* a text that no value holds */
   bool md5_only;     /* the servers' fast hash functions differ, or their encodings */
 };
 
-/* Both are to be released also when they failed. For a document `target` is its own, and `relation` its name. */
-MUST_CHECK bool plan_make(struct plan *plan, struct pair *pair, int target, const char *oid, const char *relation,
+/* To be released also when it failed. */
+MUST_CHECK bool plan_make(struct plan *plan, struct pair *pair, const struct subject *subject,
                           const struct recipe *recipe, struct error *error);
-MUST_CHECK bool plan_make_document(struct plan *plan, struct pair *pair, int target, const char *name,
-                                   const struct recipe *recipe, struct error *error);
 void plan_release(struct plan *plan);
 
 const char *plan_statement(const struct plan *plan, enum side side, enum ask ask);

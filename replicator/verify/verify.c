@@ -54,41 +54,51 @@ struct range {
 
 /* ---- narrowing down -------------------------------------------------------------------------------------------- */
 
-/* `buckets` and `chosen` may be NULL. */
-static bool ask_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
-                     const char *buckets, const char *chosen, struct question questions[SIDE_COUNT],
+/* What both sides are asked. */
+struct inquiry {
+  const struct plan *plan;
+  enum ask ask;
+  const struct range *range; /* NULL: the whole table, by blocks */
+  const char *chosen;        /* an array literal of buckets, NULL for all */
+};
+
+/* Asks for a range. */
+static bool ask_both(struct verify *verify, const struct inquiry *inquiry, struct question questions[SIDE_COUNT],
                      struct error *error) {
+  const struct range *range = inquiry->range;
   bool built = range->keys != NULL;
-  const char *here[] = {built ? range->keys : range->behind, built ? NULL : range->up_to, buckets, chosen};
-  const char *there[] = {range->behind, range->up_to, buckets, chosen};
-  int count = ask == ASK_SUM ? 2 : ask == ASK_BUCKETS ? 3 : 4;
-  questions[SIDE_SOURCE] = (struct question){
-      .side = SIDE_SOURCE, .text = plan_statement(plan, SIDE_SOURCE, ask), .values = {.count = count, .texts = here}};
-  questions[SIDE_TARGET] = (struct question){
-      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ask), .values = {.count = count, .texts = there}};
+  struct number mask = number(BUCKETS_OF_RANGE - 1);
+  const char *here[] = {built ? range->keys : range->behind, built ? NULL : range->up_to, mask.text, inquiry->chosen};
+  const char *there[] = {range->behind, range->up_to, mask.text, inquiry->chosen};
+  int count = inquiry->ask == ASK_SUM ? 2 : inquiry->ask == ASK_BUCKETS ? 3 : 4;
+  for (int side = 0; side < SIDE_COUNT; side++)
+    questions[side] = (struct question){.side = (enum side)side,
+                                        .text = plan_statement(inquiry->plan, (enum side)side, inquiry->ask),
+                                        .values = {.count = count, .texts = side == SIDE_SOURCE ? here : there}};
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
 
-static enum tally_columns columns_of(const struct plan *plan, enum ask ask) {
-  if (ask == ASK_BUCKETS)
+static enum tally_columns columns_of(const struct inquiry *inquiry) {
+  if (inquiry->ask == ASK_BUCKETS)
     return TALLY_COUNT_AND_SUM;
-  return plan->keyless ? TALLY_COUNT : TALLY_HASH;
+  return inquiry->plan->keyless ? TALLY_COUNT : TALLY_HASH;
 }
 
-/* Asks for the buckets or rows of a range, or of the whole table, on both sides. */
-static bool tally_range(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
-                        int buckets, const char *chosen, struct tally tallies[SIDE_COUNT], struct error *error) {
+/* Asks for the buckets or rows of a range on both sides. */
+static bool tally_range(struct verify *verify, const struct inquiry *inquiry, struct tally tallies[SIDE_COUNT],
+                        struct error *error) {
   struct question questions[SIDE_COUNT];
-  bool ok = ask_both(verify, plan, ask, range, number(buckets - 1).text, chosen, questions, error);
+  bool ok = ask_both(verify, inquiry, questions, error);
   for (int side = 0; ok && side < SIDE_COUNT; side++)
-    ok = tally_add(&tallies[side], questions[side].reply, columns_of(plan, ask), error);
+    ok = tally_add(&tallies[side], questions[side].reply, columns_of(inquiry), error);
   pair_forget(questions, SIDE_COUNT);
   return ok;
 }
 
 /* The same, range by range of blocks: what either side has in such a range has nothing to do with the other's. */
-static bool tally_blocks(struct verify *verify, const struct plan *plan, enum ask ask, const char *chosen,
-                         struct tally tallies[SIDE_COUNT], struct error *error) {
+static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, struct tally tallies[SIDE_COUNT],
+                         struct error *error) {
+  const struct plan *plan = inquiry->plan;
   int64_t next[SIDE_COUNT] = {0, 0}; /* -1: all was read */
   int64_t size = FIRST_BLOCKS;
   bool ok = true;
@@ -108,15 +118,16 @@ static bool tally_blocks(struct verify *verify, const struct plan *plan, enum as
       texts[side][0] = next[side] == 0 ? NULL : bounds[side][0];
       texts[side][1] = last ? NULL : bounds[side][1];
       texts[side][2] = mask.text;
-      texts[side][3] = chosen;
-      questions[count++] = (struct question){.side = (enum side)side,
-                                             .text = plan_statement(plan, (enum side)side, ask),
-                                             .values = {.count = ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
+      texts[side][3] = inquiry->chosen;
+      questions[count++] =
+          (struct question){.side = (enum side)side,
+                            .text = plan_statement(plan, (enum side)side, inquiry->ask),
+                            .values = {.count = inquiry->ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
       next[side] = last ? -1 : next[side] + size;
     }
     ok = pair_ask(&verify->pair, questions, count, error);
     for (size_t i = 0; ok && i < count; i++)
-      ok = tally_add(&tallies[questions[i].side], questions[i].reply, columns_of(plan, ask), error);
+      ok = tally_add(&tallies[questions[i].side], questions[i].reply, columns_of(inquiry), error);
     pair_forget(questions, count);
     int64_t elapsed = clock_now() - began;
     if (elapsed < SHORT_RANGE)
@@ -127,14 +138,13 @@ static bool tally_blocks(struct verify *verify, const struct plan *plan, enum as
   return ok;
 }
 
-/* `range` is NULL for the whole table, by blocks. */
-static bool tally_both(struct verify *verify, const struct plan *plan, enum ask ask, const struct range *range,
-                       const char *chosen, struct keys *names, int64_t *rows, struct error *error) {
+/* Adds the names under which the sides differ. *rows is how many the source has under all. */
+static bool tally_both(struct verify *verify, const struct inquiry *inquiry, struct keys *names, int64_t *rows,
+                       struct error *error) {
   struct tally tallies[SIDE_COUNT];
   for (int side = 0; side < SIDE_COUNT; side++)
     tally_init(&tallies[side]);
-  bool ok = (range != NULL ? tally_range(verify, plan, ask, range, BUCKETS_OF_RANGE, chosen, tallies, error)
-                           : tally_blocks(verify, plan, ask, chosen, tallies, error)) &&
+  bool ok = (inquiry->range != NULL ? tally_range : tally_blocks)(verify, inquiry, tallies, error) &&
             tally_compare(&tallies[SIDE_SOURCE], &tallies[SIDE_TARGET], names, error);
   *rows = tally_rows(&tallies[SIDE_SOURCE]);
   for (int side = 0; side < SIDE_COUNT; side++)
@@ -142,16 +152,15 @@ static bool tally_both(struct verify *verify, const struct plan *plan, enum ask 
   return ok;
 }
 
-/* Finds the buckets that differ, as an array literal. *rows is how many the source has in all buckets. */
-static bool find_buckets(struct verify *verify, const struct plan *plan, const struct range *range,
-                         struct buffer *array, bool *any, int64_t *rows, struct error *error) {
+/* Finds the buckets that differ, as an array literal, or "". *rows is how many the source has in all buckets. */
+static bool find_buckets(struct verify *verify, const struct inquiry *inquiry, struct buffer *array, int64_t *rows,
+                         struct error *error) {
   struct keys names;
   keys_init(&names);
-  bool ok = tally_both(verify, plan, ASK_BUCKETS, range, NULL, &names, rows, error);
-  *any = names.count > 0;
+  bool ok = tally_both(verify, inquiry, &names, rows, error);
   for (size_t i = 0; i < names.count; i++)
     buffer_add_format(array, "%c%s", i == 0 ? '{' : ',', names.texts[i]);
-  buffer_add_string(array, "}");
+  buffer_add_string(array, names.count > 0 ? "}" : "");
   ok = ok && buffer_ok(array, "the list of buckets", error);
   keys_release(&names);
   return ok;
@@ -162,17 +171,18 @@ static bool find_rows(struct verify *verify, const struct plan *plan, const stru
                       struct error *error) {
   int64_t unused;
   struct keys *suspects = &verify->decider.suspects;
-  return tally_both(verify, plan, ASK_ROWS, range, chosen, suspects, &unused, error) &&
+  struct inquiry inquiry = {.plan = plan, .ask = ASK_ROWS, .range = range, .chosen = chosen};
+  return tally_both(verify, &inquiry, suspects, &unused, error) &&
          (suspects->count < MANY_SUSPECTS || decider_decide(&verify->decider, plan, error));
 }
 
 static bool narrow(struct verify *verify, const struct plan *plan, const struct range *range, int64_t *rows,
                    struct error *error) {
   struct buffer chosen;
-  bool any;
+  struct inquiry inquiry = {.plan = plan, .ask = ASK_BUCKETS, .range = range};
   buffer_init(&chosen, ARRAY_LIMIT);
-  bool ok = find_buckets(verify, plan, range, &chosen, &any, rows, error) &&
-            (!any || find_rows(verify, plan, range, chosen.data, error));
+  bool ok = find_buckets(verify, &inquiry, &chosen, rows, error) &&
+            (chosen.length == 0 || find_rows(verify, plan, range, chosen.data, error));
   buffer_release(&chosen);
   return ok;
 }
@@ -188,10 +198,19 @@ static bool read_bound(const PGresult *reply, char **bound, struct error *error)
   return *bound != NULL || error_set(error, FAILURE_FATAL, "out of memory");
 }
 
-static bool find_bound(struct verify *verify, const struct plan *plan, enum side side, const char *behind, int size,
-                       char **bound, struct error *error) {
-  struct question question = {
-      .side = side, .text = plan_statement(plan, side, ASK_BOUNDARY), .values = VALUES(behind, number(size).text)};
+/* What the next range is to be. */
+struct stretch {
+  char *behind;   /* as in struct range; owned */
+  int size;       /* so many rows, */
+  enum side side; /* of this side */
+};
+
+static bool find_bound(struct verify *verify, const struct plan *plan, const struct stretch *stretch, char **bound,
+                       struct error *error) {
+  struct number size = number(stretch->size);
+  struct question question = {.side = stretch->side,
+                              .text = plan_statement(plan, stretch->side, ASK_BOUNDARY),
+                              .values = VALUES(stretch->behind, size.text)};
   *bound = NULL;
   if (!pair_ask(&verify->pair, &question, 1, error))
     return false;
@@ -204,7 +223,8 @@ static bool find_bound(struct verify *verify, const struct plan *plan, enum side
 static bool compare_range(struct verify *verify, const struct plan *plan, const struct range *range,
                           struct error *error) {
   struct question questions[SIDE_COUNT];
-  if (!ask_both(verify, plan, ASK_SUM, range, NULL, NULL, questions, error))
+  struct inquiry inquiry = {.plan = plan, .ask = ASK_SUM, .range = range};
+  if (!ask_both(verify, &inquiry, questions, error))
     return false;
   int64_t here = reply_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
   int64_t there = reply_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
@@ -243,27 +263,25 @@ static int next_size(int size, int64_t milliseconds) {
 
 /* The source says where ranges end, and behind its last key the target does. */
 static bool compare_ranges(struct verify *verify, const struct plan *plan, struct error *error) {
-  char *behind = NULL;
-  int size = FIRST_RANGE;
-  enum side side = SIDE_SOURCE;
+  struct stretch stretch = {.size = FIRST_RANGE, .side = SIDE_SOURCE};
   bool ok = true;
   for (bool last = false; ok && !last;) {
     char *up_to = NULL;
-    ok = find_bound(verify, plan, side, behind, size, &up_to, error);
-    if (ok && up_to == NULL && side == SIDE_SOURCE) {
-      side = SIDE_TARGET;
+    ok = find_bound(verify, plan, &stretch, &up_to, error);
+    if (ok && up_to == NULL && stretch.side == SIDE_SOURCE) {
+      stretch.side = SIDE_TARGET;
       continue;
     }
     last = up_to == NULL;
-    struct range range = {.behind = behind, .up_to = up_to};
+    struct range range = {.behind = stretch.behind, .up_to = up_to};
     int64_t began = clock_now();
     ok = ok && (plan->oid != NULL ? compare_range(verify, plan, &range, error)
                                   : compare_documents(verify, plan, &range, error));
-    size = next_size(size, clock_now() - began);
-    free(behind);
-    behind = up_to;
+    stretch.size = next_size(stretch.size, clock_now() - began);
+    free(stretch.behind);
+    stretch.behind = up_to;
   }
-  free(behind);
+  free(stretch.behind);
   return ok;
 }
 
@@ -283,8 +301,8 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
                     struct error *error) {
   struct plan plan;
   verify->decider.settings = settings;
-  bool ok = oid != NULL ? plan_make(&plan, &verify->pair, settings->target, oid, name, &verify->recipe, error)
-                        : plan_make_document(&plan, &verify->pair, settings->target, name, &verify->recipe, error);
+  struct subject subject = {.target = settings->target, .oid = oid, .relation = name};
+  bool ok = plan_make(&plan, &verify->pair, &subject, &verify->recipe, error);
   if (ok) {
     report_table_begin(&verify->report, name, plan.missing);
     ok = plan.nothing     ? true
