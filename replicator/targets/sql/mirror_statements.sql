@@ -46,8 +46,13 @@ with target as (
 ), key as (
   -- by each type's own equality, wherever its operator is; those of all enums, for one, refuse a domain over an enum
   select string_agg(format('%I', k), ', ') as names,
-         string_agg(format('t.%1$I%2$s operator(%3$s) k.%1$I%2$s', k, b.cast_to, coalesce(e.operator, 'pg_catalog.=')),
+         string_agg(format('t.%I%s operator(%s) %s', k, b.cast_to, coalesce(e.operator, 'pg_catalog.='),
+                           -- a key is never null, so a null there is one of JSON
+                           case when w.as_text then format('(i.image ->> %L)::%s', k, format_type(b.oid, -1))
+                                when b.oid = 'jsonb'::regtype then format('(i.image -> %L)::text::pg_catalog.jsonb', k)
+                                else format('k.%I%s', k, b.cast_to) end),
                     ' and ') as matches,
+         bool_or(w.as_text or b.oid = 'jsonb'::regtype) as in_image,
          array_agg(k order by k) as sorted
     from target t
     cross join json_array_elements_text($3::json) as k
@@ -60,6 +65,8 @@ with target as (
       )
       select p.oid, case when p.oid <> a.atttypid then '::' || format_type(p.oid, -1) end as cast_to
         from part p where p.typtype <> 'd') as b on true
+    cross join lateral (
+      select exists (select from json_array_elements_text($4::json) as x(name) where x.name = k) as as_text) as w
     left join lateral (
       select format('%I.%s', n.nspname, o.oprname) as operator
         from pg_opclass c
@@ -92,8 +99,10 @@ select t.relation is not null,
             else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text) end,
        format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
               l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
-       format('delete from %s as t using json_populate_recordset(null::%s, $1::json) as k where %s', t.name, t.name,
-              k.matches),
+       format(case when k.in_image
+                   then 'delete from %1$s as t using json_array_elements($1::json) as i(image) '
+                        'cross join lateral json_populate_record(null::%1$s, i.image) as k where %2$s'
+                   else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s' end, t.name, k.matches),
        -- of equal rows as many go as there are in $1; what the target has besides does not count
        format('delete from %1$s as t using ('
                 'select o.tableoid, o.ctid from ('

@@ -17,7 +17,8 @@
   "create domain amount as numeric; create domain word as text collate ci;"                                            \
   "create type pair as (a int, n numeric, f float8); create domain a_pair as pair;"                                    \
   "create type worded as (a int, t text collate ci); create type flags as (a int, b bit(3));"                          \
-  "create type strict as (n amount); create domain amounts as numeric[]; create domain span as numrange"
+  "create type strict as (n amount); create domain amounts as numeric[]; create domain span as numrange; "             \
+  "create domain doc as jsonb"
 
 /* A type, two spellings of one value, and another value. NULL: it has one spelling. */
 struct kind {
@@ -66,6 +67,9 @@ static const struct kind KINDS[] = {
     {"int4range", "[1,2]", "[1,3)", "(,)", false},
     {"jsonb", "{\"a\": 1.0}", "{\"a\": 1.00}", "[]", false},
     {"jsonb", "{\"a\": 1.0}", "{\"a\": 1.00}", "[1]", true},
+    {"jsonb", "null", NULL, "\"null\"", false},
+    {"jsonb", "\"null\"", NULL, "null", true},
+    {"doc", "null", NULL, "\"null\"", false},
     {"tsquery", "a & b", NULL, "c", false},
     {"tsvector", "a:1 b", NULL, "c", false},
     {"bytea", "\\x00ff", NULL, "\\x", false},
@@ -169,6 +173,8 @@ static void begin_respelled(struct fixture *f, const char *name, const char *opt
 Test(keys, every_way_to_capture_puts_equal_keys_into_one_lane) {
   struct fixture f;
   begin(&f, "keys_lanes", "on_error=park");
+  /* record_change() is called by what version 1 made, whose images do not tell JSON null from none: it says so */
+  sql(f.at_source, "delete from test.kind where 'null' in (one, other)");
   ON_EACH(&f, "insert into %1$s (k, v) values (%2$L, 1)");
   ON_EACH(
       &f,
@@ -195,7 +201,7 @@ Test(keys, every_way_to_capture_puts_equal_keys_into_one_lane) {
                    "");
   cr_assert_eq(ask_number(f.at_source, "select count(distinct h.capture) from rowrelay.queue q join rowrelay.change h"
                                        " on h.id = q.change_id"),
-               KIND_COUNT);
+               ask_number(f.at_source, "select count(*) from test.kind"));
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(errors_of(&f), "");
   fixture_end(&f);
