@@ -52,9 +52,10 @@ begin
          string_agg(
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
-               -- the very text of it, where a JSON null is one of the image
+               -- the very text of it, where a JSON null is one of the image, or of a key, which is never null
                format(case when a.attname = any (text_columns)
                            then '$1 ->> %1$L'
+                           when a.attnum = any (capture.key_columns) then '($1 -> %1$L)::text'
                            else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)

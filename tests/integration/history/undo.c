@@ -444,3 +444,14 @@ Test(undo, is_refused_where_one_of_many_rows_was_changed_since_however_long_ago)
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction('%s')", txid), "55000");
   fixture_end(&f);
 }
+
+Test(undo, a_key_that_is_json_null_is_brought_back_as_that) {
+  struct fixture f;
+  begin(&f, "undo_null",
+        "create table note (k jsonb primary key, v int); select rowrelay.capture_table('note');"
+        "insert into note values ('null', 1), ('\"null\"', 2)");
+  sql(f.at_source, "delete from note where k = 'null'");
+  undo_last_transaction(&f);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat(k, v), ' ' order by v) from note"), "null1 \"null\"2");
+  fixture_end(&f);
+}

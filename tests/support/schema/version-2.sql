@@ -4893,10 +4893,14 @@ begin
                        then 'unnest(%1$s) as u(key) cross join lateral (select u.key::%2$s as %3$I) as wanted'
                        -- an array or a row is JSON within the array that the key is
                        else 'unnest(%1$s) as u(key) '
-                            'cross join lateral json_to_record(json_build_object(%4$s)) as wanted(%5$s)' end,
+                            'cross join lateral json_to_record(json_build_object(%4$s)) as part(%5$s) '
+                            'cross join lateral (select %6$s) as wanted' end,
                   keys, min(k.type), min(k.name),
                   string_agg(format('%L, u.key::json -> %s', k.name, k.position - 1), ', '),
-                  string_agg(format('%I %s', k.name, k.type), ', ' order by k.position))
+                  string_agg(format('%I %s', k.name, k.type), ', ' order by k.position),
+                  -- a key is never null, so a null there is one of JSON
+                  string_agg(format(case when k.type = 'pg_catalog.jsonb' then '(u.key::json -> %1$s)::text::pg_catalog.jsonb as %2$I'
+                                         else 'part.%2$I' end, k.position - 1, k.name), ', ' order by k.position))
       from (select a.attname::text as name, u.position, rowrelay.plain_type(a.atttypid, a.attcollation) as type
               from unnest(capture.key_columns) with ordinality as u(number, position)
               join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped) as k
@@ -10064,9 +10068,10 @@ begin
          string_agg(
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
-               -- the very text of it, where a JSON null is one of the image
+               -- the very text of it, where a JSON null is one of the image, or of a key, which is never null
                format(case when a.attname = any (text_columns)
                            then '$1 ->> %1$L'
+                           when a.attnum = any (capture.key_columns) then '($1 -> %1$L)::text'
                            else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)
