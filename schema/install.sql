@@ -30,6 +30,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir views/readable_key.sql
 \ir views/readable_truncation.sql
 \ir functions/queue/lane_number.sql
+\ir functions/queue/lane_target.sql
+\ir functions/queue/lane_position.sql
+\ir functions/queue/waiting_lane.sql
 \ir functions/target/add_lanes.sql
 \ir functions/queue/lanes_of.sql
 \ir functions/queue/lock_lanes.sql

@@ -7,5 +7,5 @@ select exists (
    cross join lateral (select from rowrelay.queue q
                         where q.lane = l.lane and q.change_id > l.floor order by q.change_id limit 1) as q)
     or exists (select from rowrelay.hold h
-                where h.target = ($1::integer[])[1] >> 12
+                where h.target = rowrelay.lane_target(($1::integer[])[1])
                   and (h.released > 0 or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min'));

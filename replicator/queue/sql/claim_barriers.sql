@@ -8,7 +8,7 @@ with first as materialized (
   select l.lane, q.change_id
     from unnest($2::integer[], $3::bigint[]) as l(lane, floor)
     cross join lateral (select q.change_id from rowrelay.queue q
-                         where q.lane = l.lane and q.change_id > l.floor and l.lane & 4095 <> 0
+                         where q.lane = l.lane and q.change_id > l.floor and rowrelay.lane_position(l.lane) <> -1
                          order by q.change_id limit 1) as q
 )
 select q.change_id, q.lane, q.day, q.bytes
@@ -20,7 +20,7 @@ select q.change_id, q.lane, q.day, q.bytes
      where q.lane = l.lane and q.change_id > l.floor
        and q.change_id < coalesce((select min(f.change_id) from first f), 9223372036854775807)
      order by q.change_id limit $4::integer) as q
- where l.lane & 4095 = 0
+ where rowrelay.lane_position(l.lane) = -1
    and t.id = $1::integer and t.version = $5::integer and t.state = 'running' and t.dropped_at is null
    and (not $6::boolean
         or not exists (select from rowrelay.lease e

@@ -18,14 +18,14 @@ select h.id, h.capture, h.op, h.key, null::text,
        case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end,
        null::text, null::text, null::text, null::text, null::text,
        case when $7::boolean then rowrelay.change_age(h.txid, h.captured_at) end,
-       case when h.caveat ->> 'problem' is not null or k.is_lost or h.op = 't' and (q.lane & 4095 <> 0 or h.new_row is not null) then 'all'
+       case when h.caveat ->> 'problem' is not null or k.is_lost or h.op = 't' and (rowrelay.lane_position(q.lane) <> -1 or h.new_row is not null) then 'all'
             when k.asks then 'query' end
   from unnest($1::bigint[], $2::date[], $4::integer[]) as q(id, day, lane)
   left join lateral (
     select c.* from rowrelay.change c where c.id = q.id and c.day = q.day and c.day = any ($3::date[])
     offset 0) as h on true
   cross join lateral (
-    select json_agg(distinct x.key) filter (where mod(hashtext(x.key) & 2147483647, $6::integer) + 1 = q.lane & 4095) as keys,
+    select json_agg(distinct x.key) filter (where mod(hashtext(x.key) & 2147483647, $6::integer) = rowrelay.lane_position(q.lane)) as keys,
            bool_or(x.is_lost) as is_lost, bool_or(x.asks) as asks
       from (-- each image is searched once for the key, as rowrelay.document_key() would
             select s.asks, v.value is null and i.image is not null and not s.asks as is_lost,

@@ -10,7 +10,7 @@
 --   $4 number of its lanes that are not late  $5 whether late lanes come first this time
 --   $6 whether its lanes are leased: then those that are under a lease are not free
 with lane as materialized (
-  select l.lane, l.floor, (l.lane & 4095) > $4::integer as is_late
+  select l.lane, l.floor, rowrelay.lane_position(l.lane) >= $4::integer as is_late
     from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
 ), waiting as materialized (
   select l.lane, l.is_late, q.change_id as first_id
@@ -22,16 +22,16 @@ with lane as materialized (
   -- nothing overtakes a barrier that is held, and a barrier overtakes nothing that is
   select e.lane from lane l join rowrelay.lease e on e.lane = l.lane where $6::boolean and e.lease_until > clock_timestamp()
 ), barrier as materialized (
-  select w.first_id as id from waiting w where w.lane & 4095 = 0
+  select w.first_id as id from waiting w where rowrelay.lane_position(w.lane) = -1
 ), ready as materialized (
   select w.lane, w.is_late, w.first_id
     from waiting w
-   where case when w.lane & 4095 = 0 then not exists (select from waiting o where o.first_id < w.first_id)
+   where case when rowrelay.lane_position(w.lane) = -1 then not exists (select from waiting o where o.first_id < w.first_id)
               else w.first_id < coalesce((select b.id from barrier b), 9223372036854775807) end
      and (not $6::boolean
           or not exists (select from held h
                           where h.lane = w.lane - case when w.is_late then $4::integer else 0 end
-                             or w.lane & 4095 = 0 or h.lane & 4095 = 0))
+                             or rowrelay.lane_position(w.lane) = -1 or rowrelay.lane_position(h.lane) = -1))
 ), chosen as materialized (
   select r.lane, r.first_id, r.is_late
     from ready r

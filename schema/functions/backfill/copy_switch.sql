@@ -9,7 +9,7 @@
 create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
-  first_lane constant integer := -2048 * (backfill_id + 1); -- of the waiting room
+  first_lane constant integer := rowrelay.waiting_lane(backfill_id, -1);
   b          rowrelay.backfill;
   capture    rowrelay.capture;
   flag       text;
@@ -45,7 +45,7 @@ begin
   execute format('comment on function rowrelay.%I() is %L', flag,
                  'the table is being copied to the target; see rowrelay.waiting_room()');
   execute format('revoke all on function rowrelay.%I() from public', flag);
-  delete from rowrelay.queue q where q.lane between first_lane and first_lane + 1024;
+  delete from rowrelay.queue q where q.lane between first_lane and rowrelay.waiting_lane(backfill_id, 1023);
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k
      set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null

@@ -95,7 +95,7 @@ begin
     delete from rowrelay.queue q
      using rowrelay.backfill b
      where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
-       and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
+       and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
     problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
   end;
@@ -128,7 +128,7 @@ begin
      where e.lease_until > clock_timestamp() + e.lasts;
     -- lanes of targets that are gone
     delete from rowrelay.lane l
-     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = k.lane >> 12
+     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = rowrelay.lane_target(k.lane)
                        where t.dropped_at is not null for update of k skip locked);
   exception when others then
     problems := problems || format('lanes and leases could not be cleaned up: %s', sqlerrm);

@@ -22,7 +22,7 @@ begin
   loop
     -- A clock that was ahead when the lease was taken holds nobody up for longer than a lease lasts.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
-      from rowrelay.lease e left join rowrelay.target t on t.id = e.lane >> 12
+      from rowrelay.lease e left join rowrelay.target t on t.id = rowrelay.lane_target(e.lane)
      where e.lane = any (lock_lanes.lanes) and least(e.lease_until, began_at + e.lasts) > clock_timestamp()
      order by 2 desc limit 1;
     exit when not found;

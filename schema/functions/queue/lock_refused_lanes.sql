@@ -21,8 +21,8 @@ begin
   perform rowrelay.lock_lanes(array(
     select distinct n
       from unnest(lanes) as l
-     cross join unnest(case when l & 4095 = 0 then rowrelay.lanes_of(l >> 12)
-                            else array[l, rowrelay.lane_number(l >> 12, -1)] end) as n));
+     cross join unnest(case when rowrelay.lane_position(l) = -1 then rowrelay.lanes_of(rowrelay.lane_target(l))
+                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n));
   return lanes;
 end
 $$;

@@ -11,7 +11,7 @@ begin
     delete from rowrelay.queue q
      using rowrelay.change c, rowrelay.target t
      where c.id = q.change_id and c.day = q.day and c.key is null and c.op in ('i', 'u', 'd', 's')
-       and q.lane > 0 and t.id = q.lane >> 12 and t.dropped_at is null
+       and q.lane > 0 and t.id = rowrelay.lane_target(q.lane) and t.dropped_at is null
        and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
     returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
   )

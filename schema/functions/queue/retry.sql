@@ -42,7 +42,7 @@ begin
     )
     select min(q.change_id), count(*) into first_id, moved from queued q;
     if moved > 0 then
-      perform rowrelay.rewind(lane_number >> 12, first_id);
+      perform rowrelay.rewind(rowrelay.lane_target(lane_number), first_id);
       total := total + moved;
     end if;
   end loop;

@@ -23,7 +23,7 @@ returns setof text language sql volatile as $$
    where b.state in ('waiting', 'copying', 'joining', 'running')
      and exists (select from generate_series(-1, t.lanes - 1) as n
                   cross join lateral (select from rowrelay.queue q
-                                       where q.lane = rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                                       where q.lane = rowrelay.waiting_lane(b.id, n)
                                          and q.change_id >= undelivered.first_id
                                          and q.change_id <= undelivered.last_id and q.day = undelivered.day
                                        limit 1) as queued)

@@ -19,7 +19,7 @@ begin
   end if;
 
   select count(distinct q.change_id), min(t.name) into n, target
-    from rowrelay.queue q left join rowrelay.target t on t.id = q.lane >> 12 and q.lane >= 0
+    from rowrelay.queue q left join rowrelay.target t on t.id = rowrelay.lane_target(q.lane) and q.lane >= 0
    where q.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')

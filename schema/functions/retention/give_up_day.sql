@@ -9,7 +9,7 @@ begin
   lanes := array(select rowrelay.lane_number(t.id, n)
                    from rowrelay.target t cross join lateral generate_series(-1, t.lanes - 1) as n
                  union all
-                 select rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                 select rowrelay.waiting_lane(b.id, n)
                    from rowrelay.backfill b join rowrelay.target t on t.id = b.target
                   cross join lateral generate_series(-1, t.lanes - 1) as n);
   if exists (select from rowrelay.lease l

@@ -18,7 +18,7 @@ begin
   -- nobody would look into the lanes that are no more.
   if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
-          or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
+          or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
     raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
       using errcode = 'object_not_in_prerequisite_state',

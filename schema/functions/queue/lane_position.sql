@@ -1,0 +1,7 @@
+-- Purpose:    which of its target's lanes one is; see rowrelay.lane_number()
+-- Parameters: number of a lane
+-- Result:     from 0 up; -1: it is the lane of barriers
+create or replace function rowrelay.lane_position(lane integer) returns integer
+language sql immutable as $$
+  select (lane & 4095) - 1
+$$;
