@@ -1,6 +1,6 @@
+/* Opens connections, and closes them; what asks something of one is in pgconn_statement.c. */
 #include "postgres/pgconn.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,12 +11,11 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "common/buffer.h"
 #include "common/clock.h"
 #include "common/interrupt.h"
 #include "common/text.h"
 #include "postgres/hosts.h"
-#include "postgres/sqlstate.h"
+#include "postgres/pgconn_wait.h"
 
 /*
  * A machine that dies says nothing, and TCP alone believes in it for a quarter of an hour. Milliseconds without an
@@ -27,116 +26,12 @@
 #define KEEPALIVES_IDLE "15"
 #define KEEPALIVES_INTERVAL "5"
 #define KEEPALIVES_COUNT "3"
+/* What pg_stat_activity shows, unless a conninfo says something else. */
+#define APPLICATION_NAME "rowrelay"
 /* Seconds for asking a server to end a statement. */
 #define CANCEL_TIMEOUT 1
-/* How often a wait looks whether the process is told to leave. */
-#define INTERRUPT_INTERVAL 100
 /* Bytes of DEALLOCATE statements that wait for a moment; what is more is kept by the server. */
 #define FORGOTTEN_LIMIT ((size_t)1024 * 1024)
-
-struct pgconn {
-  PGconn *pg;
-  int64_t deadline; /* clock_now() at which calls fail; 0: never */
-  bool broken;      /* a reply was not waited for, so nothing more can be asked */
-  char **prepared;  /* names of the statements that this connection has */
-  size_t prepared_count;
-  unsigned int names_made;
-  size_t prepared_capacity;
-  struct buffer forgotten; /* statements that take away others, which nobody needs any more */
-  /* one entry for each reply that a pipeline waits for */
-  struct {
-    const struct query *query;
-    bool prepares;
-  } * expected;
-  size_t expected_count;
-  size_t expected_capacity;
-  bool pipeline_failed;        /* something could not even be sent; */
-  struct error pipeline_error; /* why */
-  char description[256];
-};
-
-/* ---- waiting --------------------------------------------------------------------------------------------------- */
-
-/* The connection is of no use after this: what was asked may still be answered, and nobody would know to what. */
-static bool give_up(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
-  connection->broken = true;
-  return error_set(error, kind, "%s: %s", connection->description, message);
-}
-
-/* What nobody waits for any more must not go on at the server. */
-static bool leave(struct pgconn *connection, struct error *error) {
-  pgconn_cancel(connection);
-  return give_up(connection, FAILURE_STOP, error, "told to leave");
-}
-
-/* Waits until the socket can be read (or written, if asked for). */
-static bool wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
-  for (;;) {
-    if (interrupted())
-      return leave(connection, error);
-    int timeout = INTERRUPT_INTERVAL;
-    if (deadline != 0) {
-      int64_t left = deadline - clock_now();
-      if (left <= 0)
-        return give_up(connection, FAILURE_RETRY, error, "no answer in time");
-      if (left < timeout)
-        timeout = (int)left;
-    }
-    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = events};
-    int ready = poll(&polled, 1, timeout);
-    if (ready > 0)
-      return true;
-    if (ready < 0 && errno != EINTR)
-      return give_up(connection, FAILURE_RETRY, error, strerror(errno));
-  }
-}
-
-/* Sends what is buffered, and waits until PQgetResult would not block. */
-static bool wait_reply(struct pgconn *connection, struct error *error) {
-  for (;;) {
-    int unsent = PQflush(connection->pg);
-    if (unsent < 0)
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-    if (unsent == 0 && !PQisBusy(connection->pg))
-      return true;
-    if (!wait_socket(connection, (short)(POLLIN | (unsent ? POLLOUT : 0)), connection->deadline, error))
-      return false;
-    if (!PQconsumeInput(connection->pg))
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  }
-}
-
-/* ---- errors ---------------------------------------------------------------------------------------------------- */
-
-static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
-  const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-  if (sqlstate == NULL) {
-    connection->broken = PQstatus(connection->pg) == CONNECTION_BAD;
-    return error_set(error, FAILURE_RETRY, "%s: %s", connection->description, PQerrorMessage(connection->pg));
-  }
-  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  error_set(error, sqlstate_failure(sqlstate), "%s", message != NULL ? message : "unknown error");
-  const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
-  if (detail != NULL)
-    error_detail(error, "%s", detail);
-  const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
-  if (hint != NULL)
-    error_hint(error, "%s", hint);
-  if (error != NULL)
-    snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
-  return false;
-}
-
-static bool result_succeeded(const PGresult *result) {
-  switch (PQresultStatus(result)) {
-  case PGRES_COMMAND_OK:
-  case PGRES_TUPLES_OK:
-  case PGRES_EMPTY_QUERY:
-    return true;
-  default:
-    return false;
-  }
-}
 
 /* ---- opening and closing --------------------------------------------------------------------------------------- */
 
@@ -176,7 +71,7 @@ static bool connect_within(struct pgconn *connection, int64_t deadline, struct e
   while (next != PGRES_POLLING_OK) {
     if (next == PGRES_POLLING_FAILED || PQstatus(connection->pg) == CONNECTION_BAD)
       return connect_failed(connection, error);
-    if (!wait_socket(connection, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, error))
+    if (!pgconn_wait_socket(connection, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline, error))
       return false;
     next = PQconnectPoll(connection->pg);
   }
@@ -192,10 +87,16 @@ static void describe(struct pgconn *connection) {
                 database != NULL ? database : "");
 }
 
-/* Tries one server after another, and says in `silent` which of them did not answer at all. */
-static bool connect_to_one(struct pgconn *connection, const char *encoding, const char *conninfo,
-                           const char *application_name, int64_t deadline, char *silent, size_t size,
-                           struct error *error) {
+/* One attempt to connect. */
+struct attempt {
+  const char *conninfo;
+  const char *encoding; /* of the client's side */
+  int64_t deadline;
+  char silent[256]; /* which server did not answer at all; "": all did */
+};
+
+/* Tries one server after another. */
+static bool connect_to_one(struct pgconn *connection, struct attempt *attempt, struct error *error) {
   struct servers servers = {.host = NULL};
   bool ok;
   bool again;
@@ -211,9 +112,17 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
                                     "hostaddr",
                                     "port",
                                     NULL};
-    const char *const values[] = {
-        USER_TIMEOUT, KEEPALIVES_IDLE, KEEPALIVES_INTERVAL, KEEPALIVES_COUNT, conninfo, application_name,
-        encoding,     servers.host,    servers.hostaddr,    servers.port,     NULL};
+    const char *const values[] = {USER_TIMEOUT,
+                                  KEEPALIVES_IDLE,
+                                  KEEPALIVES_INTERVAL,
+                                  KEEPALIVES_COUNT,
+                                  attempt->conninfo,
+                                  APPLICATION_NAME,
+                                  attempt->encoding,
+                                  servers.host,
+                                  servers.hostaddr,
+                                  servers.port,
+                                  NULL};
     PQfinish(connection->pg);
     connection->broken = false;
     connection->pg = PQconnectStartParams(keywords, values, 1);
@@ -222,14 +131,14 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
       break;
     }
     describe(connection);
-    int64_t until = servers_wait_until(&servers, deadline);
+    int64_t until = servers_wait_until(&servers, attempt->deadline);
     ok = connect_within(connection, until, error);
     again = !ok && !interrupted() && clock_now() >= until && servers_leave_out(&servers, connection->pg);
     if (again) {
       const char *address = PQhostaddr(connection->pg);
       describe(connection);
-      letters_print(silent, size, "%s%s%s%s", connection->description, address[0] != '\0' ? " (" : "", address,
-                    address[0] != '\0' ? ")" : "");
+      letters_print(attempt->silent, sizeof attempt->silent, "%s%s%s%s", connection->description,
+                    address[0] != '\0' ? " (" : "", address, address[0] != '\0' ? ")" : "");
     }
   } while (again);
   servers_release(&servers);
@@ -237,12 +146,10 @@ static bool connect_to_one(struct pgconn *connection, const char *encoding, cons
 }
 
 /* Makes a connection in the place of one that there may be. */
-static bool connect_in(struct pgconn *connection, const char *encoding, const char *conninfo,
-                       const char *application_name, int64_t deadline, struct error *error) {
-  char silent[sizeof connection->description] = "";
-  if (!connect_to_one(connection, encoding, conninfo, application_name, deadline, silent, sizeof silent, error)) {
-    if (silent[0] != '\0')
-      error_detail(error, "%s does not answer either", silent);
+static bool connect_in(struct pgconn *connection, struct attempt attempt, struct error *error) {
+  if (!connect_to_one(connection, &attempt, error)) {
+    if (attempt.silent[0] != '\0')
+      error_detail(error, "%s does not answer either", attempt.silent);
     return false;
   }
   describe(connection);
@@ -270,15 +177,15 @@ void pgconn_fit_error(const struct pgconn *connection, struct error *error) {
   pgconn_fit_text(connection, error->hint);
 }
 
-bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name, int64_t deadline,
-                 struct error *error) {
+bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadline, struct error *error) {
+  struct attempt attempt = {.conninfo = conninfo, .encoding = "UTF8", .deadline = deadline};
+  struct attempt of_bytes = {.conninfo = conninfo, .encoding = "SQL_ASCII", .deadline = deadline};
   struct pgconn *opened = calloc(1, sizeof *opened);
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   buffer_init(&opened->forgotten, FORGOTTEN_LIMIT);
   snprintf(opened->description, sizeof opened->description, "database");
-  if (!connect_in(opened, "UTF8", conninfo, application_name, deadline, error) ||
-      (has_no_encoding(opened) && !connect_in(opened, "SQL_ASCII", conninfo, application_name, deadline, error))) {
+  if (!connect_in(opened, attempt, error) || (has_no_encoding(opened) && !connect_in(opened, of_bytes, error))) {
     pgconn_close(opened);
     return false;
   }
@@ -373,277 +280,6 @@ int pgconn_told_pid(const struct pgconn *connection) {
 int pgconn_server_version(const struct pgconn *connection) {
   return PQserverVersion(connection->pg);
 }
-
-/* ---- statements ------------------------------------------------------------------------------------------------ */
-
-static bool is_prepared(const struct pgconn *connection, const char *name) {
-  for (size_t i = 0; i < connection->prepared_count; i++)
-    if (strcmp(connection->prepared[i], name) == 0)
-      return true;
-  return false;
-}
-
-/* Without memory for it, it is only prepared again, and that is refused: the caller will hear of it. */
-static void remember_prepared(struct pgconn *connection, const char *name) {
-  if (connection->prepared_count == connection->prepared_capacity) {
-    size_t capacity = connection->prepared_capacity == 0 ? 32 : 2 * connection->prepared_capacity;
-    char **grown = realloc(connection->prepared, capacity * sizeof *grown);
-    if (grown == NULL)
-      return;
-    connection->prepared = grown;
-    connection->prepared_capacity = capacity;
-  }
-  char *copy = strdup(name);
-  if (copy != NULL)
-    connection->prepared[connection->prepared_count++] = copy;
-}
-
-void pgconn_forget(struct pgconn *connection, const char *name) {
-  for (size_t i = 0; i < connection->prepared_count; i++) {
-    if (strcmp(connection->prepared[i], name) != 0)
-      continue;
-    buffer_add_format(&connection->forgotten, "deallocate %s;", name);
-    free(connection->prepared[i]);
-    connection->prepared[i] = connection->prepared[--connection->prepared_count];
-    return;
-  }
-}
-
-/* Not in a transaction: one that has failed would refuse it. */
-static void deallocate_forgotten(struct pgconn *connection) {
-  if (connection->forgotten.length == 0 || connection->broken || PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
-    return;
-  /* What went wrong with the connection is heard of by what comes next. */
-  (void)!pgconn_script(connection, connection->forgotten.data, NULL);
-  buffer_clear(&connection->forgotten);
-}
-
-static bool expect(struct pgconn *connection, const struct query *query, bool prepares) {
-  if (connection->expected_count == connection->expected_capacity) {
-    size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
-    void *grown = realloc(connection->expected, capacity * sizeof *connection->expected);
-    if (grown == NULL)
-      return false;
-    connection->expected = grown;
-    connection->expected_capacity = capacity;
-  }
-  connection->expected[connection->expected_count].query = query;
-  connection->expected[connection->expected_count++].prepares = prepares;
-  return true;
-}
-
-void pgconn_pipeline_begin(struct pgconn *connection) {
-  deallocate_forgotten(connection);
-  connection->expected_count = 0;
-  connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
-  if (connection->pipeline_failed)
-    give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
-}
-
-/* Sends what is buffered, so that libpq's buffer does not grow with the pipeline. */
-static bool flush(struct pgconn *connection, struct error *error) {
-  for (;;) {
-    int unsent = PQflush(connection->pg);
-    if (unsent == 0)
-      return true;
-    if (unsent < 0)
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-    if (!wait_socket(connection, POLLIN | POLLOUT, connection->deadline, error))
-      return false;
-    /* The server may be waiting for us to read. */
-    if (!PQconsumeInput(connection->pg))
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  }
-}
-
-/* Whether this pipeline prepares the statement already. */
-static bool prepares_now(const struct pgconn *connection, const char *name) {
-  for (size_t i = 0; i < connection->expected_count; i++)
-    if (connection->expected[i].prepares && strcmp(connection->expected[i].query->name, name) == 0)
-      return true;
-  return false;
-}
-
-void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values) {
-  if (connection->pipeline_failed)
-    return;
-  bool sent = true;
-  if (query->name != NULL) {
-    if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name))
-      sent = PQsendPrepare(connection->pg, query->name, query->text, values.count, NULL) == 1 &&
-             expect(connection, query, true);
-    sent = sent && PQsendQueryPrepared(connection->pg, query->name, values.count, values.texts, NULL, NULL, 0) == 1;
-  } else {
-    sent = PQsendQueryParams(connection->pg, query->text, values.count, NULL, values.texts, NULL, NULL, 0) == 1;
-  }
-  if (!sent || !expect(connection, query, false)) {
-    give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
-    connection->pipeline_failed = true;
-  } else if (!flush(connection, &connection->pipeline_error)) {
-    connection->pipeline_failed = true;
-  }
-}
-
-/* Takes the reply to one statement, with the NULL that ends it. */
-static bool take_reply(struct pgconn *connection, PGresult **reply, struct error *error) {
-  if (!wait_reply(connection, error))
-    return false;
-  *reply = PQgetResult(connection->pg);
-  if (*reply == NULL) {
-    give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-    return false;
-  }
-  if (PQresultStatus(*reply) == PGRES_PIPELINE_SYNC)
-    return true;
-  if (!wait_reply(connection, error)) {
-    PQclear(*reply);
-    *reply = NULL;
-    return false;
-  }
-  PQclear(PQgetResult(connection->pg));
-  return true;
-}
-
-bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error) {
-  for (size_t i = 0; results != NULL && i < count; i++)
-    results[i] = NULL;
-  if (connection->pipeline_failed) {
-    if (error != NULL)
-      *error = connection->pipeline_error;
-    return false;
-  }
-  if (PQpipelineSync(connection->pg) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-
-  bool succeeded = true;
-  size_t next_result = 0;
-  for (size_t i = 0; i < connection->expected_count; i++) {
-    PGresult *reply;
-    if (!take_reply(connection, &reply, error))
-      return false;
-    /* The first failure is the one to tell of; what follows it was only skipped. */
-    if (succeeded && !result_succeeded(reply)) {
-      set_result_error(connection, reply, error);
-      succeeded = false;
-    }
-    if (connection->expected[i].prepares) {
-      if (result_succeeded(reply))
-        remember_prepared(connection, connection->expected[i].query->name);
-    } else if (results != NULL && next_result < count && result_succeeded(reply)) {
-      results[next_result++] = reply;
-      reply = NULL;
-    } else {
-      next_result++;
-    }
-    PQclear(reply);
-  }
-  /* Where nobody began a transaction the end of the pipeline commits, which may fail, too. */
-  for (bool synced = false; !synced;) {
-    PGresult *reply;
-    if (!take_reply(connection, &reply, succeeded ? error : NULL))
-      return false;
-    synced = PQresultStatus(reply) == PGRES_PIPELINE_SYNC;
-    if (!synced && succeeded) {
-      set_result_error(connection, reply, error);
-      succeeded = false;
-    }
-    PQclear(reply);
-  }
-  if (PQexitPipelineMode(connection->pg) != 1)
-    return give_up(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
-  return succeeded;
-}
-
-bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values, PGresult **result,
-                struct error *error) {
-  pgconn_pipeline_begin(connection);
-  pgconn_pipeline_add(connection, query, values);
-  if (pgconn_pipeline_run(connection, result, 1, error))
-    return true;
-  if (result != NULL) {
-    PQclear(*result);
-    *result = NULL;
-  }
-  return false;
-}
-
-/* Reads replies to the end of the statement; the first that is an error is told. */
-static bool end_statement(struct pgconn *connection, struct error *error) {
-  bool succeeded = true;
-  for (;;) {
-    if (!wait_reply(connection, succeeded ? error : NULL))
-      return false;
-    PGresult *reply = PQgetResult(connection->pg);
-    if (reply == NULL)
-      return succeeded;
-    if (succeeded && !result_succeeded(reply)) {
-      set_result_error(connection, reply, error);
-      succeeded = false;
-    }
-    PQclear(reply);
-  }
-}
-
-bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
-  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  return end_statement(connection, error);
-}
-
-/* ---- copying --------------------------------------------------------------------------------------------------- */
-
-bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error) {
-  if (connection->broken || PQsendQuery(connection->pg, statement) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  if (!wait_reply(connection, error))
-    return false;
-  PGresult *reply = PQgetResult(connection->pg);
-  ExecStatusType status = PQresultStatus(reply);
-  bool ok = status == PGRES_COPY_OUT || status == PGRES_COPY_IN;
-  if (!ok) {
-    set_result_error(connection, reply, error);
-    (void)!end_statement(connection, NULL);
-  }
-  PQclear(reply);
-  return ok;
-}
-
-bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **row, int *length, struct error *error) {
-  int64_t until = 0;
-  for (;;) {
-    *length = PQgetCopyData(connection->pg, row, 1);
-    if (*length > 0)
-      return true;
-    *row = NULL;
-    if (*length == -1)
-      return end_statement(connection, error);
-    if (*length == -2)
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-    int64_t now = clock_now();
-    until = until == 0 ? now + milliseconds : until;
-    if (now >= until)
-      return true;
-    if (interrupted())
-      return leave(connection, error);
-    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
-    if (poll(&polled, 1, (int)(until - now)) > 0 && !PQconsumeInput(connection->pg))
-      return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  }
-}
-
-bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error) {
-  if (PQputCopyData(connection->pg, data, (int)length) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  return flush(connection, error);
-}
-
-bool pgconn_copy_end(struct pgconn *connection, struct error *error) {
-  if (PQputCopyEnd(connection->pg, NULL) != 1)
-    return give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
-  return end_statement(connection, error);
-}
-
-/* ---------------------------------------------------------------------------------------------------------------- */
 
 void pgconn_rollback(struct pgconn *connection) {
   if (connection->broken || PQtransactionStatus(connection->pg) == PQTRANS_IDLE)

@@ -33,12 +33,10 @@ struct values {
 
 /*
  * Connects as psql would: `conninfo` is a URI, key=value pairs or a database's name; PG* variables, service files and
- * ~/.pgpass fill in the rest. `application_name` is what pg_stat_activity shows. On success the caller owns
- * *connection. What is behind a pooler may change with each transaction: see pooler.h. It fails at `deadline`
- * (clock_now()).
+ * ~/.pgpass fill in the rest. On success the caller owns *connection. What is behind a pooler may change with each
+ * transaction: see session.h. It fails at `deadline` (clock_now()).
  */
-MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, const char *application_name,
-                            int64_t deadline, struct error *error);
+MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadline, struct error *error);
 /*
  * From now on whoever reads is told what the server says beside its answers; else nobody is. `reader` must outlive the
  * connection.

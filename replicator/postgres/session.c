@@ -57,15 +57,14 @@ static void bound(struct pgconn *connection, int64_t deadline) {
   pgconn_set_deadline(connection, left > 0 ? left : 1);
 }
 
-static bool check(struct pgconn *connection, const char *conninfo, const char *application_name, int64_t deadline,
-                  struct error *error) {
+static bool check(struct pgconn *connection, const char *conninfo, int64_t deadline, struct error *error) {
   int pid = 0;
   if (!ask_pid(connection, &pid, error))
     return false;
   if (pid == pgconn_told_pid(connection))
     return true;
   struct pgconn *holder;
-  if (!pgconn_open(&holder, conninfo, application_name, deadline, error))
+  if (!pgconn_open(&holder, conninfo, deadline, error))
     return false;
   bound(holder, deadline);
   bool ok = compare(connection, pid, holder, error);
@@ -76,15 +75,14 @@ static bool check(struct pgconn *connection, const char *conninfo, const char *a
   return ok;
 }
 
-bool pooler_open(struct pgconn **connection, const char *conninfo, const char *application_name, const char *settings,
-                 int64_t timeout, struct error *error) {
+bool pooler_open(struct pgconn **connection, const char *conninfo, const char *settings, int64_t timeout,
+                 struct error *error) {
   struct pgconn *opened;
   int64_t deadline = clock_now() + timeout;
-  if (!pgconn_open(&opened, conninfo, application_name, deadline, error))
+  if (!pgconn_open(&opened, conninfo, deadline, error))
     return false;
   bound(opened, deadline);
-  if (!check(opened, conninfo, application_name, deadline, error) ||
-      (settings != NULL && !pgconn_script(opened, settings, error))) {
+  if (!check(opened, conninfo, deadline, error) || (settings != NULL && !pgconn_script(opened, settings, error))) {
     pgconn_close(opened);
     return false;
   }

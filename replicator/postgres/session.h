@@ -13,7 +13,7 @@
  * does not keep sessions apart; nothing was changed in any of them then. All of that within `timeout` milliseconds.
  */
 #define POOLER_OPEN_TIMEOUT 15000 /* where nobody else waits */
-MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, const char *application_name,
-                            const char *settings, int64_t timeout, struct error *error);
+MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, const char *settings, int64_t timeout,
+                            struct error *error);
 
 #endif

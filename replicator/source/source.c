@@ -67,7 +67,7 @@ static struct source *open_with(const char *conninfo, const char *settings, int6
     error_set(error, FAILURE_FATAL, "out of memory");
     return NULL;
   }
-  if (!pooler_open(&opened->connection, conninfo, "rowrelay", settings, timeout, error)) {
+  if (!pooler_open(&opened->connection, conninfo, settings, timeout, error)) {
     free(opened);
     return NULL;
   }

@@ -28,7 +28,7 @@ bool session_set_origin(struct pgconn *connection, const struct settings *settin
 
 bool session_open(struct pgconn **connection, const struct settings *settings, const char *url, struct error *error) {
   struct pgconn *opened;
-  if (!pooler_open(&opened, url, "rowrelay", TARGET_SETTINGS, POOLER_OPEN_TIMEOUT, error))
+  if (!pooler_open(&opened, url, TARGET_SETTINGS, POOLER_OPEN_TIMEOUT, error))
     return false;
   /* A server that is busy with one row does not take the next one, and is well for as long as a push may take. */
   pgconn_allow_stall(opened, settings->push_timeout + STALL_MARGIN);

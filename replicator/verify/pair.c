@@ -48,9 +48,8 @@ static bool check_kind(const struct settings *settings, struct error *error) {
 static bool open_target(struct pair *pair, const struct settings *settings, struct error *error) {
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
-  bool ok =
-      url_fill_in(settings->url, "URL", &url, error) &&
-      pooler_open(&pair->connections[SIDE_TARGET], url.data, "rowrelay", VERIFY_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+  bool ok = url_fill_in(settings->url, "URL", &url, error) &&
+            pooler_open(&pair->connections[SIDE_TARGET], url.data, VERIFY_SETTINGS, POOLER_OPEN_TIMEOUT, error);
   buffer_release(&url);
   if (!ok)
     url_hide(settings->url, error);

@@ -1,0 +1,326 @@
+/* Asks something of a connection: statements, several of them at a time, and COPY. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "postgres/pgconn_wait.h"
+#include "postgres/sqlstate.h"
+
+/* ---- replies --------------------------------------------------------------------------------------------------- */
+
+/* Sends what is buffered, and waits until PQgetResult would not block. */
+static bool wait_reply(struct pgconn *connection, struct error *error) {
+  for (;;) {
+    int unsent = PQflush(connection->pg);
+    if (unsent < 0)
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    if (unsent == 0 && !PQisBusy(connection->pg))
+      return true;
+    if (!pgconn_wait_socket(connection, (short)(POLLIN | (unsent ? POLLOUT : 0)), connection->deadline, error))
+      return false;
+    if (!PQconsumeInput(connection->pg))
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
+  const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  if (sqlstate == NULL) {
+    connection->broken = PQstatus(connection->pg) == CONNECTION_BAD;
+    return error_set(error, FAILURE_RETRY, "%s: %s", connection->description, PQerrorMessage(connection->pg));
+  }
+  const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+  error_set(error, sqlstate_failure(sqlstate), "%s", message != NULL ? message : "unknown error");
+  const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
+  if (detail != NULL)
+    error_detail(error, "%s", detail);
+  const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+  if (hint != NULL)
+    error_hint(error, "%s", hint);
+  if (error != NULL)
+    snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
+  return false;
+}
+
+static bool result_succeeded(const PGresult *result) {
+  switch (PQresultStatus(result)) {
+  case PGRES_COMMAND_OK:
+  case PGRES_TUPLES_OK:
+  case PGRES_EMPTY_QUERY:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------ */
+
+static bool is_prepared(const struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->prepared_count; i++)
+    if (strcmp(connection->prepared[i], name) == 0)
+      return true;
+  return false;
+}
+
+/* Without memory for it, it is only prepared again, and that is refused: the caller will hear of it. */
+static void remember_prepared(struct pgconn *connection, const char *name) {
+  if (connection->prepared_count == connection->prepared_capacity) {
+    size_t capacity = connection->prepared_capacity == 0 ? 32 : 2 * connection->prepared_capacity;
+    char **grown = realloc(connection->prepared, capacity * sizeof *grown);
+    if (grown == NULL)
+      return;
+    connection->prepared = grown;
+    connection->prepared_capacity = capacity;
+  }
+  char *copy = strdup(name);
+  if (copy != NULL)
+    connection->prepared[connection->prepared_count++] = copy;
+}
+
+void pgconn_forget(struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->prepared_count; i++) {
+    if (strcmp(connection->prepared[i], name) != 0)
+      continue;
+    buffer_add_format(&connection->forgotten, "deallocate %s;", name);
+    free(connection->prepared[i]);
+    connection->prepared[i] = connection->prepared[--connection->prepared_count];
+    return;
+  }
+}
+
+/* Not in a transaction: one that has failed would refuse it. */
+static void deallocate_forgotten(struct pgconn *connection) {
+  if (connection->forgotten.length == 0 || connection->broken || PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
+    return;
+  /* What went wrong with the connection is heard of by what comes next. */
+  (void)!pgconn_script(connection, connection->forgotten.data, NULL);
+  buffer_clear(&connection->forgotten);
+}
+
+static bool expect(struct pgconn *connection, const struct query *query, bool prepares) {
+  if (connection->expected_count == connection->expected_capacity) {
+    size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
+    void *grown = realloc(connection->expected, capacity * sizeof *connection->expected);
+    if (grown == NULL)
+      return false;
+    connection->expected = grown;
+    connection->expected_capacity = capacity;
+  }
+  connection->expected[connection->expected_count].query = query;
+  connection->expected[connection->expected_count++].prepares = prepares;
+  return true;
+}
+
+void pgconn_pipeline_begin(struct pgconn *connection) {
+  deallocate_forgotten(connection);
+  connection->expected_count = 0;
+  connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
+  if (connection->pipeline_failed)
+    pgconn_give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+}
+
+/* Sends what is buffered, so that libpq's buffer does not grow with the pipeline. */
+static bool flush(struct pgconn *connection, struct error *error) {
+  for (;;) {
+    int unsent = PQflush(connection->pg);
+    if (unsent == 0)
+      return true;
+    if (unsent < 0)
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    if (!pgconn_wait_socket(connection, POLLIN | POLLOUT, connection->deadline, error))
+      return false;
+    /* The server may be waiting for us to read. */
+    if (!PQconsumeInput(connection->pg))
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+/* Whether this pipeline prepares the statement already. */
+static bool prepares_now(const struct pgconn *connection, const char *name) {
+  for (size_t i = 0; i < connection->expected_count; i++)
+    if (connection->expected[i].prepares && strcmp(connection->expected[i].query->name, name) == 0)
+      return true;
+  return false;
+}
+
+void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values) {
+  if (connection->pipeline_failed)
+    return;
+  bool sent = true;
+  if (query->name != NULL) {
+    if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name))
+      sent = PQsendPrepare(connection->pg, query->name, query->text, values.count, NULL) == 1 &&
+             expect(connection, query, true);
+    sent = sent && PQsendQueryPrepared(connection->pg, query->name, values.count, values.texts, NULL, NULL, 0) == 1;
+  } else {
+    sent = PQsendQueryParams(connection->pg, query->text, values.count, NULL, values.texts, NULL, NULL, 0) == 1;
+  }
+  if (!sent || !expect(connection, query, false)) {
+    pgconn_give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+    connection->pipeline_failed = true;
+  } else if (!flush(connection, &connection->pipeline_error)) {
+    connection->pipeline_failed = true;
+  }
+}
+
+/* Takes the reply to one statement, with the NULL that ends it. */
+static bool take_reply(struct pgconn *connection, PGresult **reply, struct error *error) {
+  if (!wait_reply(connection, error))
+    return false;
+  *reply = PQgetResult(connection->pg);
+  if (*reply == NULL) {
+    pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return false;
+  }
+  if (PQresultStatus(*reply) == PGRES_PIPELINE_SYNC)
+    return true;
+  if (!wait_reply(connection, error)) {
+    PQclear(*reply);
+    *reply = NULL;
+    return false;
+  }
+  PQclear(PQgetResult(connection->pg));
+  return true;
+}
+
+bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error) {
+  for (size_t i = 0; results != NULL && i < count; i++)
+    results[i] = NULL;
+  if (connection->pipeline_failed) {
+    if (error != NULL)
+      *error = connection->pipeline_error;
+    return false;
+  }
+  if (PQpipelineSync(connection->pg) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+
+  bool succeeded = true;
+  size_t next_result = 0;
+  for (size_t i = 0; i < connection->expected_count; i++) {
+    PGresult *reply;
+    if (!take_reply(connection, &reply, error))
+      return false;
+    /* The first failure is the one to tell of; what follows it was only skipped. */
+    if (succeeded && !result_succeeded(reply)) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    if (connection->expected[i].prepares) {
+      if (result_succeeded(reply))
+        remember_prepared(connection, connection->expected[i].query->name);
+    } else if (results != NULL && next_result < count && result_succeeded(reply)) {
+      results[next_result++] = reply;
+      reply = NULL;
+    } else {
+      next_result++;
+    }
+    PQclear(reply);
+  }
+  /* Where nobody began a transaction the end of the pipeline commits, which may fail, too. */
+  for (bool synced = false; !synced;) {
+    PGresult *reply;
+    if (!take_reply(connection, &reply, succeeded ? error : NULL))
+      return false;
+    synced = PQresultStatus(reply) == PGRES_PIPELINE_SYNC;
+    if (!synced && succeeded) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    PQclear(reply);
+  }
+  if (PQexitPipelineMode(connection->pg) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
+  return succeeded;
+}
+
+bool pgconn_run(struct pgconn *connection, const struct query *query, struct values values, PGresult **result,
+                struct error *error) {
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, query, values);
+  if (pgconn_pipeline_run(connection, result, 1, error))
+    return true;
+  if (result != NULL) {
+    PQclear(*result);
+    *result = NULL;
+  }
+  return false;
+}
+
+/* Reads replies to the end of the statement; the first that is an error is told. */
+static bool end_statement(struct pgconn *connection, struct error *error) {
+  bool succeeded = true;
+  for (;;) {
+    if (!wait_reply(connection, succeeded ? error : NULL))
+      return false;
+    PGresult *reply = PQgetResult(connection->pg);
+    if (reply == NULL)
+      return succeeded;
+    if (succeeded && !result_succeeded(reply)) {
+      set_result_error(connection, reply, error);
+      succeeded = false;
+    }
+    PQclear(reply);
+  }
+}
+
+bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
+  if (connection->broken || PQsendQuery(connection->pg, text) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return end_statement(connection, error);
+}
+
+/* ---- copying --------------------------------------------------------------------------------------------------- */
+
+bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error) {
+  if (connection->broken || PQsendQuery(connection->pg, statement) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  if (!wait_reply(connection, error))
+    return false;
+  PGresult *reply = PQgetResult(connection->pg);
+  ExecStatusType status = PQresultStatus(reply);
+  bool ok = status == PGRES_COPY_OUT || status == PGRES_COPY_IN;
+  if (!ok) {
+    set_result_error(connection, reply, error);
+    (void)!end_statement(connection, NULL);
+  }
+  PQclear(reply);
+  return ok;
+}
+
+bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **row, int *length, struct error *error) {
+  int64_t until = 0;
+  for (;;) {
+    *length = PQgetCopyData(connection->pg, row, 1);
+    if (*length > 0)
+      return true;
+    *row = NULL;
+    if (*length == -1)
+      return end_statement(connection, error);
+    if (*length == -2)
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    int64_t now = clock_now();
+    until = until == 0 ? now + milliseconds : until;
+    if (now >= until)
+      return true;
+    if (interrupted())
+      return pgconn_leave(connection, error);
+    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
+    if (poll(&polled, 1, (int)(until - now)) > 0 && !PQconsumeInput(connection->pg))
+      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  }
+}
+
+bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error) {
+  if (PQputCopyData(connection->pg, data, (int)length) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return flush(connection, error);
+}
+
+bool pgconn_copy_end(struct pgconn *connection, struct error *error) {
+  if (PQputCopyEnd(connection->pg, NULL) != 1)
+    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+  return end_statement(connection, error);
+}

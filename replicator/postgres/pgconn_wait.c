@@ -1,0 +1,42 @@
+#include "postgres/pgconn_wait.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+
+/* How often a wait looks whether the process is told to leave. */
+#define INTERRUPT_INTERVAL 100
+
+bool pgconn_give_up(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
+  connection->broken = true;
+  return error_set(error, kind, "%s: %s", connection->description, message);
+}
+
+bool pgconn_leave(struct pgconn *connection, struct error *error) {
+  pgconn_cancel(connection);
+  return pgconn_give_up(connection, FAILURE_STOP, error, "told to leave");
+}
+
+bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
+  for (;;) {
+    if (interrupted())
+      return pgconn_leave(connection, error);
+    int timeout = INTERRUPT_INTERVAL;
+    if (deadline != 0) {
+      int64_t left = deadline - clock_now();
+      if (left <= 0)
+        return pgconn_give_up(connection, FAILURE_RETRY, error, "no answer in time");
+      if (left < timeout)
+        timeout = (int)left;
+    }
+    struct pollfd polled = {.fd = PQsocket(connection->pg), .events = events};
+    int ready = poll(&polled, 1, timeout);
+    if (ready > 0)
+      return true;
+    if (ready < 0 && errno != EINTR)
+      return pgconn_give_up(connection, FAILURE_RETRY, error, strerror(errno));
+  }
+}
