@@ -50,13 +50,13 @@ bool call_run(struct source *source, const struct query *query, struct values va
   return false;
 }
 
-bool call_moment(struct source *source, const struct options *given, const char *option, PGresult **result,
-                 const char **moment, struct error *error) {
+bool call_moment(struct source *source, const struct options *given, const char *option, struct moment *moment,
+                 struct error *error) {
   const char *words = option_text(given, option);
   if (!option_given(given, option))
     return true;
-  if (call_run(source, &QUERY_cmd_moment, VALUES(words), result, error)) {
-    *moment = PQgetvalue(*result, 0, 0);
+  if (call_run(source, &QUERY_cmd_moment, VALUES(words), &moment->reply, error)) {
+    moment->text = PQgetvalue(moment->reply, 0, 0);
     return true;
   }
   if (strncmp(error->sqlstate, "22", 2) == 0) {

@@ -23,12 +23,15 @@ MUST_CHECK bool call_open(struct source **source, const struct options *given, s
 MUST_CHECK bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
                          struct error *error);
 
-/*
- * The moment that an option names, as people write it; *moment stays as it is where the option is not given. It lasts
- * as long as *result, which is the caller's to clear.
- */
-MUST_CHECK bool call_moment(struct source *source, const struct options *given, const char *option, PGresult **result,
-                            const char **moment, struct error *error);
+/* A moment as PostgreSQL writes it. */
+struct moment {
+  PGresult *reply; /* holds the text; the owner's to PQclear */
+  const char *text;
+};
+
+/* The moment that an option names, as people write it; it stays as it is where the option is not given. */
+MUST_CHECK bool call_moment(struct source *source, const struct options *given, const char *option,
+                            struct moment *moment, struct error *error);
 
 /* Opens, runs one statement whose result is not wanted, and closes. */
 MUST_CHECK bool call_once(const struct options *given, const struct query *query, struct values values,

@@ -108,6 +108,30 @@ static void print_bash_command(FILE *stream, const struct command *command) {
   fprintf(stream, "'%s ;;\n", takes_paths(command) ? " files=yes" : "");
 }
 
+/* What every word is completed with, once it is known what there is to choose from. */
+static const char BASH_END[] = "  esac\n"
+                               "  if [[ $cur == = ]]; then\n"
+                               "    cur=\n"
+                               "  elif [[ $prev == = ]]; then\n"
+                               "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+                               "  fi\n"
+                               "  COMPREPLY=()\n"
+                               "  if [[ \"$valued \" == *\" $prev \"* ]]; then\n"
+                               "    [[ \"$paths \" == *\" $prev \"* ]] || return 0\n"
+                               "    files=yes\n"
+                               "  elif [[ $cur == -* ]]; then\n"
+                               "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+                               "    return 0\n"
+                               "  fi\n"
+                               "  if [[ -n $files ]]; then\n"
+                               "    compopt -o filenames 2>/dev/null\n"
+                               "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+                               "  else\n"
+                               "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+                               "  fi\n"
+                               "}\n"
+                               "complete -F _rowrelay rowrelay\n";
+
 static void print_bash(FILE *stream) {
   fputs("# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n"
         "_rowrelay() {\n"
@@ -148,29 +172,7 @@ static void print_bash(FILE *stream) {
     }
     print_bash_command(stream, COMMANDS[i]);
   }
-  fputs("  esac\n"
-        "  if [[ $cur == = ]]; then\n"
-        "    cur=\n"
-        "  elif [[ $prev == = ]]; then\n"
-        "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
-        "  fi\n"
-        "  COMPREPLY=()\n"
-        "  if [[ \"$valued \" == *\" $prev \"* ]]; then\n"
-        "    [[ \"$paths \" == *\" $prev \"* ]] || return 0\n"
-        "    files=yes\n"
-        "  elif [[ $cur == -* ]]; then\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
-        "    return 0\n"
-        "  fi\n"
-        "  if [[ -n $files ]]; then\n"
-        "    compopt -o filenames 2>/dev/null\n"
-        "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
-        "  else\n"
-        "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-        "  fi\n"
-        "}\n"
-        "complete -F _rowrelay rowrelay\n",
-        stream);
+  fputs(BASH_END, stream);
 }
 
 #define ZSH_QUOTE "'\\''"

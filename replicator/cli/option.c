@@ -167,7 +167,7 @@ const char *option_text(const struct options *given, const char *name) {
   return count > 0 ? option_at(given, name, count - 1) : find_known(given, name)->initial;
 }
 
-bool option_integer(const struct options *given, const char *name, int64_t least, int64_t most, int64_t *value,
+bool option_integer(const struct options *given, const char *name, struct bounds bounds, int64_t *value,
                     struct error *error) {
   const char *text = option_text(given, name);
   if (text == NULL)
@@ -175,10 +175,10 @@ bool option_integer(const struct options *given, const char *name, int64_t least
   char *end;
   errno = 0;
   long long number = strtoll(text, &end, 10);
-  if (errno != 0 || end == text || *end != '\0' || number < least || number > most)
+  if (errno != 0 || end == text || *end != '\0' || number < bounds.least || number > bounds.most)
     return error_set(error, FAILURE_USAGE,
-                     "option --%s must be a whole number from %" PRId64 " to %" PRId64 ", not \"%s\"", name, least,
-                     most, text);
+                     "option --%s must be a whole number from %" PRId64 " to %" PRId64 ", not \"%s\"", name,
+                     bounds.least, bounds.most, text);
   *value = number;
   return true;
 }

@@ -68,9 +68,14 @@ const char *option_text(const struct options *given, const char *name);
 /* How many times it was given, and the value of the index-th use. */
 size_t option_count(const struct options *given, const char *name);
 const char *option_at(const struct options *given, const char *name, size_t index);
+/* What a number may be. */
+struct bounds {
+  int64_t least;
+  int64_t most;
+};
 /* The value as a whole number; an error that names the option where it is none, or is out of bounds. */
-MUST_CHECK bool option_integer(const struct options *given, const char *name, int64_t least, int64_t most,
-                               int64_t *value, struct error *error);
+MUST_CHECK bool option_integer(const struct options *given, const char *name, struct bounds bounds, int64_t *value,
+                               struct error *error);
 
 /* Prints a table of options for people. */
 void option_print_help(FILE *stream, const struct option *table);

@@ -12,12 +12,23 @@
 /* Columns of what pattern_match() returns. */
 enum { PATTERN_OID, PATTERN_TABLE };
 
-/*
- * Runs `query`, which takes an array of patterns and returns (oid, name, pattern), with null as oid for a pattern that
- * matches nothing: that is an error, which says that there is no such `what`. The caller clears *tables, one row for
- * each table.
- */
-MUST_CHECK bool pattern_match(struct source *source, const struct query *query, const char *what, size_t count,
-                              const char *const *patterns, PGresult **tables, struct error *error);
+/* What patterns are matched with: its query takes an array of them, and returns (oid, name, pattern). */
+struct pattern_kind {
+  const struct query *query;
+  const char *what; /* one of those, for errors */
+};
+
+extern const struct pattern_kind PATTERN_OF_TABLES;
+extern const struct pattern_kind PATTERN_OF_CAPTURED; /* tables that are captured now; */
+extern const struct pattern_kind PATTERN_OF_LOGGED;   /* and those that were */
+
+struct patterns {
+  size_t count;
+  const char *const *texts;
+};
+
+/* A pattern that matches nothing is an error. The caller clears *tables, one row for each table. */
+MUST_CHECK bool pattern_match(struct source *source, const struct pattern_kind *kind, struct patterns patterns,
+                              PGresult **tables, struct error *error);
 
 #endif

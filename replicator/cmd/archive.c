@@ -47,22 +47,34 @@ static bool copy_out(struct source *source, const char *statement, struct archiv
   }
 }
 
-static bool write_file(struct source *source, const char *header, const char *statement, struct archive *archive,
+/* Columns of archive_begin.sql */
+enum { BEGUN_HEADER, BEGUN_STATEMENT, BEGUN_NOTE };
+
+static bool write_file(struct source *source, const PGresult *begun, struct archive *archive,
                        char sum[ARCHIVE_SUM_SIZE], struct error *error) {
+  const char *header = PQgetvalue(begun, 0, BEGUN_HEADER);
   return archive_add(archive, header, strlen(header), error) && archive_add(archive, "\n", 1, error) &&
-         copy_out(source, statement, archive, error) && archive_finish(archive, sum, error);
+         copy_out(source, PQgetvalue(begun, 0, BEGUN_STATEMENT), archive, error) && archive_finish(archive, sum, error);
 }
 
+/* A day on its way out of the log. */
+struct leaving_day {
+  const char *day;
+  const char *dir; /* where its file goes, */
+  char name[NAME_SIZE];
+  int64_t until; /* when to try no longer to drop it (clock_now()) */
+};
+
 /* Its changes are in the file; somebody may be reading them here. */
-static bool drop_day(struct source *source, const char *day, const char *path, int64_t until, struct error *error) {
+static bool drop_day(struct source *source, const struct leaving_day *leaving, const char *path, struct error *error) {
   for (;;) {
     PGresult *reply = NULL;
-    if (!call_run(source, &QUERY_archive_drop, VALUES(day), &reply, error))
+    if (!call_run(source, &QUERY_archive_drop, VALUES(leaving->day), &reply, error))
       return false;
     bool dropped = strcmp(PQgetvalue(reply, 0, 0), "dropped") == 0;
-    bool over = dropped || clock_now() >= until;
+    bool over = dropped || clock_now() >= leaving->until;
     if (over)
-      printf("%s: written to %s%s%s\n", day, path,
+      printf("%s: written to %s%s%s\n", leaving->day, path,
              dropped ? "" : ", and still in the log: ", dropped ? "" : PQgetvalue(reply, 0, 1));
     PQclear(reply);
     if (over)
@@ -71,38 +83,34 @@ static bool drop_day(struct source *source, const char *day, const char *path, i
   }
 }
 
-static bool write_day(struct source *source, const PGresult *begun, const char *dir, const char *name, const char *day,
-                      int64_t until, struct error *error) {
+static bool write_day(struct source *source, const struct leaving_day *leaving, const PGresult *begun,
+                      struct error *error) {
   char sum[ARCHIVE_SUM_SIZE];
   struct archive *archive;
-  if (!archive_create(&archive, dir, name, error))
+  if (!archive_create(&archive, leaving->dir, leaving->name, error))
     return false;
-  bool ok = write_file(source, PQgetvalue(begun, 0, 0), PQgetvalue(begun, 0, 1), archive, sum, error);
+  bool ok = write_file(source, begun, archive, sum, error);
   if (ok) {
     const char *path = archive_path(archive);
-    ok = call_run(source, &QUERY_archive_note, VALUES(day, strrchr(path, '/') + 1, sum), NULL, error) &&
-         drop_day(source, day, path, until, error);
+    ok = call_run(source, &QUERY_archive_note, VALUES(leaving->day, strrchr(path, '/') + 1, sum), NULL, error) &&
+         drop_day(source, leaving, path, error);
   }
   archive_free(archive);
   return ok;
 }
 
 /* In one transaction, in which nobody can change its changes. */
-static bool archive_day(struct source *source, const char *dir, const char *id, const char *day, int64_t until,
-                        struct error *error) {
-  char name[NAME_SIZE];
+static bool archive_day(struct source *source, const struct leaving_day *leaving, struct error *error) {
   PGresult *begun = NULL;
-  /* Several sources may write into one directory. */
-  snprintf(name, sizeof name, "changes-%s-%.8s.jsonl.gz", day, id);
   if (!source_script(source, "begin isolation level read committed", error) ||
-      !call_run(source, &QUERY_archive_begin, VALUES(day), &begun, error))
+      !call_run(source, &QUERY_archive_begin, VALUES(leaving->day), &begun, error))
     return false;
-  const char *note = reply_text(begun, 0, 2);
+  const char *note = reply_text(begun, 0, BEGUN_NOTE);
   bool ok = true;
   if (note != NULL)
-    printf("%s: kept: %s\n", day, note);
+    printf("%s: kept: %s\n", leaving->day, note);
   else
-    ok = write_day(source, begun, dir, name, day, until, error);
+    ok = write_day(source, leaving, begun, error);
   PQclear(begun);
   fflush(stdout);
   return ok && source_script(source, "commit", error);
@@ -115,9 +123,12 @@ static bool archive_days(struct source *source, const char *older_than, const ch
       !call_run(source, &QUERY_archive_days, VALUES(older_than), &days, error))
     return false;
   bool ok = true;
-  for (int row = 0; ok && row < PQntuples(days); row++)
-    ok = archive_day(source, dir, PQgetvalue(days, row, 1), PQgetvalue(days, row, 0), clock_now() + seconds * 1000,
-                     error);
+  for (int row = 0; ok && row < PQntuples(days); row++) {
+    struct leaving_day leaving = {.day = PQgetvalue(days, row, 0), .dir = dir, .until = clock_now() + seconds * 1000};
+    /* Several sources may write into one directory. */
+    snprintf(leaving.name, sizeof leaving.name, "changes-%s-%.8s.jsonl.gz", leaving.day, PQgetvalue(days, row, 1));
+    ok = archive_day(source, &leaving, error);
+  }
   PQclear(days);
   return ok && empty_days_drop(source, clock_now() + seconds * 1000, error);
 }
@@ -234,8 +245,8 @@ static bool run(const struct options *given, struct error *error) {
   int64_t seconds;
   struct source *source;
   bool restore = option_given(given, "restore");
-  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || (!restore && !check_directory(given, error)) ||
-      !call_open(&source, given, error))
+  if (!option_integer(given, "lock-wait", (struct bounds){0, 86400}, &seconds, error) ||
+      (!restore && !check_directory(given, error)) || !call_open(&source, given, error))
     return false;
   bool ok = restore ? restore_files(source, given->argument_count, given->arguments, error)
                     : archive_days(source, option_text(given, "older-than"), given->arguments[0], seconds, error);

@@ -210,8 +210,8 @@ static bool find_tables(struct source *source, const struct options *given, PGre
   if (option_given(given, "document"))
     return call_run(source, &QUERY_cmd_document_root, VALUES(option_text(given, "document")), tables, error);
   return call_run(source, &QUERY_cmd_target_id, VALUES(option_text(given, "to")), NULL, error) &&
-         pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count, given->arguments,
-                       tables, error);
+         pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){given->argument_count, given->arguments}, tables,
+                       error);
 }
 
 static bool check_options(const struct options *given, struct error *error) {
@@ -226,7 +226,7 @@ static bool check_options(const struct options *given, struct error *error) {
     return error_set(error, FAILURE_USAGE, "option --to is missing: which target?");
   if (option_given(given, "cancel") && (option_given(given, "rate") || option_given(given, "where")))
     return error_set(error, FAILURE_USAGE, "option --cancel goes with neither --rate nor --where");
-  return !option_given(given, "rate") || option_integer(given, "rate", 0, INT32_MAX, &rate, error);
+  return !option_given(given, "rate") || option_integer(given, "rate", (struct bounds){0, INT32_MAX}, &rate, error);
 }
 
 static bool run(const struct options *given, struct error *error) {

@@ -8,25 +8,28 @@
 #include "common/buffer.h"
 #include "queries.h"
 
-/* Lists of the command line as PostgreSQL reads them; a text is NULL where nothing was given. */
-struct lists {
+/* What was asked for. */
+struct wanted {
+  const struct options *given;
+  /* lists of the command line as PostgreSQL reads them; a text is NULL where nothing was given */
   struct buffer key, lane, columns, exclude, mask;
 };
 
-static void lists_init(struct lists *lists) {
-  buffer_init(&lists->key, LIST_LIMIT);
-  buffer_init(&lists->lane, LIST_LIMIT);
-  buffer_init(&lists->columns, LIST_LIMIT);
-  buffer_init(&lists->exclude, LIST_LIMIT);
-  buffer_init(&lists->mask, LIST_LIMIT);
+static void wanted_init(struct wanted *wanted, const struct options *given) {
+  wanted->given = given;
+  buffer_init(&wanted->key, LIST_LIMIT);
+  buffer_init(&wanted->lane, LIST_LIMIT);
+  buffer_init(&wanted->columns, LIST_LIMIT);
+  buffer_init(&wanted->exclude, LIST_LIMIT);
+  buffer_init(&wanted->mask, LIST_LIMIT);
 }
 
-static void lists_release(struct lists *lists) {
-  buffer_release(&lists->key);
-  buffer_release(&lists->lane);
-  buffer_release(&lists->columns);
-  buffer_release(&lists->exclude);
-  buffer_release(&lists->mask);
+static void wanted_release(struct wanted *wanted) {
+  buffer_release(&wanted->key);
+  buffer_release(&wanted->lane);
+  buffer_release(&wanted->columns);
+  buffer_release(&wanted->exclude);
+  buffer_release(&wanted->mask);
 }
 
 /* The lists of all uses together: with only the last one, what an earlier one leaves out would be captured. */
@@ -57,18 +60,20 @@ static bool read_masks(const struct options *given, struct buffer *object, struc
   return buffer_ok(object, "the list of masks", error);
 }
 
-static bool lists_read(struct lists *lists, const struct options *given, struct error *error) {
-  return read_names(given, "key", &lists->key, error) && read_names(given, "lane", &lists->lane, error) &&
-         read_names(given, "columns", &lists->columns, error) && read_names(given, "exclude", &lists->exclude, error) &&
-         read_masks(given, &lists->mask, error);
+static bool wanted_read(struct wanted *wanted, struct error *error) {
+  const struct options *given = wanted->given;
+  return read_names(given, "key", &wanted->key, error) && read_names(given, "lane", &wanted->lane, error) &&
+         read_names(given, "columns", &wanted->columns, error) &&
+         read_names(given, "exclude", &wanted->exclude, error) && read_masks(given, &wanted->mask, error);
 }
 
 /* One table, in one transaction: it is captured and routed, or as it was. */
-static bool capture_table(struct source *source, const struct options *given, const struct lists *lists,
-                          const char *oid, const char *name, struct error *error) {
+static bool capture_table(struct source *source, const struct wanted *wanted, const char *oid, const char *name,
+                          struct error *error) {
+  const struct options *given = wanted->given;
   const char *target = option_text(given, "to");
   struct values capture =
-      VALUES(oid, lists->key.data, lists->lane.data, lists->columns.data, lists->exclude.data, lists->mask.data,
+      VALUES(oid, wanted->key.data, wanted->lane.data, wanted->columns.data, wanted->exclude.data, wanted->mask.data,
              option_text(given, "where"), option_given(given, "before") ? "full" : NULL,
              option_given(given, "capture-origin") ? "true" : NULL, option_text(given, "lock-wait"),
              option_given(given, "reset") ? "true" : "false", target, option_given(given, "create") ? "true" : NULL);
@@ -79,20 +84,20 @@ static bool capture_table(struct source *source, const struct options *given, co
   return true;
 }
 
-static bool capture_tables(struct source *source, const struct options *given, const struct lists *lists,
-                           struct error *error) {
+static bool capture_tables(struct source *source, const struct wanted *wanted, struct error *error) {
+  const struct options *given = wanted->given;
   PGresult *tables = NULL;
   const char *target = option_text(given, "to");
   /* Whatever can be known to be wrong is found out before anything is changed. */
   if (target != NULL && !call_run(source, &QUERY_cmd_target_id, VALUES(target), NULL, error))
     return false;
-  if (!pattern_match(source, &QUERY_cmd_matching_tables, "table", given->argument_count, given->arguments, &tables,
+  if (!pattern_match(source, &PATTERN_OF_TABLES, (struct patterns){given->argument_count, given->arguments}, &tables,
                      error))
     return false;
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok = capture_table(source, given, lists, PQgetvalue(tables, row, PATTERN_OID),
-                       PQgetvalue(tables, row, PATTERN_TABLE), error);
+    ok = capture_table(source, wanted, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_TABLE),
+                       error);
   PQclear(tables);
   return ok;
 }
@@ -101,20 +106,20 @@ static bool run(const struct options *given, struct error *error) {
   bool ok = false;
   int64_t lock_wait;
   struct source *source = NULL;
-  struct lists lists;
-  lists_init(&lists);
+  struct wanted wanted;
+  wanted_init(&wanted, given);
   if (option_given(given, "create") && !option_given(given, "to")) {
     error_set(error, FAILURE_USAGE, "option --create is about a target's tables, and no target is named");
     error_hint(error, "add: --to TARGET");
     goto done;
   }
-  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) || !lists_read(&lists, given, error) ||
-      !call_open(&source, given, error))
+  if (!option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
+      !wanted_read(&wanted, error) || !call_open(&source, given, error))
     goto done;
-  ok = capture_tables(source, given, &lists, error);
+  ok = capture_tables(source, &wanted, error);
 done:
   source_close(source);
-  lists_release(&lists);
+  wanted_release(&wanted);
   return ok;
 }
 

@@ -48,7 +48,8 @@ static bool store(const struct options *given, const struct buffer *query, const
   const char *wait;
   int64_t seconds;
   struct source *source;
-  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || !call_open(&source, given, error))
+  if (!option_integer(given, "lock-wait", (struct bounds){0, 86400}, &seconds, error) ||
+      !call_open(&source, given, error))
     return false;
   wait = option_text(given, "lock-wait");
   pgconn_read_notices(source_connection(source), &reader);

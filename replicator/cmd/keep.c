@@ -18,7 +18,7 @@ static bool keep_all(struct source *source, const char *how_long, struct error *
 static bool keep_tables(struct source *source, const char *how_long, size_t count, const char *const *patterns,
                         struct error *error) {
   PGresult *tables = NULL;
-  if (!pattern_match(source, &QUERY_cmd_matching_captures, "captured table", count, patterns, &tables, error))
+  if (!pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){count, patterns}, &tables, error))
     return false;
   struct buffer oids;
   buffer_init(&oids, LIST_LIMIT);

@@ -32,12 +32,11 @@ struct wanted {
   struct buffer relations;
   struct buffer actors;
   struct buffer ops;
-  PGresult *since;
-  PGresult *until;
-  PGresult *as_of;
-  const char *moment; /* at which the table is wanted; NULL: its changes are */
-  int tables;         /* how many are named; 0: all are meant */
-  int64_t limit;      /* -1: all */
+  struct moment since;
+  struct moment until;
+  struct moment as_of; /* then the table is wanted, rather than its changes */
+  int tables;          /* how many are named; 0: all are meant */
+  int64_t limit;       /* -1: all */
 };
 
 static void wanted_init(struct wanted *wanted) {
@@ -51,22 +50,20 @@ static void wanted_release(struct wanted *wanted) {
   buffer_release(&wanted->relations);
   buffer_release(&wanted->actors);
   buffer_release(&wanted->ops);
-  PQclear(wanted->since);
-  PQclear(wanted->until);
-  PQclear(wanted->as_of);
+  PQclear(wanted->since.reply);
+  PQclear(wanted->until.reply);
+  PQclear(wanted->as_of.reply);
 }
 
-/* The uses of an option, and one more text if it is not NULL, as an array; *list stays NULL when there is none. */
-static bool collect(const struct options *given, const char *name, const char *more, struct buffer *array,
-                    const char **list, struct error *error) {
+/* The uses of an option as an array; *list is NULL when there is none. */
+static bool collect(const struct options *given, const char *name, struct buffer *array, const char **list,
+                    struct error *error) {
   size_t count = option_count(given, name);
   const char **texts = calloc(count + 1, sizeof *texts);
   if (texts == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
   for (size_t i = 0; i < count; i++)
     texts[i] = option_at(given, name, i);
-  if (more != NULL)
-    texts[count++] = more;
   if (count > 0)
     list_add_texts(array, count, texts);
   *list = array->data;
@@ -103,8 +100,7 @@ static bool find_tables(struct source *source, const struct options *given, stru
   if (first != NULL)
     patterns[count - 1] = first;
   PGresult *tables = NULL;
-  bool ok =
-      pattern_match(source, &QUERY_cmd_log_tables, "table that is or was captured", count, patterns, &tables, error);
+  bool ok = pattern_match(source, &PATTERN_OF_LOGGED, (struct patterns){count, patterns}, &tables, error);
   free(patterns);
   for (int row = 0; ok && row < PQntuples(tables); row++)
     buffer_add_format(&wanted->relations, "%s%s", row == 0 ? "{" : ",", PQgetvalue(tables, row, PATTERN_OID));
@@ -120,7 +116,7 @@ static bool find_tables(struct source *source, const struct options *given, stru
 
 static bool check_past(const struct options *given, const struct wanted *wanted, struct error *error) {
   static const char *const others[] = {"since", "until", "op", "actor", "txid", "follow"};
-  if (wanted->moment == NULL)
+  if (wanted->as_of.text == NULL)
     return true;
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (option_given(given, others[i]))
@@ -140,12 +136,14 @@ static bool read_wanted(struct source *source, const struct options *given, stru
     return error_set(error, FAILURE_USAGE, "option --txid must be the id of a transaction, not \"%s\"", txid);
   filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
   filter->txid = txid;
-  return find_tables(source, given, wanted, error) &&
-         call_moment(source, given, "since", &wanted->since, &filter->since, error) &&
-         call_moment(source, given, "until", &wanted->until, &filter->until, error) &&
-         call_moment(source, given, "as-of", &wanted->as_of, &wanted->moment, error) &&
-         check_past(given, wanted, error) && collect(given, "actor", NULL, &wanted->actors, &filter->actors, error) &&
-         collect(given, "op", NULL, &wanted->ops, &filter->ops, error);
+  if (!find_tables(source, given, wanted, error) || !call_moment(source, given, "since", &wanted->since, error) ||
+      !call_moment(source, given, "until", &wanted->until, error) ||
+      !call_moment(source, given, "as-of", &wanted->as_of, error))
+    return false;
+  filter->since = wanted->since.text;
+  filter->until = wanted->until.text;
+  return check_past(given, wanted, error) && collect(given, "actor", &wanted->actors, &filter->actors, error) &&
+         collect(given, "op", &wanted->ops, &filter->ops, error);
 }
 
 /* ---- how ------------------------------------------------------------------------------------------------------- */
@@ -211,8 +209,9 @@ static bool print_log(struct source **source, const struct options *given, struc
   if (!choose_style(given, &printer, error) || !read_wanted(*source, given, wanted, error) ||
       !pager_open(&pager, !follow && !option_given(given, "no-pager"), error))
     return false;
+  const char *moment = wanted->as_of.text;
   bool ok =
-      wanted->moment != NULL ? past_print(*source, &wanted->filter, wanted->moment, wanted->limit, &printer, error)
+      moment != NULL ? past_print(*source, &wanted->filter, moment, wanted->limit, &printer, error)
       : follow
           ? tail_run(source, given, &wanted->filter, wanted->limit < 0 ? TAIL_LENGTH : wanted->limit, &printer, error)
           : print_book(*source, wanted, &printer, error);
@@ -225,7 +224,8 @@ static bool run(const struct options *given, struct error *error) {
   struct wanted wanted;
   wanted_init(&wanted);
   if (!check_ops(given, error) ||
-      (option_given(given, "limit") && !option_integer(given, "limit", 0, INT32_MAX, &wanted.limit, error)) ||
+      (option_given(given, "limit") &&
+       !option_integer(given, "limit", (struct bounds){0, INT32_MAX}, &wanted.limit, error)) ||
       !call_open(&source, given, error))
     return false;
   /* What is printed ends with a whole line, and a pager with what it was given. */

@@ -67,7 +67,8 @@ static bool prune(struct source *source, struct values values, int64_t until, st
 static bool run(const struct options *given, struct error *error) {
   int64_t seconds;
   struct source *source;
-  if (!option_integer(given, "lock-wait", 0, 86400, &seconds, error) || !call_open(&source, given, error))
+  if (!option_integer(given, "lock-wait", (struct bounds){0, 86400}, &seconds, error) ||
+      !call_open(&source, given, error))
     return false;
   int64_t until = clock_now() + seconds * 1000;
   struct values values = VALUES(option_text(given, "older-than"), option_given(given, "force") ? "true" : "false",

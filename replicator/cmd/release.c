@@ -8,8 +8,8 @@
 
 static bool release_tables(struct source *source, const struct options *given, struct error *error) {
   PGresult *tables = NULL;
-  if (!pattern_match(source, &QUERY_cmd_matching_captures, "captured table", given->argument_count, given->arguments,
-                     &tables, error))
+  if (!pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){given->argument_count, given->arguments}, &tables,
+                     error))
     return false;
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++) {
@@ -25,7 +25,8 @@ static bool release_tables(struct source *source, const struct options *given, s
 static bool run(const struct options *given, struct error *error) {
   int64_t lock_wait;
   struct source *source;
-  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) || !call_open(&source, given, error))
+  if (!option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
+      !call_open(&source, given, error))
     return false;
   bool ok = release_tables(source, given, error);
   source_close(source);

@@ -9,23 +9,22 @@
 static bool run(const struct options *given, struct error *error) {
   struct source *source = NULL;
   PGresult *result = NULL;
-  PGresult *first = NULL;
-  PGresult *last = NULL;
-  const char *since = NULL;
-  const char *until = NULL;
+  struct moment since = {.text = NULL};
+  struct moment until = {.text = NULL};
   const char *table = given->argument_count > 1 ? given->arguments[1] : NULL;
   if (!option_given(given, "since")) {
     error_set(error, FAILURE_USAGE, "since when are changes to be delivered again?");
     return error_hint(error, "give --since, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
-  bool ok = call_open(&source, given, error) && call_moment(source, given, "since", &first, &since, error) &&
-            call_moment(source, given, "until", &last, &until, error) &&
-            call_run(source, &QUERY_cmd_replay, VALUES(given->arguments[0], since, until, table), &result, error);
+  bool ok =
+      call_open(&source, given, error) && call_moment(source, given, "since", &since, error) &&
+      call_moment(source, given, "until", &until, error) &&
+      call_run(source, &QUERY_cmd_replay, VALUES(given->arguments[0], since.text, until.text, table), &result, error);
   if (ok)
     printf("%s queued again\n", PQgetvalue(result, 0, 0));
   PQclear(result);
-  PQclear(first);
-  PQclear(last);
+  PQclear(since.reply);
+  PQclear(until.reply);
   source_close(source);
   return ok;
 }

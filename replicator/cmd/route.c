@@ -33,7 +33,7 @@ static bool route_table(struct source *source, const struct options *given, cons
 static bool route_tables(struct source *source, const struct options *given, struct error *error) {
   PGresult *tables = NULL;
   if (!call_run(source, &QUERY_cmd_target_id, VALUES(given->arguments[1]), NULL, error) ||
-      !pattern_match(source, &QUERY_cmd_matching_captures, "captured table", 1, given->arguments, &tables, error))
+      !pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){1, given->arguments}, &tables, error))
     return false;
   bool ok = true;
   if (option_given(given, "into") && PQntuples(tables) > 1)

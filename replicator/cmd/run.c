@@ -22,8 +22,8 @@ static bool run(const struct options *given, struct error *error) {
   int64_t wait = 0;
   enum log_level level;
   enum log_format format;
-  if (!option_integer(given, "workers", 1, 64, &workers, error) ||
-      (option_given(given, "wait") && !option_integer(given, "wait", 1, 86400, &wait, error)) ||
+  if (!option_integer(given, "workers", (struct bounds){1, 64}, &workers, error) ||
+      (option_given(given, "wait") && !option_integer(given, "wait", (struct bounds){1, 86400}, &wait, error)) ||
       !log_level_parse(option_text(given, "log-level"), &level, error) ||
       !log_format_parse(option_text(given, "log-format"), &format, error))
     return false;

@@ -167,7 +167,7 @@ static bool run(const struct options *given, struct error *error) {
   int64_t seconds = 0;
   struct source *source;
   bool again = option_given(given, "watch");
-  if ((again && !option_integer(given, "watch", 1, SECONDS_OF_A_DAY, &seconds, error)) ||
+  if ((again && !option_integer(given, "watch", (struct bounds){1, SECONDS_OF_A_DAY}, &seconds, error)) ||
       !call_open(&source, given, error))
     return false;
   bool ok = again ? watch_or_repeat(&source, given, seconds, error) : print(source, given, error);

@@ -72,7 +72,7 @@ static bool run(const struct options *given, struct error *error) {
   int64_t lock_wait;
   struct source *source;
   interrupt_on_signals();
-  if (!option_integer(given, "lock-wait", 0, INT32_MAX, &lock_wait, error) ||
+  if (!option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
       !source_open(&source, option_text(given, "dbname"), error))
     return false;
   bool ok = uninstall(source, given, error);

@@ -17,8 +17,9 @@ static bool run(const struct options *given, struct error *error) {
                                    .json = option_given(given, "json"),
                                    .repair = option_given(given, "repair")};
   struct source *source;
-  if (!option_integer(given, "limit", 0, INT32_MAX, &options.limit, error) ||
-      !option_integer(given, "wait", 0, SECONDS_OF_A_DAY, &wait, error) || !call_open(&source, given, error))
+  if (!option_integer(given, "limit", (struct bounds){0, INT32_MAX}, &options.limit, error) ||
+      !option_integer(given, "wait", (struct bounds){0, SECONDS_OF_A_DAY}, &wait, error) ||
+      !call_open(&source, given, error))
     return false;
   options.patience = 1000 * wait;
   options.document_count = option_count(given, "document");

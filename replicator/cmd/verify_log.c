@@ -141,7 +141,8 @@ static bool verify(struct check *check, const char *head, const PGresult *state,
 
 static bool run(const struct options *given, struct error *error) {
   struct check check = {.json = option_given(given, "json")};
-  if (!option_integer(given, "limit", 0, INT32_MAX, &check.limit, error) || !call_open(&check.source, given, error))
+  if (!option_integer(given, "limit", (struct bounds){0, INT32_MAX}, &check.limit, error) ||
+      !call_open(&check.source, given, error))
     return false;
   PGresult *state = NULL;
   bool ok = call_run(check.source, &QUERY_cmd_seal_state, NO_VALUES, &state, error) &&

@@ -151,13 +151,13 @@ Test(option, reading_stops_before_the_command) {
 Test(option, nothing_is_no_number) {
   int64_t value;
   cr_assert(parse(WORDS("--limit=")));
-  cr_assert_not(option_integer(&given, "limit", 0, 100, &value, &error));
+  cr_assert_not(option_integer(&given, "limit", (struct bounds){0, 100}, &value, &error));
 }
 
 Test(option, a_number_is_read) {
   int64_t value;
   cr_assert(parse(WORDS("--limit", "12")));
-  cr_assert(option_integer(&given, "limit", 1, 100, &value, &error));
+  cr_assert(option_integer(&given, "limit", (struct bounds){1, 100}, &value, &error));
   cr_assert_eq(value, 12);
 }
 
@@ -167,7 +167,8 @@ Test(option, what_is_no_number_within_its_bounds_is_wrong_use) {
   for (size_t i = 0; i < sizeof NOT_FROM_1_TO_100 / sizeof NOT_FROM_1_TO_100[0]; i++) {
     int64_t value;
     cr_assert(parse(WORDS("--limit", NOT_FROM_1_TO_100[i])));
-    cr_assert_not(option_integer(&given, "limit", 1, 100, &value, &error), "\"%s\"", NOT_FROM_1_TO_100[i]);
+    cr_assert_not(option_integer(&given, "limit", (struct bounds){1, 100}, &value, &error), "\"%s\"",
+                  NOT_FROM_1_TO_100[i]);
     cr_assert_eq(error.kind, FAILURE_USAGE);
     option_release(&given);
   }
