@@ -209,12 +209,11 @@ static bool print_log(struct source **source, const struct options *given, struc
   if (!choose_style(given, &printer, error) || !read_wanted(*source, given, wanted, error) ||
       !pager_open(&pager, !follow && !option_given(given, "no-pager"), error))
     return false;
-  const char *moment = wanted->as_of.text;
-  bool ok =
-      moment != NULL ? past_print(*source, &wanted->filter, moment, wanted->limit, &printer, error)
-      : follow
-          ? tail_run(source, given, &wanted->filter, wanted->limit < 0 ? TAIL_LENGTH : wanted->limit, &printer, error)
-          : print_book(*source, wanted, &printer, error);
+  struct past past = {.filter = &wanted->filter, .moment = wanted->as_of.text, .limit = wanted->limit};
+  struct following following = {.filter = &wanted->filter, .last = wanted->limit < 0 ? TAIL_LENGTH : wanted->limit};
+  bool ok = past.moment != NULL ? past_print(&past, *source, &printer, error)
+            : follow            ? tail_run(source, given, &following, &printer, error)
+                                : print_book(*source, wanted, &printer, error);
   pager_close(&pager);
   return ok;
 }

@@ -32,11 +32,11 @@ static bool print_rows(struct printer *printer, const PGresult *rows, struct buf
 }
 
 /* Makes the cursor, which is when the rows are found. */
-static bool declare(struct source *source, const struct log_filter *filter, const char *at, int64_t limit,
-                    struct error *error) {
+static bool declare(const struct past *past, struct source *source, struct error *error) {
   PGresult *statement = NULL;
-  struct number most = number(limit);
-  if (!call_run(source, &QUERY_cmd_log_past, VALUES(filter->relations, at, filter->key, limit < 0 ? NULL : most.text),
+  struct number most = number(past->limit);
+  if (!call_run(source, &QUERY_cmd_log_past,
+                VALUES(past->filter->relations, past->moment, past->filter->key, past->limit < 0 ? NULL : most.text),
                 &statement, error))
     return false;
   const struct query query = {.text = PQgetvalue(statement, 0, 0)};
@@ -45,11 +45,10 @@ static bool declare(struct source *source, const struct log_filter *filter, cons
   return ok;
 }
 
-bool past_print(struct source *source, const struct log_filter *filter, const char *at, int64_t limit,
-                struct printer *printer, struct error *error) {
+bool past_print(const struct past *past, struct source *source, struct printer *printer, struct error *error) {
   struct buffer text;
   buffer_init(&text, LONGEST_ROW);
-  bool ok = declare(source, filter, at, limit, error);
+  bool ok = declare(past, source, error);
   for (int count = 1; ok && count > 0 && !printer->pager->left;) {
     PGresult *rows = NULL;
     ok = call_run(source, &QUERY_cmd_log_past_rows, NO_VALUES, &rows, error) && print_rows(printer, rows, &text, error);

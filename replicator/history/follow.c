@@ -225,8 +225,6 @@ static int64_t lowest(const struct follower *before, const struct follower *now)
 /* What one look needs to know. */
 struct look {
   struct source *source;
-  const struct log_filter *filter;
-  struct follow_shown *shown;
   struct follow_reader *reader;
   const struct follower *before;
   const struct follower *now;
@@ -235,26 +233,27 @@ struct look {
 
 /* Hands a page to the reader, but for what it has. */
 static bool hand_over(struct look *look, struct page *page, struct error *error) {
+  struct follow_shown *shown = look->reader->shown;
   size_t kept = 0;
   size_t printed = 0;
   for (size_t i = 0; i < page->count; i++)
-    if (!look->again || !was_shown(look->shown, page->items[i]))
+    if (!look->again || !was_shown(shown, page->items[i]))
       page->items[kept++] = page->items[i];
   page->count = kept;
   /* room is made first: what was printed must be remembered */
-  if (kept == 0 || !page_make_room(&look->shown->page, kept, error))
+  if (kept == 0 || !page_make_room(&shown->page, kept, error))
     return kept == 0;
   bool ok = look->reader->print(look->reader, look->source, page, &printed, error);
-  memcpy(look->shown->page.items + look->shown->page.count, page->items, printed * sizeof *page->items);
-  look->shown->page.count += printed;
-  if (look->shown->page.count > MOST_SHOWN)
-    forget_half(look->shown);
+  memcpy(shown->page.items + shown->page.count, page->items, printed * sizeof *page->items);
+  shown->page.count += printed;
+  if (shown->page.count > MOST_SHOWN)
+    forget_half(shown);
   return ok;
 }
 
 static bool find_above(struct look *look, int64_t from, struct error *error) {
-  const struct log_filter *filter = look->filter;
-  const struct number base = number(look->shown->base);
+  const struct log_filter *filter = look->reader->filter;
+  const struct number base = number(look->reader->shown->base);
   const struct number first = number((int64_t)look->before->first);
   struct number after = number(from);
   struct page page;
@@ -284,9 +283,9 @@ static bool find_above(struct look *look, int64_t from, struct error *error) {
 static bool find_transaction(struct look *look, uint64_t txid, struct error *error) {
   char text[24];
   snprintf(text, sizeof text, "%" PRIu64, txid);
-  if (look->filter->txid != NULL && strcmp(look->filter->txid, text) != 0)
+  if (look->reader->filter->txid != NULL && strcmp(look->reader->filter->txid, text) != 0)
     return true;
-  struct log_filter filter = *look->filter;
+  struct log_filter filter = *look->reader->filter;
   filter.txid = text;
   filter.snapshot = look->now->snapshot;
   struct logbook book;
@@ -320,23 +319,17 @@ static bool find_early_ones(struct look *look, struct error *error) {
 static bool look_between(struct look *look, struct error *error) {
   int64_t from = lowest(look->before, look->now);
   if (look->again)
-    from = (from < look->shown->base ? from : look->shown->base) - FORGOTTEN_IDS;
+    from = (from < look->reader->shown->base ? from : look->reader->shown->base) - FORGOTTEN_IDS;
   /* Else no id was given out since. */
   if (from < look->now->high && !find_above(look, from, error))
     return false;
   return look->before->from_day == NULL || find_early_ones(look, error);
 }
 
-bool follow_look(struct follower *follower, struct source *source, const struct log_filter *filter,
-                 struct follow_shown *shown, bool again, struct follow_reader *reader, struct error *error) {
+bool follow_look(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
+                 struct error *error) {
   struct follower now;
-  struct look look = {.source = source,
-                      .filter = filter,
-                      .shown = shown,
-                      .reader = reader,
-                      .before = follower,
-                      .now = &now,
-                      .again = again};
+  struct look look = {.source = source, .reader = reader, .before = follower, .now = &now, .again = again};
   follow_init(&now, follower->from_day, follower->before_day);
   bool ok = take_snapshot(follower, source, &now, error) && look_between(&look, error);
   return end_look(follower, &now, ok);

@@ -56,8 +56,11 @@ struct follow_shown {
   int64_t base; /* those with larger ids are here */
 };
 
-/* Tells of changes: the page is in the order of ids. *printed is how many of it the reader has got, also on failure. */
+/* Who is told of changes. */
 struct follow_reader {
+  const struct log_filter *filter; /* those that he wants; borrowed, as is what he was shown */
+  struct follow_shown *shown;
+  /* The page is in the order of ids. *printed is how many of it the reader has got, also on failure. */
   bool (*print)(struct follow_reader *reader, struct source *source, const struct page *page, size_t *printed,
                 struct error *error);
 };
@@ -77,7 +80,7 @@ MUST_CHECK bool follow_begin_at(struct follower *follower, const struct follower
  * Hands what is new to the reader. `again`: the connection was lost since the last look. When it fails, nothing is
  * lost: the next look finds what the reader has not got.
  */
-MUST_CHECK bool follow_look(struct follower *follower, struct source *source, const struct log_filter *filter,
-                            struct follow_shown *shown, bool again, struct follow_reader *reader, struct error *error);
+MUST_CHECK bool follow_look(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
+                            struct error *error);
 
 #endif

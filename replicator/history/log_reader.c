@@ -45,15 +45,23 @@ void logbook_close(struct logbook *book) {
   page_release(&book->list);
 }
 
-/* Those that are wanted of ids in (low, high], on these days; `ids`: of these only. */
-static bool find(struct logbook *book, const char *low, const char *high, const char *days, const char *ids,
-                 size_t limit, PGresult **rows, struct error *error) {
+/* Where the log is looked into. */
+struct place {
+  const char *low; /* ids in (low, high]; NULL: no bounds */
+  const char *high;
+  const char *days; /* an array literal */
+  const char *ids;  /* the same; these only, NULL: all */
+};
+
+/* Those that are wanted there, at most `limit`. */
+static bool find(struct logbook *book, const struct place *place, size_t limit, PGresult **rows, struct error *error) {
   const struct log_filter *filter = book->filter;
   /* The list of a key's changes has truncates too. */
   const char *key = book->is_list ? NULL : filter->key;
   return call_run(book->source, &QUERY_cmd_log_find,
-                  VALUES(low, high, days, ids, filter->relations, key, filter->txid, filter->actors, filter->ops,
-                         filter->since, filter->until, filter->snapshot, number((int64_t)limit).text),
+                  VALUES(place->low, place->high, place->days, place->ids, filter->relations, key, filter->txid,
+                         filter->actors, filter->ops, filter->since, filter->until, filter->snapshot,
+                         number((int64_t)limit).text),
                   rows, error);
 }
 
@@ -70,9 +78,9 @@ static bool look_at_list(struct logbook *book, struct page *page, size_t limit, 
   buffer_init(&days, LIST_LIMIT);
   page_add_ids(&book->list, book->listed, part, &ids);
   page_add_days(&book->list, book->listed, part, &days);
+  struct place place = {.days = days.data, .ids = ids.data};
   bool ok = buffer_ok(&ids, "a list of changes", error) && buffer_ok(&days, "a list of days", error) &&
-            find(book, NULL, NULL, days.data, ids.data, part, &rows, error) &&
-            page_add(page, rows, 0, PQntuples(rows), error);
+            find(book, &place, part, &rows, error) && page_add(page, rows, 0, PQntuples(rows), error);
   PQclear(rows);
   buffer_release(&ids);
   buffer_release(&days);
@@ -108,7 +116,10 @@ static bool look_at_slice(struct logbook *book, struct page *page, size_t limit,
   int64_t began = clock_now();
   const char *days = PQgetvalue(book->slices, book->slice, SLICE_DAYS);
   PGresult *rows = NULL;
-  if (!find(book, number(low).text, number(book->high).text, days, NULL, limit, &rows, error))
+  struct number behind = number(low);
+  struct number up_to = number(book->high);
+  struct place place = {.low = behind.text, .high = up_to.text, .days = days};
+  if (!find(book, &place, limit, &rows, error))
     return false;
   int found = PQntuples(rows);
   bool ok = page_add(page, rows, 0, found, error);

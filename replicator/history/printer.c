@@ -83,9 +83,10 @@ static void part_release(struct part *part) {
   page_release(&part->read);
 }
 
-/* Each of the changes and, of one key's, the one before it. */
-static bool add_older(const struct printer *printer, const struct page *page, size_t from, size_t count,
-                      struct page *read, struct error *error) {
+/* Each of the next changes and, of one key's, the one before it. */
+static bool add_older(const struct printer *printer, const struct page *page, size_t count, struct page *read,
+                      struct error *error) {
+  size_t from = printer->done;
   const struct page *life = printer->life;
   size_t at = 0;
   if (!page_make_room(read, 2 * count, error))
@@ -103,15 +104,16 @@ static bool add_older(const struct printer *printer, const struct page *page, si
   return true;
 }
 
-static bool make_part(const struct printer *printer, const struct page *page, size_t from, size_t count,
-                      struct part *part, struct error *error) {
+/* For the next `count` changes of the page. */
+static bool make_part(const struct printer *printer, const struct page *page, size_t count, struct part *part,
+                      struct error *error) {
   buffer_clear(&part->ids);
   buffer_clear(&part->days);
   buffer_clear(&part->read_ids);
   page_clear(&part->read);
-  if (!add_older(printer, page, from, count, &part->read, error))
+  if (!add_older(printer, page, count, &part->read, error))
     return false;
-  page_add_ids(page, from, count, &part->ids);
+  page_add_ids(page, printer->done, count, &part->ids);
   page_add_ids(&part->read, 0, part->read.count, &part->read_ids);
   page_add_days(&part->read, 0, part->read.count, &part->days);
   return buffer_ok(&part->read_ids, "a list of changes", error) && buffer_ok(&part->days, "a list of days", error);
@@ -141,7 +143,7 @@ bool printer_print(struct printer *printer, struct source *source, const struct 
   while (ok && printer->done < page->count && !printer->pager->left) {
     size_t left = page->count - printer->done;
     size_t count = left < printer->batch ? left : printer->batch;
-    ok = make_part(printer, page, printer->done, count, &part, error) && print_part(printer, source, &part, error);
+    ok = make_part(printer, page, count, &part, error) && print_part(printer, source, &part, error);
     printer->done += ok ? count : 0;
   }
   part_release(&part);

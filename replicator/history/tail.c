@@ -19,7 +19,6 @@ struct tail {
   struct follow_reader reader; /* first: what follow knows of it */
   struct printer *printer;
   struct source **source;
-  const struct log_filter *filter;
   struct follower recent;
   struct follower old;
   struct follow_shown shown;
@@ -39,7 +38,7 @@ static bool print(struct follow_reader *reader, struct source *source, const str
 /* ---- the beginning --------------------------------------------------------------------------------------------- */
 
 static bool print_last(struct tail *tail, int64_t last, struct error *error) {
-  struct log_filter filter = *tail->filter;
+  struct log_filter filter = *tail->reader.filter;
   struct logbook book;
   struct page page;
   filter.snapshot = tail->recent.snapshot;
@@ -82,12 +81,12 @@ static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct
 /* ---- and then -------------------------------------------------------------------------------------------------- */
 
 static bool look(struct tail *tail, struct error *error) {
-  if (!follow_look(&tail->recent, *tail->source, tail->filter, &tail->shown, tail->again_recent, &tail->reader, error))
+  if (!follow_look(&tail->recent, *tail->source, &tail->reader, tail->again_recent, error))
     return false;
   tail->again_recent = false;
   if (clock_now() < tail->old_look)
     return true;
-  if (!follow_look(&tail->old, *tail->source, tail->filter, &tail->shown, tail->again_old, &tail->reader, error))
+  if (!follow_look(&tail->old, *tail->source, &tail->reader, tail->again_old, error))
     return false;
   tail->again_old = false;
   tail->old_look = clock_now() + OLD_INTERVAL;
@@ -124,13 +123,15 @@ static bool follow(struct tail *tail, const struct options *given, struct error 
   return true;
 }
 
-bool tail_run(struct source **source, const struct options *given, const struct log_filter *filter, int64_t last,
+bool tail_run(struct source **source, const struct options *given, const struct following *following,
               struct printer *printer, struct error *error) {
-  struct tail tail = {.reader = {.print = print}, .printer = printer, .source = source, .filter = filter};
+  struct tail tail = {.reader = {.filter = following->filter, .shown = &tail.shown, .print = print},
+                      .printer = printer,
+                      .source = source};
   PGresult *where = NULL;
   printer->newest_first = false;
-  bool ok = call_run(*source, &QUERY_cmd_log_follow, NO_VALUES, &where, error) && begin(&tail, last, where, error) &&
-            follow(&tail, given, error);
+  bool ok = call_run(*source, &QUERY_cmd_log_follow, NO_VALUES, &where, error) &&
+            begin(&tail, following->last, where, error) && follow(&tail, given, error);
   follow_release(&tail.recent);
   follow_release(&tail.old);
   follow_shown_release(&tail.shown);
