@@ -29,6 +29,7 @@
 
 /* A connection to the source, made when it is needed and kept while it works. */
 struct line {
+  const char *conninfo;
   pthread_mutex_t lock;
   struct source *source; /* NULL: not connected, */
   struct error why;      /* and why not, as it was found out */
@@ -38,7 +39,6 @@ struct line {
 
 struct monitor {
   struct server *server;
-  const char *conninfo;
   time_t started_at;
   _Atomic int64_t beat_at; /* clock_now() */
   atomic_bool connected;
@@ -53,8 +53,8 @@ struct monitor {
 
 /* ---- the source ------------------------------------------------------------------------------------------------ */
 
-static bool ask(const struct monitor *monitor, struct line *line, const struct query *query, struct values values,
-                PGresult **reply, struct error *error) {
+static bool ask(struct line *line, const struct query *query, struct values values, PGresult **reply,
+                struct error *error) {
   int64_t asked = clock_now();
   pthread_mutex_lock(&line->lock);
   int64_t began = clock_now();
@@ -68,7 +68,7 @@ static bool ask(const struct monitor *monitor, struct line *line, const struct q
   /* What was lost since is not found out before it is used: then once more. */
   for (int attempt = 0; attempt < 2; attempt++) {
     bool kept = line->source != NULL;
-    ok = kept || source_open_within(&line->source, monitor->conninfo, line->timeout, error);
+    ok = kept || source_open_within(&line->source, line->conninfo, line->timeout, error);
     if (ok) {
       pgconn_set_deadline(source_connection(line->source), line->timeout);
       ok = source_run(line->source, query, values, reply, error);
@@ -94,12 +94,12 @@ static bool ask(const struct monitor *monitor, struct line *line, const struct q
 }
 
 static bool probe(struct monitor *monitor, const struct query *query, PGresult **reply, struct error *error) {
-  return ask(monitor, &monitor->probes, query, NO_VALUES, reply, error);
+  return ask(&monitor->probes, query, NO_VALUES, reply, error);
 }
 
 bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                  struct error *error) {
-  return ask(monitor, &monitor->people, query, values, reply, error);
+  return ask(&monitor->people, query, values, reply, error);
 }
 
 /* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
@@ -189,10 +189,25 @@ static void write_states(struct buffer *text, const PGresult *reply) {
 }
 
 /* A metric without labels, of a column of monitor_source.sql. */
-static void write_one(struct buffer *text, const PGresult *reply, int column, const char *name, const char *type,
-                      const char *help) {
-  metrics_describe(text, name, type, help);
-  buffer_add_format(text, "%s %s\n", name, PQgetvalue(reply, 0, column));
+struct source_metric {
+  int column;
+  const char *name;
+  const char *type;
+  const char *help;
+};
+
+static const struct source_metric SOURCE_METRICS[] = {
+    {0, "rowrelay_changes_captured_total", "counter",
+     "Changes that were captured at the source, with those of transactions that were rolled back."},
+    {2, "rowrelay_log_open_until_timestamp_seconds", "gauge",
+     "Up to when the log has a partition for each day, in seconds since 1970."},
+    {3, "rowrelay_log_overdue_partitions", "gauge",
+     "Partitions of the log, of a day each, that are old enough to be dropped and cannot be."},
+};
+
+static void write_one(struct buffer *text, const PGresult *reply, const struct source_metric *metric) {
+  metrics_describe(text, metric->name, metric->type, metric->help);
+  buffer_add_format(text, "%s %s\n", metric->name, PQgetvalue(reply, 0, metric->column));
 }
 
 static void write_source(struct monitor *monitor, struct buffer *text) {
@@ -204,12 +219,8 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
   metrics_describe(text, "rowrelay_source_up", "gauge", "Whether the source answered just now.");
   buffer_add_format(text, "rowrelay_source_up %d\n", up);
   if (up) {
-    write_one(text, source, 0, "rowrelay_changes_captured_total", "counter",
-              "Changes that were captured at the source, with those of transactions that were rolled back.");
-    write_one(text, source, 2, "rowrelay_log_open_until_timestamp_seconds", "gauge",
-              "Up to when the log has a partition for each day, in seconds since 1970.");
-    write_one(text, source, 3, "rowrelay_log_overdue_partitions", "gauge",
-              "Partitions of the log, of a day each, that are old enough to be dropped and cannot be.");
+    for (size_t i = 0; i < sizeof SOURCE_METRICS / sizeof SOURCE_METRICS[0]; i++)
+      write_one(text, source, &SOURCE_METRICS[i]);
     write_states(text, targets);
     write_column(text, targets, 2, "rowrelay_backlog_changes",
                  "Changes that wait for a target, counted up to a million.");
@@ -275,7 +286,8 @@ static const struct serve_route ROUTES[] = {
     {.path = NULL},
 };
 
-static void line_init(struct line *line, int64_t timeout) {
+static void line_init(struct line *line, const char *conninfo, int64_t timeout) {
+  line->conninfo = conninfo;
   pthread_mutex_init(&line->lock, NULL);
   line->timeout = timeout;
 }
@@ -298,12 +310,11 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   struct monitor *made = calloc(1, sizeof *made);
   if (made == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  made->conninfo = conninfo;
   made->started_at = time(NULL);
   pthread_mutex_init(&made->lock, NULL);
   clock_init_condition(&made->leaves);
-  line_init(&made->probes, PROBE_TIMEOUT);
-  line_init(&made->people, PEOPLE_TIMEOUT);
+  line_init(&made->probes, conninfo, PROBE_TIMEOUT);
+  line_init(&made->people, conninfo, PEOPLE_TIMEOUT);
   samples_init(&made->samples);
   atomic_store(&made->beat_at, clock_now());
   metrics_measure_delays();

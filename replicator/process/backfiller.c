@@ -68,27 +68,35 @@ static void tell(const char *name, const struct backfill_progress *progress) {
     log_message(LOG_LEVEL_WARNING, "backfill of %s: ended: %s", name, progress->note);
 }
 
-/* Steps until its turn is over; *moved when one of them got anywhere. */
-static bool take_turn(struct backfiller *backfiller, struct backfill *backfill, const char *name, bool *moved,
-                      struct error *error) {
+/* One round, in which each backfill has its turn. */
+struct round {
+  struct backfiller *backfiller;
+  struct source *source;
+  int count;  /* how many were not finished */
+  bool moved; /* some step got anywhere */
+};
+
+/* Steps until its turn is over. */
+static bool take_turn(struct round *round, struct backfill *backfill, const char *name, struct error *error) {
   int64_t end = clock_now() + TURN;
   struct backfill_progress progress = {.outcome = BACKFILL_PROGRESS};
   while (clock_now() < end) {
     if (!backfill_step(backfill, &progress, error))
       return false;
-    *moved = *moved || progress.outcome != BACKFILL_WAITS;
+    round->moved = round->moved || progress.outcome != BACKFILL_WAITS;
     tell(name, &progress);
     if (progress.outcome == BACKFILL_DONE || progress.outcome == BACKFILL_CANCELLED ||
-        (progress.outcome == BACKFILL_WAITS && progress.pause >= WAIT_PAUSE) || !pause_for(backfiller, progress.pause))
+        (progress.outcome == BACKFILL_WAITS && progress.pause >= WAIT_PAUSE) ||
+        !pause_for(round->backfiller, progress.pause))
       break;
   }
   return true;
 }
 
-static bool prepare(struct backfiller *backfiller, struct source *source, int id, struct error *error) {
+static bool prepare(const struct round *round, int id, struct error *error) {
   struct backfill backfill;
   bool waits;
-  backfill_init(&backfill, source, backfiller->conninfo, id);
+  backfill_init(&backfill, round->source, round->backfiller->conninfo, id);
   return backfill_prepare(&backfill, &waits, error);
 }
 
@@ -99,18 +107,18 @@ static bool goes_on(void *context, const struct backfill_progress *progress) {
 }
 
 /* A failure of the backfill itself is noted and does not end anything; false when the connection is lost. */
-static bool drive(struct backfiller *backfiller, struct source *source, int id, const char *name, bool *moved,
-                  struct error *error) {
+static bool drive(struct round *round, int id, const char *name, struct error *error) {
+  struct source *source = round->source;
   struct backfill backfill;
   bool taken = false;
-  backfill_init(&backfill, source, backfiller->conninfo, id);
+  backfill_init(&backfill, source, round->backfiller->conninfo, id);
   backfill.tell = goes_on;
-  backfill.context = backfiller;
+  backfill.context = round->backfiller;
   if (!backfill_take(&backfill, &taken, error))
     return false;
   if (!taken)
     return true;
-  if (!take_turn(backfiller, &backfill, name, moved, error)) {
+  if (!take_turn(round, &backfill, name, error)) {
     if (!pgconn_alive(source_connection(source)))
       return false;
     log_failure(LOG_LEVEL_WARNING, error, "backfill of %s", name);
@@ -124,22 +132,20 @@ static bool drive(struct backfiller *backfiller, struct source *source, int id, 
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */
 
-/* Gives each a turn; *count is how many are not finished. */
-static bool go_round(struct backfiller *backfiller, struct source *source, int *count, bool *moved,
-                     struct error *error) {
+static bool go_round(struct round *round, struct error *error) {
+  struct backfiller *backfiller = round->backfiller;
   PGresult *reply = NULL;
-  pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
-  if (!source_run(source, &QUERY_backfill_unfinished, VALUES(backfiller->targets), &reply, error))
+  pgconn_set_deadline(source_connection(round->source), QUERY_DEADLINE);
+  if (!source_run(round->source, &QUERY_backfill_unfinished, VALUES(backfiller->targets), &reply, error))
     return false;
   bool ok = true;
-  *count = PQntuples(reply);
-  for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
+  round->count = PQntuples(reply);
+  for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
     if (reply_bool(reply, row, COLUMN_IS_DUE))
-      ok = prepare(backfiller, source, reply_int(reply, row, COLUMN_ID), error);
-  for (int row = 0; ok && row < *count && pause_for(backfiller, 0); row++)
+      ok = prepare(round, reply_int(reply, row, COLUMN_ID), error);
+  for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
     if (reply_bool(reply, row, COLUMN_IS_DUE))
-      ok = drive(backfiller, source, reply_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), moved,
-                 error);
+      ok = drive(round, reply_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), error);
   PQclear(reply);
   return ok;
 }
@@ -147,18 +153,17 @@ static bool go_round(struct backfiller *backfiller, struct source *source, int *
 /* While there are any. */
 static void work(struct backfiller *backfiller) {
   struct error error;
-  struct source *source = NULL;
-  int count = 0;
-  bool ok = source_open_for_work(&source, backfiller->conninfo, &error);
+  struct round round = {.backfiller = backfiller};
+  bool ok = source_open_for_work(&round.source, backfiller->conninfo, &error);
   do {
-    bool moved = false;
-    ok = ok && go_round(backfiller, source, &count, &moved, &error);
-    if (!moved && !pause_for(backfiller, WAIT_PAUSE))
+    round.moved = false;
+    ok = ok && go_round(&round, &error);
+    if (!round.moved && !pause_for(backfiller, WAIT_PAUSE))
       break;
-  } while (ok && count > 0 && pause_for(backfiller, 0));
-  if (source != NULL)
-    pgconn_cancel(source_connection(source));
-  source_close(source);
+  } while (ok && round.count > 0 && pause_for(backfiller, 0));
+  if (round.source != NULL)
+    pgconn_cancel(source_connection(round.source));
+  source_close(round.source);
   if (!ok) {
     /* The supervisor tells that the source is away, and wakes us again. */
     log_failure(LOG_LEVEL_DEBUG, &error, "backfills");

@@ -77,12 +77,9 @@ static bool is_armed(struct source *source, bool *armed, struct error *error) {
   return true;
 }
 
-bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool idle, bool *look, int64_t *wait,
-                   struct error *error) {
+bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *look, int64_t *wait, struct error *error) {
   int64_t now = clock_now();
   *look = false;
-  if (!idle)
-    return true;
   if (now < doorbell->next_step) {
     lower(wait, doorbell->next_step, now);
     return true;

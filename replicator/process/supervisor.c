@@ -455,8 +455,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
       !is_empty(supervisor, finished, error))
     return false;
-  bool look;
-  if (!doorbell_tend(&supervisor->doorbell, source, any_idle(supervisor), &look, wait, error))
+  bool look = false;
+  if (any_idle(supervisor) && !doorbell_tend(&supervisor->doorbell, source, &look, wait, error))
     return false;
   if (look)
     wake_idle(supervisor);
