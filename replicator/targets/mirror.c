@@ -232,9 +232,18 @@ static bool complain_of_lost_key(const struct route *route, struct error *error)
   return error_hint(error, "run: rowrelay capture %s", shell_quote(&table, route->relation));
 }
 
+/* Where a push is prepared. */
+struct preparation {
+  struct pgconn *connection;
+  bool in_transaction; /* the pushing transaction has begun already */
+  const struct push *push;
+};
+
 /* For a change whose names are in mirror->names. */
-static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_transaction,
-                      const struct change *change, const struct push *push, struct error *error) {
+static bool add_shape(struct mirror *mirror, const struct preparation *preparation, const struct change *change,
+                      struct error *error) {
+  struct pgconn *connection = preparation->connection;
+  const struct push *push = preparation->push;
   const struct route *route = change->route;
   const char *names = mirror->names.data;
   bool routes_are_new = push->routes_are_new;
@@ -256,7 +265,7 @@ static bool add_shape(struct mirror *mirror, struct pgconn *connection, bool in_
   if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
     PQclear(reply);
     reply = NULL;
-    if (!ddl_run(connection, in_transaction, &QUERY_mirror_create,
+    if (!ddl_run(connection, preparation->in_transaction, &QUERY_mirror_create,
                  VALUES(route->into_table, route->columns, route->key_columns, route->types), error) ||
         !pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
       goto done;
@@ -301,6 +310,7 @@ static bool prepare_delete_where(struct mirror *mirror, struct pgconn *connectio
 
 bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction, const struct push *push,
                     struct error *error) {
+  struct preparation preparation = {.connection = connection, .in_transaction = in_transaction, .push = push};
   if (push->count > mirror->prepared_capacity) {
     struct shape **grown = realloc(mirror->prepared, push->count * sizeof *grown);
     if (grown == NULL)
@@ -317,7 +327,7 @@ bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_tr
                        change->key == NULL ? "without a key" : "when the table had a key");
     mirror->prepared[i] = find_shape(mirror, change);
     if (mirror->prepared[i] == NULL) {
-      if (!add_shape(mirror, connection, in_transaction, change, push, error))
+      if (!add_shape(mirror, &preparation, change, error))
         return error->kind == FAILURE_TABLE || error->kind == FAILURE_FATAL ? push_hold(push, change->capture, error)
                                                                             : false;
       mirror->prepared[i] = mirror->shapes[mirror->count - 1];
@@ -355,6 +365,13 @@ static void piece_add(struct piece *piece, const struct query *statement, const 
   buffer_add(&piece->rows, row, length);
 }
 
+/* The changes of one table in a push. */
+struct lot {
+  const struct push *push;
+  int capture;
+  const struct fence *fence; /* knows those that an earlier delivery has brought, and was not settled; may be NULL */
+};
+
 static void add_change(struct mirror *mirror, struct piece *piece, const struct push *push, size_t index) {
   const struct change *change = push->changes[index];
   struct shape *shape = mirror->prepared[index];
@@ -376,25 +393,25 @@ static bool is_applied(const struct fence *fence, const struct change *change) {
  * Rows without a key are told apart by all they hold, so what counts is how many there are of each. With the new ones
  * in first, every old one is there to be taken out, in whatever order they came.
  */
-static void add_keyless(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
-                        const struct fence *fence) {
+static void add_keyless(struct mirror *mirror, struct piece *piece, const struct lot *lot) {
+  const struct push *push = lot->push;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
-    if (change->capture == capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        !is_applied(fence, change))
+    if (change->capture == lot->capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
+        !is_applied(lot->fence, change))
       piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
   }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
-    if (change->capture == capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        !is_applied(fence, change))
+    if (change->capture == lot->capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
+        !is_applied(lot->fence, change))
       piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
   }
 }
 
 /* Of each row only the last change counts: first all that go, then all that are there. */
-static bool add_latest(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
-                       const struct fence *fence, struct error *error) {
+static bool add_latest(struct mirror *mirror, struct piece *piece, const struct lot *lot, struct error *error) {
+  const struct push *push = lot->push;
   bool ok = false;
   size_t count = 0;
   const struct change **changes = calloc(push->count, sizeof *changes);
@@ -405,7 +422,7 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
     goto done;
   }
   for (size_t i = 0; i < push->count; i++)
-    if (push->changes[i]->capture == capture && !is_applied(fence, push->changes[i])) {
+    if (push->changes[i]->capture == lot->capture && !is_applied(lot->fence, push->changes[i])) {
       indexes[count] = i;
       changes[count++] = push->changes[i];
     }
@@ -434,12 +451,13 @@ done:
  * does not say what an earlier one set; nor where some rows' keys are not known, because the table had none when they
  * were captured, or had lost it.
  */
-static bool may_collapse(const struct mirror *mirror, const struct push *push, int capture) {
+static bool may_collapse(const struct mirror *mirror, const struct lot *lot) {
+  const struct push *push = lot->push;
   const struct shape *first = NULL;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     const struct shape *shape = mirror->prepared[i];
-    if (change->capture != capture)
+    if (change->capture != lot->capture)
       continue;
     if (change_is_keyless(change))
       return false;
@@ -454,12 +472,12 @@ static bool may_collapse(const struct mirror *mirror, const struct push *push, i
 }
 
 /* One statement for each change, in their order. */
-static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct push *push, int capture,
-                           const struct fence *fence) {
+static void add_one_by_one(struct mirror *mirror, struct piece *piece, const struct lot *lot) {
+  const struct push *push = lot->push;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     const struct shape *shape = mirror->prepared[i];
-    if (change->capture != capture || is_applied(fence, change))
+    if (change->capture != lot->capture || is_applied(lot->fence, change))
       continue;
     if (!change_is_keyless(change)) {
       add_change(mirror, piece, push, i);
@@ -500,12 +518,13 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
     }
     if (!is_first_of_capture(push, i))
       continue;
+    struct lot lot = {.push = push, .capture = change->capture, .fence = fence};
     if (change->route->keyless)
-      add_keyless(mirror, &piece, push, change->capture, fence);
-    else if (change->route->key_is_exact && may_collapse(mirror, push, change->capture))
-      ok = add_latest(mirror, &piece, push, change->capture, fence, error);
+      add_keyless(mirror, &piece, &lot);
+    else if (change->route->key_is_exact && may_collapse(mirror, &lot))
+      ok = add_latest(mirror, &piece, &lot, error);
     else /* texts of such a key may differ though the keys are equal */
-      add_one_by_one(mirror, &piece, push, change->capture, fence);
+      add_one_by_one(mirror, &piece, &lot);
     piece_send(&piece);
   }
   ok = ok && buffer_ok(&piece.rows, "a row", error);

@@ -240,10 +240,12 @@ static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   struct http_request request = {.status = 0};
   struct buffer sent = bulk->body;
   sent.length = length;
+  struct search_question question = {
+      .method = "POST", .path = "/_bulk", .content = "application/x-ndjson", .body = &sent};
   if (bulk->item_count == 0)
     return true;
   bool ok = buffer_ok(&bulk->body, "a request", error) && push_is_still_ours(bulk->push, error) &&
-            search_ask(bulk->search, "POST", "/_bulk", "application/x-ndjson", &sent, &request, error);
+            search_ask(bulk->search, &question, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     /* 413: it may take a smaller one; all else that is said of the request as a whole is not about a row. */
@@ -378,7 +380,7 @@ static bool search_push(void *handle, const struct push *push, struct error *err
 static bool search_test(void *handle, struct buffer *answer, struct error *error) {
   struct search *search = handle;
   struct http_request request = {.status = 0};
-  bool ok = search_ask(search, "GET", "/", NULL, NULL, &request, error);
+  bool ok = search_ask(search, &(struct search_question){.method = "GET", .path = "/"}, &request, error);
   if (ok && request.status != 200)
     ok = http_target_failed(&request, error);
   json_t *about = ok ? parse_answer(&request) : NULL;

@@ -22,12 +22,19 @@ struct search {
   size_t prepared_count;
 };
 
+/* What a server is asked. */
+struct search_question {
+  const char *method;
+  const char *path;
+  const char *content;       /* the body's type; NULL: JSON */
+  const struct buffer *body; /* NULL: none */
+};
+
 /*
- * Sends one request and waits for its answer, whatever that is; false when there is none. `content` is the body's type
- * where it is not JSON; a body of NULL: none. The caller releases *request.
+ * Sends one request and waits for its answer, whatever that is; false when there is none. The caller releases *request.
  */
-MUST_CHECK bool search_ask(struct search *search, const char *method, const char *path, const char *content,
-                           const struct buffer *body, struct http_request *request, struct error *error);
+MUST_CHECK bool search_ask(struct search *search, const struct search_question *question, struct http_request *request,
+                           struct error *error);
 /* The same; the answer must be a success, and is not wanted. */
 MUST_CHECK bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
                                 struct error *error);

@@ -94,8 +94,9 @@ static bool add_mappings(const struct route *route, struct buffer *body, struct 
 static bool create_index(struct search *search, const struct route *route, const char *path, struct error *error) {
   struct http_request request = {.status = 0};
   struct buffer body;
+  struct search_question question = {.method = "PUT", .path = path, .body = &body};
   buffer_init(&body, SEARCH_BODY_LIMIT);
-  bool ok = add_mappings(route, &body, error) && search_ask(search, "PUT", path, NULL, &body, &request, error);
+  bool ok = add_mappings(route, &body, error) && search_ask(search, &question, &request, error);
   /* Somebody else may have been faster. */
   bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
   if (ok && !exists && (request.status < 200 || request.status >= 300)) {
@@ -128,7 +129,8 @@ bool search_prepare_index(struct search *search, const struct route *route, stru
   buffer_release(&name);
   bool ok = buffer_ok(&path, "an index's name", error);
   if (ok && route->create_table && route->columns != NULL) {
-    ok = search_ask(search, "GET", path.data, NULL, NULL, &request, error);
+    struct search_question question = {.method = "GET", .path = path.data};
+    ok = search_ask(search, &question, &request, error);
     if (ok && request.status == 404)
       ok = create_index(search, route, path.data, error);
     else if (ok && (request.status < 200 || request.status >= 300))

@@ -25,19 +25,21 @@ static bool compress_body(const struct buffer *body, struct buffer *packed, stru
          buffer_ok(packed, "a request", error);
 }
 
-bool search_ask(struct search *search, const char *method, const char *path, const char *content,
-                const struct buffer *body, struct http_request *request, struct error *error) {
+bool search_ask(struct search *search, const struct search_question *question, struct http_request *request,
+                struct error *error) {
+  const struct buffer *body = question->body;
+  const char *content = question->content != NULL ? question->content : "application/json";
   struct buffer url;
   struct buffer packed;
   struct curl_slist *headers = NULL;
   bool ok = true;
   bool pack = search->gzip && body != NULL;
   char content_line[128];
-  snprintf(content_line, sizeof content_line, "Content-Type: %s", content != NULL ? content : "application/json");
+  snprintf(content_line, sizeof content_line, "Content-Type: %s", content);
   const char *lines[] = {"Expect:", "Accept: application/json", content_line, "Content-Encoding: gzip"};
   buffer_init(&url, SEARCH_NAME_LIMIT);
   buffer_init(&packed, SEARCH_BODY_LIMIT);
-  buffer_add_format(&url, "%s%s", search->base, path);
+  buffer_add_format(&url, "%s%s", search->base, question->path);
   ok = buffer_ok(&url, "a URL", error) && (!pack || compress_body(body, &packed, error));
   if (ok) {
     headers = http_target_headers(&search->http, lines, pack ? 4 : body != NULL ? 3 : 2);
@@ -45,7 +47,7 @@ bool search_ask(struct search *search, const char *method, const char *path, con
   }
   if (ok) {
     const struct buffer *sent = pack ? &packed : body;
-    *request = (struct http_request){.method = method,
+    *request = (struct http_request){.method = question->method,
                                      .url = url.data,
                                      .headers = headers,
                                      .body = sent != NULL ? sent->data : NULL,
@@ -70,7 +72,8 @@ bool search_ask(struct search *search, const char *method, const char *path, con
 bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
                      struct error *error) {
   struct http_request request = {.status = 0};
-  bool ok = search_ask(search, method, path, NULL, body, &request, error);
+  struct search_question question = {.method = method, .path = path, .body = body};
+  bool ok = search_ask(search, &question, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     if (error->kind == FAILURE_REFUSED) /* nothing of a row was sent */

@@ -54,8 +54,9 @@ bool signer_read(struct signer *signer, const char *secrets, struct error *error
   return signer->count > 0 || complain(error);
 }
 
-void signer_sign(const struct signer *signer, const char *id, const char *timestamp, const char *body, size_t length,
-                 struct buffer *signature) {
+void signer_sign(const struct signer *signer, const struct message *message, struct buffer *signature) {
+  const char *id = message->id;
+  const char *timestamp = message->timestamp;
   for (size_t i = 0; i < signer->count; i++) {
     unsigned char digest[EVP_MAX_MD_SIZE];
     char encoded[EVP_MAX_MD_SIZE * 2];
@@ -66,7 +67,8 @@ void signer_sign(const struct signer *signer, const char *id, const char *timest
     bool ok = key != NULL && context != NULL && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
               EVP_DigestSignUpdate(context, id, strlen(id)) == 1 && EVP_DigestSignUpdate(context, ".", 1) == 1 &&
               EVP_DigestSignUpdate(context, timestamp, strlen(timestamp)) == 1 &&
-              EVP_DigestSignUpdate(context, ".", 1) == 1 && EVP_DigestSignUpdate(context, body, length) == 1 &&
+              EVP_DigestSignUpdate(context, ".", 1) == 1 &&
+              EVP_DigestSignUpdate(context, message->body, message->length) == 1 &&
               EVP_DigestSignFinal(context, digest, &size) == 1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);

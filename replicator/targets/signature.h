@@ -22,8 +22,15 @@ struct signer {
  */
 MUST_CHECK bool signer_read(struct signer *signer, const char *secrets, struct error *error);
 
+/* What is signed. */
+struct message {
+  const char *id;
+  const char *timestamp;
+  const char *body;
+  size_t length; /* of the body */
+};
+
 /* Appends "v1,… v1,…", a signature by each key. */
-void signer_sign(const struct signer *signer, const char *id, const char *timestamp, const char *body, size_t length,
-                 struct buffer *signature);
+void signer_sign(const struct signer *signer, const struct message *message, struct buffer *signature);
 
 #endif

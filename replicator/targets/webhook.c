@@ -310,8 +310,9 @@ static bool make_headers(struct sending *sending, struct slot *slot, struct erro
   snprintf(id_line, sizeof id_line, "webhook-id: %s", id);
   snprintf(time_line, sizeof time_line, "webhook-timestamp: %s", timestamp);
   buffer_add_string(&signature, "webhook-signature: ");
+  struct message message = {.id = id, .timestamp = timestamp, .body = slot->body.data, .length = slot->body.length};
   if (webhook->is_signed)
-    signer_sign(&webhook->signer, id, timestamp, slot->body.data, slot->body.length, &signature);
+    signer_sign(&webhook->signer, &message, &signature);
   const char *lines[] = {sending->bodies != NULL ? "Content-Type: application/json"
                          : webhook->events > 1   ? "Content-Type: application/cloudevents-batch+json"
                                                  : "Content-Type: application/cloudevents+json",

@@ -74,8 +74,16 @@ static int64_t measure_rate(struct progress *progress, int64_t now, int64_t done
   return time >= LEAST_TIME ? (done - progress->older.done) * 1000 / time : 0;
 }
 
-static void write_line(struct buffer *line, const struct progress *progress, int64_t done, int64_t total, int64_t rate,
-                       const char *note) {
+/* How far it is. */
+struct stand {
+  int64_t done;
+  int64_t total; /* an estimate */
+  int64_t rate;  /* rows per second; 0: not known */
+};
+
+static void write_line(struct buffer *line, const struct progress *progress, struct stand stand, const char *note) {
+  int64_t done = stand.done;
+  int64_t total = stand.total;
   char rows[PROGRESS_NUMBER_SIZE];
   char all[PROGRESS_NUMBER_SIZE];
   char speed[PROGRESS_NUMBER_SIZE];
@@ -89,9 +97,9 @@ static void write_line(struct buffer *line, const struct progress *progress, int
                     progress_number(all, total));
   if (note[0] != '\0') {
     buffer_add_format(line, " (%s)", note);
-  } else if (rate > 0) {
-    buffer_add_format(line, ", %s/s, ", progress_number(speed, rate));
-    add_time(line, (total - done) / rate);
+  } else if (stand.rate > 0) {
+    buffer_add_format(line, ", %s/s, ", progress_number(speed, stand.rate));
+    add_time(line, (total - done) / stand.rate);
     buffer_add_string(line, " left");
   }
 }
@@ -111,7 +119,7 @@ static int fitting_length(const struct progress *progress, const struct buffer *
 
 void progress_show(struct progress *progress, int64_t done, int64_t total, const char *note) {
   int64_t now = clock_now();
-  int64_t rate = measure_rate(progress, now, done);
+  struct stand stand = {.done = done, .total = total, .rate = measure_rate(progress, now, done)};
   bool news = note[0] != '\0' && strcmp(note, progress->note) != 0;
   letters_print(progress->note, sizeof progress->note, "%s", note);
   if (!news && now - progress->shown_at < (progress->terminal ? BAR_INTERVAL : LINE_INTERVAL))
@@ -119,7 +127,7 @@ void progress_show(struct progress *progress, int64_t done, int64_t total, const
   progress->shown_at = now;
   struct buffer line;
   buffer_init(&line, LINE_LIMIT);
-  write_line(&line, progress, done, total, rate, note);
+  write_line(&line, progress, stand, note);
   printf("%s%.*s%s", progress->terminal ? ERASE_LINE : "", fitting_length(progress, &line), line.data,
          progress->terminal ? "" : "\n");
   buffer_release(&line);

@@ -14,7 +14,8 @@ static const char *sign(const char *id, const char *timestamp, const char *body)
   static char text[512];
   struct buffer signature;
   buffer_init(&signature, sizeof text);
-  signer_sign(&signer, id, timestamp, body, strlen(body), &signature);
+  struct message message = {.id = id, .timestamp = timestamp, .body = body, .length = strlen(body)};
+  signer_sign(&signer, &message, &signature);
   strncpy(text, signature.data, sizeof text - 1);
   buffer_release(&signature);
   return text;
