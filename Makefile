@@ -186,6 +186,7 @@ check-package:
 
 tidy: $(EMBEDDED:=.h)
 	tests/floors.sh
+	tests/sizes.sh
 	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
 
 format:
