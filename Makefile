@@ -8,6 +8,7 @@
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
 # make deb         builds a Debian package; make check-package tries it, and its services, in a bare Debian (as root, with
 #                  debootstrap and systemd-nspawn)
+# make options     makes what the schema and replicator/README.md say of targets and their options anew
 # make deps        installs what building and testing need, on Debian
 # make tidy        clang-tidy, and whether each include leads to a lower floor; make format: clang-format
 # V=1 shows the commands.
@@ -139,6 +140,15 @@ deps:
 test-deps:
 	@tests/deps.sh --tests
 
+# What is checked in of the tables of targets and their options. A unit test says when it has to be made anew.
+TARGET_SQL = schema/functions/target/target_
+options: $(BUILD)/rowrelay
+	$(Q)$< help --targets sql-kinds >$(BUILD)/targets.new && mv $(BUILD)/targets.new $(TARGET_SQL)kinds.sql
+	$(Q)$< help --targets sql-options >$(BUILD)/targets.new && mv $(BUILD)/targets.new $(TARGET_SQL)options.sql
+	$(Q)$< help --targets markdown >$(BUILD)/targets.new
+	$(Q)sed -i -e '/^<!-- made by: make options -->$$/r $(BUILD)/targets.new' \
+	  -e '/^<!-- made by: make options -->$$/,/^<!-- until here -->$$/ { /^<!--/!d }' replicator/README.md
+
 # Manual pages and completions are made by the program, of the tables that its help is made of.
 manual: $(BUILD)/manual/rowrelay.1
 $(BUILD)/manual/rowrelay.1: $(BUILD)/rowrelay
@@ -195,7 +205,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check coverage check-matrix tests demo bench sanitize deps test-deps manual install uninstall deb check-package tidy format clean
+.PHONY: all check coverage check-matrix tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

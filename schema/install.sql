@@ -69,6 +69,13 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/access/captured.sql
 \ir functions/target/target_id.sql
 \ir functions/target/check_target_name.sql
+\ir functions/target/target_kinds.sql
+\ir functions/target/target_options.sql
+\ir functions/target/target_kind.sql
+\ir functions/target/in_words.sql
+\ir functions/target/check_target_url.sql
+\ir functions/target/check_target_options.sql
+\ir functions/target/check_target_headers.sql
 \ir functions/target/check_target.sql
 \ir functions/target/add_target.sql
 \ir functions/retention/index_name.sql

@@ -166,12 +166,23 @@ bool command_check_arguments(const struct command *command, const struct options
   return true;
 }
 
+void command_add_notes(const struct command *command, struct buffer *text) {
+  if (command->notes != NULL)
+    buffer_add_string(text, command->notes);
+  if (command->more_notes != NULL)
+    command->more_notes(text);
+}
+
 void command_print_help(FILE *stream, const struct command *command) {
+  struct buffer notes;
+  buffer_init(&notes, COMMAND_NOTES_LIMIT);
+  command_add_notes(command, &notes);
   bool has_options = command->options[0].name != NULL;
   fprintf(stream, "usage: rowrelay %s%s%s%s\n\n%s\n", command->name, command->arguments[0] != '\0' ? " " : "",
           command->arguments, has_options ? " [OPTION]..." : "", command->summary);
-  if (command->notes != NULL)
-    fprintf(stream, "\n%s", command->notes);
+  if (notes.length > 0)
+    fprintf(stream, "\n%s", notes.data);
+  buffer_release(&notes);
   if (has_options) {
     fputs("\nOptions:\n", stream);
     option_print_help(stream, command->options);

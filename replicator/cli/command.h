@@ -12,6 +12,7 @@
 #include "common/error.h"
 
 #define ANY_NUMBER SIZE_MAX
+#define COMMAND_NOTES_LIMIT ((size_t)64 * 1024) /* bytes */
 
 struct command {
   const char *name;             /* one or two words: "capture", "target add" */
@@ -21,6 +22,10 @@ struct command {
   size_t most;                  /* and may be */
   const struct option *options; /* its own; ends with OPTION_END */
   const char *notes;            /* what else the help says; NULL: nothing */
+  /* Appends to what notes say; NULL: nothing. */
+  void (*more_notes)(struct buffer *text);
+  /* Appends what an argument can begin with, a blank before each word, for shells; NULL: that is not known. */
+  void (*offer)(struct buffer *words);
   bool (*run)(const struct options *given, struct error *error);
 };
 
@@ -45,6 +50,9 @@ MUST_CHECK bool command_find(size_t count, const char *const *words, const struc
 /* An error unless the number of arguments is right. */
 MUST_CHECK bool command_check_arguments(const struct command *command, const struct options *given,
                                         struct error *error);
+
+/* Appends all that the help says beside summary and options; nothing where it says no more. */
+void command_add_notes(const struct command *command, struct buffer *text);
 
 void command_print_help(FILE *stream, const struct command *command);
 /* Those whose first word of two is this one, a line each; false where there is none. */

@@ -93,9 +93,24 @@ static bool needs_path(const struct option *option) {
   return needs_value(option) && is_path(option->value);
 }
 
+static bool has_offer(const struct option *option) {
+  return option->offer != NULL;
+}
+
 static void print_word(FILE *stream, const struct command *command, const char *word, size_t length) {
   (void)command;
   fprintf(stream, " %.*s", (int)length, word);
+}
+
+#define OFFER_LIMIT ((size_t)16 * 1024)
+
+static void print_offer(FILE *stream, void (*offer)(struct buffer *), const char *escaped) {
+  struct buffer words;
+  buffer_init(&words, OFFER_LIMIT);
+  offer(&words);
+  if (words.length > 0)
+    print_quoted(stream, words.data + 1, escaped, "");
+  buffer_release(&words);
 }
 
 static void print_bash_command(FILE *stream, const struct command *command) {
@@ -105,17 +120,37 @@ static void print_bash_command(FILE *stream, const struct command *command) {
   print_names(stream, command->options, " ", needs_value);
   fputs("' paths+=' ", stream);
   print_names(stream, command->options, " ", needs_path);
-  fprintf(stream, "'%s ;;\n", takes_paths(command) ? " files=yes" : "");
+  fprintf(stream, "'%s", takes_paths(command) ? " files=yes" : "");
+  for (const struct option *option = command->options; option->name != NULL; option++)
+    if (option->offer != NULL) {
+      fputs(" offered=' ", stream);
+      print_names(stream, command->options, " ", has_offer);
+      fputs("' values='", stream);
+      print_offer(stream, option->offer, "");
+      fputc('\'', stream);
+    }
+  if (command->offer != NULL) {
+    fputs(" words='", stream);
+    print_offer(stream, command->offer, "");
+    fputc('\'', stream);
+  }
+  fputs(" ;;\n", stream);
 }
 
 /* What every word is completed with, once it is known what there is to choose from. */
 static const char BASH_END[] = "  esac\n"
+                               "  COMPREPLY=()\n"
                                "  if [[ $cur == = ]]; then\n"
                                "    cur=\n"
                                "  elif [[ $prev == = ]]; then\n"
                                "    prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+                               "    [[ $prev == -* ]] || return 0\n"
                                "  fi\n"
-                               "  COMPREPLY=()\n"
+                               "  if [[ \"$offered \" == *\" $prev \"* ]]; then\n"
+                               "    compopt -o nospace 2>/dev/null\n"
+                               "    mapfile -t COMPREPLY < <(compgen -W \"$values\" -- \"$cur\")\n"
+                               "    return 0\n"
+                               "  fi\n"
                                "  if [[ \"$valued \" == *\" $prev \"* ]]; then\n"
                                "    [[ \"$paths \" == *\" $prev \"* ]] || return 0\n"
                                "    files=yes\n"
@@ -135,7 +170,8 @@ static const char BASH_END[] = "  esac\n"
 static void print_bash(FILE *stream) {
   fputs("# Completes words of rowrelay in bash; printed by: rowrelay help --completion bash\n"
         "_rowrelay() {\n"
-        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files=''\n"
+        "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} i=1 command='' words='' files='' "
+        "offered='' values=''\n"
         "  while ((i < COMP_CWORD)); do\n"
         "    case ${COMP_WORDS[i]} in\n"
         "      ",
@@ -205,7 +241,13 @@ static void print_zsh_option(FILE *stream, const struct option *option) {
   if (option->value != NULL) {
     fputs(option->implied != NULL ? "::" : ":", stream);
     print_quoted(stream, option->value, ":\\", ZSH_QUOTE);
-    fputs(is_path(option->value) ? ":_files" : ": ", stream);
+    if (option->offer != NULL) {
+      fputs(":{compadd -S \"\" -- ", stream);
+      print_offer(stream, option->offer, ":\\");
+      fputc('}', stream);
+    } else {
+      fputs(is_path(option->value) ? ":_files" : ": ", stream);
+    }
   }
   fputs("'\n", stream);
 }
@@ -216,6 +258,11 @@ static void print_zsh_command(FILE *stream, const struct command *command) {
     print_zsh_option(stream, option);
   if (takes_paths(command))
     fputs("        '*:file:_files'\n", stream);
+  if (command->offer != NULL) {
+    fputs("        '*:argument:{compadd -S \"\" -- ", stream);
+    print_offer(stream, command->offer, ":\\");
+    fputs("}'\n", stream);
+  }
   fputs("      ) ;;\n", stream);
 }
 
@@ -303,6 +350,11 @@ static void print_fish_options(FILE *stream, const char *command, const struct o
     fprintf(stream, " -l %s", option->name);
     if (needs_value(option))
       fputs(is_path(option->value) ? " -r -F" : " -x", stream);
+    if (option->offer != NULL) {
+      fputs(" -a '", stream);
+      print_offer(stream, option->offer, "");
+      fputc('\'', stream);
+    }
     fputs(" -d '", stream);
     print_quoted(stream, option->help, "\\", FISH_QUOTE);
     fputs("'\n", stream);
@@ -347,6 +399,11 @@ static void print_fish(FILE *stream) {
     print_fish_options(stream, COMMANDS[i]->name, COMMANDS[i]->options);
     if (takes_paths(COMMANDS[i]))
       fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -F\n", COMMANDS[i]->name);
+    if (COMMANDS[i]->offer != NULL) {
+      fprintf(stream, "complete -c rowrelay -n '__rowrelay_at \"%s\"' -a '", COMMANDS[i]->name);
+      print_offer(stream, COMMANDS[i]->offer, "");
+      fputs("'\n", stream);
+    }
   }
 }
 

@@ -62,7 +62,10 @@ static void print_notes(FILE *stream, const char *notes) {
     if (indented != literal)
       fputs(indented ? ".PP\n.nf\n" : ".fi\n.PP\n", stream);
     literal = indented;
-    print_text(stream, notes, length);
+    if (length == 0)
+      fputs(".PP", stream);
+    else
+      print_text(stream, notes, length);
     fputc('\n', stream);
     notes += length + (notes[length] == '\n');
   }
@@ -127,11 +130,16 @@ static void print_command(FILE *stream, const struct command *command) {
   if (command->arguments[0] != '\0')
     print_in(stream, "I", command->arguments);
   fputs("[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n", stream);
-  print_string(stream, command->notes != NULL ? "" : command->summary);
-  if (command->notes == NULL)
+  struct buffer notes;
+  buffer_init(&notes, COMMAND_NOTES_LIMIT);
+  command_add_notes(command, &notes);
+  if (notes.length == 0) {
+    print_string(stream, command->summary);
     fputs(".\n", stream);
-  else
-    print_notes(stream, command->notes);
+  } else {
+    print_notes(stream, notes.data);
+  }
+  buffer_release(&notes);
   if (command->options->name != NULL) {
     fputs(".SH OPTIONS\n", stream);
     print_options(stream, command->options);

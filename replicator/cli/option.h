@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/buffer.h"
 #include "common/error.h"
 
 /* One option; a table of them ends with a row without a name (OPTION_END). */
@@ -23,6 +24,8 @@ struct option {
   const char *implied; /* its value when it is given without one; NULL: a value must follow */
   bool repeatable;     /* every use counts; else the last one wins */
   const char *help;    /* one line */
+  /* Appends what a value can begin with, a blank before each word, for shells; NULL: that is not known. */
+  void (*offer)(struct buffer *words);
 };
 
 #define OPTION_END                                                                                                     \

@@ -2,6 +2,32 @@
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "targets/catalogue.h"
+
+#include <string.h>
+
+#define CATALOGUE_LIMIT ((size_t)256 * 1024)
+
+static bool print_catalogue(const char *form, struct error *error) {
+  static const struct {
+    const char *form;
+    void (*add)(struct buffer *text, const struct target_kind *const *kinds);
+  } FORMS[] = {{"sql-kinds", catalogue_add_sql_kinds},
+               {"sql-options", catalogue_add_sql_options},
+               {"markdown", catalogue_add_markdown}};
+  for (size_t i = 0; i < sizeof FORMS / sizeof FORMS[0]; i++)
+    if (strcmp(FORMS[i].form, form) == 0) {
+      struct buffer text;
+      buffer_init(&text, CATALOGUE_LIMIT);
+      FORMS[i].add(&text, TARGET_KINDS);
+      bool ok = buffer_ok(&text, "the list of targets", error);
+      if (ok)
+        fputs(text.data, stdout);
+      buffer_release(&text);
+      return ok;
+    }
+  return error_set(error, FAILURE_USAGE, "there is no form \"%s\": only sql-kinds, sql-options and markdown", form);
+}
 
 static bool run(const struct options *given, struct error *error) {
   const struct command *command;
@@ -10,6 +36,8 @@ static bool run(const struct options *given, struct error *error) {
     return manual_write(option_text(given, "manual"), error);
   if (option_given(given, "completion"))
     return completion_print(stdout, option_text(given, "completion"), error);
+  if (option_given(given, "targets"))
+    return print_catalogue(option_text(given, "targets"), error);
   if (given->argument_count == 0) {
     command_print_summary(stdout);
     return true;
@@ -25,6 +53,9 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "manual", .value = "DIR", .help = "write the manual pages into this directory"},
     {.name = "completion", .value = "SHELL", .help = "print what completes commands and options in bash, zsh or fish"},
+    {.name = "targets",
+     .value = "FORM",
+     .help = "print the kinds of targets and their options: markdown; as the schema has them: sql-kinds, sql-options"},
     OPTION_END,
 };
 

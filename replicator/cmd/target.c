@@ -8,6 +8,7 @@
 #include "common/buffer.h"
 #include "queries.h"
 #include "source/settings.h"
+#include "targets/catalogue.h"
 #include "targets/target.h"
 
 /* Reads every --option into a JSON object. */
@@ -107,8 +108,31 @@ static bool test(const struct options *given, struct error *error) {
   return ok;
 }
 
+static void tell_urls_and_options(struct buffer *text) {
+  buffer_add_string(text, "URL is one of\n");
+  catalogue_add_urls(text, TARGET_KINDS);
+  buffer_add_string(
+      text, "http: may stand for https:.\n"
+            "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is filled from the environment of\n"
+            "\"rowrelay run\".\n\n");
+  catalogue_add_options(text, TARGET_KINDS);
+}
+
+static void offer_urls(struct buffer *words) {
+  catalogue_add_url_words(words, TARGET_KINDS);
+}
+
+static void offer_options(struct buffer *words) {
+  catalogue_add_option_words(words, TARGET_KINDS);
+}
+
 static const struct option ADD_OPTIONS[] = {
-    {.name = "option", .letter = 'o', .value = "NAME=VALUE", .repeatable = true, .help = "set an option"},
+    {.name = "option",
+     .letter = 'o',
+     .value = "NAME=VALUE",
+     .repeatable = true,
+     .help = "set an option",
+     .offer = offer_options},
     OPTION_END,
 };
 
@@ -118,7 +142,8 @@ static const struct option SET_OPTIONS[] = {
      .letter = 'o',
      .value = "NAME=VALUE",
      .repeatable = true,
-     .help = "set an option; NAME= takes it back to its default"},
+     .help = "set an option; NAME= takes it back to its default",
+     .offer = offer_options},
     OPTION_END,
 };
 
@@ -136,13 +161,8 @@ const struct command COMMAND_target_add = {
     .least = 2,
     .most = 2,
     .options = ADD_OPTIONS,
-    .notes = "URL is one of\n"
-             "  postgresql://HOST/DATABASE   another PostgreSQL database; postgresql: alone is the source itself\n"
-             "  https://HOST/PATH            a webhook: each change is sent as a CloudEvent\n"
-             "  file:PATH                    JSON lines, appended to a file\n"
-             "  stdout:                      JSON lines, to where \"rowrelay run\" writes\n"
-             "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is filled from the environment of\n"
-             "\"rowrelay run\". A wrong option is answered with the list of those there are.\n",
+    .more_notes = tell_urls_and_options,
+    .offer = offer_urls,
     .run = add,
 };
 
@@ -171,7 +191,8 @@ const struct command COMMAND_target_set = {
     .least = 1,
     .most = 1,
     .options = SET_OPTIONS,
-    .notes = "Running processes take it up with their next batch.\n",
+    .notes =
+        "Running processes take it up with their next batch. \"rowrelay target add --help\" lists URLs and options.\n",
     .run = set,
 };
 

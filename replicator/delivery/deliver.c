@@ -39,7 +39,7 @@ static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   struct settlement settlement = {.claim = work->keep.claim,
                                   .outcomes = outcomes,
                                   .instance = work->worker->instance,
-                                  .keeps_state = work->kind->keeps_state(&work->settings)};
+                                  .keeps_state = target_keeps_state(work->kind, &work->settings)};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;

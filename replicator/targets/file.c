@@ -49,11 +49,6 @@ static bool lines_wants_details(const struct settings *settings) {
   return true;
 }
 
-static bool lines_keeps_state(const struct settings *settings) {
-  (void)settings;
-  return false;
-}
-
 /* NULL when there is no memory. */
 static struct lines *lines_new(const struct settings *settings, struct error *error) {
   struct lines *lines = calloc(1, sizeof *lines);
@@ -275,16 +270,38 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   return ok;
 }
 
-const struct target_kind TARGET_FILE = {.scheme = "file",
+static const struct target_url FILE_URLS[] = {
+    {"file", "file:PATH", "JSON lines, appended to a file"},
+    {NULL, NULL, NULL},
+};
+
+static const struct target_url_rule FILE_RULES[] = {
+    {.pattern = "^file:.", .problem = "names no file", .hint = "Write file:PATH, such as file:/var/log/changes.jsonl."},
+    {.pattern = NULL},
+};
+
+static const struct target_url STDOUT_URLS[] = {
+    {"stdout", "stdout:", "JSON lines, to where \"rowrelay run\" writes"},
+    {NULL, NULL, NULL},
+};
+
+static const struct target_option *const NO_OPTIONS[] = {NULL};
+
+const struct target_kind TARGET_FILE = {.name = "file",
+                                        .urls = FILE_URLS,
+                                        .url_rules = FILE_RULES,
+                                        .options = NO_OPTIONS,
+                                        .is_path = true,
                                         .wants_details = lines_wants_details,
-                                        .keeps_state = lines_keeps_state,
                                         .open = file_open,
                                         .push = lines_push,
                                         .close = lines_close};
 
-const struct target_kind TARGET_STDOUT = {.scheme = "stdout",
+const struct target_kind TARGET_STDOUT = {.name = "stdout",
+                                          .urls = STDOUT_URLS,
+                                          .options = NO_OPTIONS,
+                                          .is_path = true,
                                           .wants_details = lines_wants_details,
-                                          .keeps_state = lines_keeps_state,
                                           .open = stdout_open,
                                           .push = lines_push,
                                           .close = lines_close};

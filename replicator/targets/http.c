@@ -11,24 +11,63 @@
 #include "common/url.h"
 
 #define SECRET_LIMIT ((size_t)64 * 1024)
-#define REQUEST_TIMEOUT 30 /* seconds */
 /* How much of an answer goes into a message. Bytes. */
 #define SHOWN_ANSWER 300
 
-const char *http_target_text(const struct http_target *target, const char *name) {
-  return json_string_value(json_object_get(target->options, name));
+#define A_FILE .pattern = "^/", .words = "the absolute path of a file where rowrelay run runs"
+
+const struct target_option TARGET_HTTP_OPTIONS[] = {
+    {.name = "timeout",
+     .help = "how long an answer may take",
+     .number = "a number of seconds",
+     .least = 1,
+     .most = 3600,
+     .initial = "30"},
+    {.name = "headers",
+     .help = "headers that are sent with each request",
+     .pattern = "^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$",
+     .words = "one \"Name: value\" a line",
+     .secret = true},
+    {.name = "http2", .help = "whether HTTP/2 is asked for", .choices = "true|false", .initial = "false"},
+    {.name = "follow_redirects",
+     .help = "whether it goes where an answer of 3xx points",
+     .choices = "true|false",
+     .initial = "false"},
+    {.name = "ca_file", .help = "the authorities whose certificates are trusted, if not this machine's", A_FILE},
+    {.name = "certificate", .help = "a certificate that is shown to the server", A_FILE},
+    {.name = "private_key", .help = "the key of that certificate", A_FILE},
+    {.name = "proxy",
+     .help = "a proxy on the way there",
+     .pattern = "^(https?|socks5h?)://([^/?#@:]*(:" TARGET_OPTION_VARIABLE ")?@)?[^/?#@]+/?$",
+     .words =
+         "a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of "
+         "rowrelay run",
+     .secret = true},
+    TARGET_OPTION_END,
+};
+
+static const char *initial_of(const struct http_target *target, const char *name) {
+  const struct target_option *option = target_option_find(target->tables, name);
+  return option != NULL ? option->initial : NULL;
 }
 
-int64_t http_target_number(const struct http_target *target, const char *name, int64_t otherwise) {
+const char *http_target_text(const struct http_target *target, const char *name) {
   const json_t *value = json_object_get(target->options, name);
+  return json_is_string(value) ? json_string_value(value) : initial_of(target, name);
+}
+
+int64_t http_target_number(const struct http_target *target, const char *name) {
+  const json_t *value = json_object_get(target->options, name);
+  const char *text = http_target_text(target, name);
   if (json_is_integer(value))
     return json_integer_value(value);
-  return json_is_string(value) ? strtoll(json_string_value(value), NULL, 10) : otherwise;
+  return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
 bool http_target_flag(const struct http_target *target, const char *name) {
   const json_t *value = json_object_get(target->options, name);
-  return json_is_true(value) || (json_is_string(value) && strcmp(json_string_value(value), "true") == 0);
+  const char *text = http_target_text(target, name);
+  return json_is_boolean(value) ? json_is_true(value) : text != NULL && strcmp(text, "true") == 0;
 }
 
 static bool add_header(struct curl_slist **headers, const char *line, struct error *error) {
@@ -81,12 +120,14 @@ static bool check_files(const struct http_options *options, struct error *error)
          check_file("private_key", options->private_key, error);
 }
 
-bool http_target_init(struct http_target *target, const struct settings *settings, int concurrency,
-                      struct error *error) {
-  *target = (struct http_target){.options = json_loads(settings->options, 0, NULL)};
+bool http_target_init(struct http_target *target, const struct settings *settings,
+                      const struct target_option *const *tables, struct error *error) {
+  *target = (struct http_target){.options = json_loads(settings->options, 0, NULL), .tables = tables};
   if (target->options == NULL)
     return error_set(error, FAILURE_RETRY, "the target's options cannot be read");
-  target->concurrency = (int)http_target_number(target, "concurrency", concurrency);
+  /* Not all kinds have more than one. */
+  int concurrency = (int)http_target_number(target, "concurrency");
+  target->concurrency = concurrency > 0 ? concurrency : 1;
   struct http_options options = {
       .ca_file = http_target_text(target, "ca_file"),
       .certificate = http_target_text(target, "certificate"),
@@ -95,7 +136,7 @@ bool http_target_init(struct http_target *target, const struct settings *setting
       .http2 = http_target_flag(target, "http2"),
       .follow_redirects = http_target_flag(target, "follow_redirects"),
       .never_twice = settings->at_most_once,
-      .timeout = 1000 * http_target_number(target, "timeout", REQUEST_TIMEOUT),
+      .timeout = 1000 * http_target_number(target, "timeout"),
       .connections = target->concurrency,
   };
   struct buffer proxy;

@@ -6,25 +6,34 @@
 
 #include <jansson.h>
 
-#include "targets/verdict.h"
 #include "http/client.h"
 #include "source/settings.h"
+#include "targets/target_option.h"
+#include "targets/verdict.h"
+
+/* What can be set of each of them. */
+extern const struct target_option TARGET_HTTP_OPTIONS[];
+
+/* What each of their URLs needs. */
+#define TARGET_HTTP_RULE_HOST                                                                                          \
+  { .pattern = "^[a-z+]+://[^/?#]+", .problem = "names no host", .hint = "Write SCHEME://HOST/PATH." }
 
 struct http_target {
-  json_t *options; /* the target's, as they were set */
+  json_t *options;                           /* the target's, as they were set */
+  const struct target_option *const *tables; /* of what they can be */
   struct http *http;
   struct curl_slist *headers; /* of the user's, with secrets filled in, and authentication */
   int concurrency;            /* requests in flight */
 };
 
-/* Reads the options and makes ready to connect. `concurrency` is what it is unless an option says otherwise. */
-MUST_CHECK bool http_target_init(struct http_target *target, const struct settings *settings, int concurrency,
-                                 struct error *error);
+/* Reads the options, which are those of `tables` (see struct target_kind), and makes ready to connect. */
+MUST_CHECK bool http_target_init(struct http_target *target, const struct settings *settings,
+                                 const struct target_option *const *tables, struct error *error);
 void http_target_release(struct http_target *target);
 
-/* An option as it was set; NULL: it was not. */
+/* An option as it was set, else its default; NULL, 0 or false: it has none. */
 const char *http_target_text(const struct http_target *target, const char *name);
-int64_t http_target_number(const struct http_target *target, const char *name, int64_t otherwise);
+int64_t http_target_number(const struct http_target *target, const char *name);
 bool http_target_flag(const struct http_target *target, const char *name);
 
 /*

@@ -27,13 +27,10 @@ struct http_lines {
   struct http_target http;
 };
 
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, NULL};
+
 static bool lines_wants_details(const struct settings *settings) {
   return strncmp(settings->url, "ndjson", strlen("ndjson")) == 0;
-}
-
-static bool lines_keeps_state(const struct settings *settings) {
-  (void)settings;
-  return false;
 }
 
 static void lines_close(void *handle) {
@@ -87,7 +84,7 @@ static bool lines_open(void **handle, const struct settings *settings, const cha
   lines->clickhouse = strncmp(url, "clickhouse", strlen("clickhouse")) == 0;
   buffer_init(&lines->url, URL_LIMIT);
   buffer_init(&lines->body, BODY_LIMIT);
-  if (!make_url(lines, strchr(url, '+') + 1, error) || !http_target_init(&lines->http, settings, 1, error)) {
+  if (!make_url(lines, strchr(url, '+') + 1, error) || !http_target_init(&lines->http, settings, OPTIONS, error)) {
     lines_close(lines);
     return false;
   }
@@ -198,17 +195,47 @@ static bool lines_test(void *handle, struct buffer *answer, struct error *error)
   return true;
 }
 
-#define LINES_KIND(NAME, SCHEME)                                                                                       \
-  const struct target_kind NAME = {.scheme = (SCHEME),                                                                 \
-                                   .wants_details = lines_wants_details,                                               \
-                                   .keeps_state = lines_keeps_state,                                                   \
-                                   .opens_alone = true,                                                                \
-                                   .open = lines_open,                                                                 \
-                                   .push = lines_push,                                                                 \
-                                   .test = lines_test,                                                                 \
-                                   .close = lines_close}
+static const struct target_url CLICKHOUSE_URLS[] = {
+    {"clickhouse+https", "clickhouse+https://HOST:8443/DATABASE.TABLE", "a table of ClickHouse"},
+    {"clickhouse+http", NULL, NULL},
+    {NULL, NULL, NULL},
+};
 
-LINES_KIND(TARGET_NDJSON_HTTP, "ndjson+http");
-LINES_KIND(TARGET_NDJSON_HTTPS, "ndjson+https");
-LINES_KIND(TARGET_CLICKHOUSE_HTTP, "clickhouse+http");
-LINES_KIND(TARGET_CLICKHOUSE_HTTPS, "clickhouse+https");
+static const struct target_url_rule CLICKHOUSE_RULES[] = {
+    TARGET_HTTP_RULE_HOST,
+    {.pattern = "^[a-z+]+://[^/?#]+/[^/?#]+",
+     .problem = "names no table",
+     .hint = "Write SCHEME://HOST:8123/DATABASE.TABLE."},
+    {.pattern = NULL},
+};
+
+static const struct target_url NDJSON_URLS[] = {
+    {"ndjson+https", "ndjson+https://HOST/PATH", "JSON lines, posted a batch at a time"},
+    {"ndjson+http", NULL, NULL},
+    {NULL, NULL, NULL},
+};
+
+static const struct target_url_rule NDJSON_RULES[] = {TARGET_HTTP_RULE_HOST, {.pattern = NULL}};
+
+const struct target_kind TARGET_CLICKHOUSE = {.name = "clickhouse",
+                                              .urls = CLICKHOUSE_URLS,
+                                              .url_rules = CLICKHOUSE_RULES,
+                                              .options = OPTIONS,
+                                              .overwrites = true,
+                                              .wants_details = lines_wants_details,
+                                              .opens_alone = true,
+                                              .open = lines_open,
+                                              .push = lines_push,
+                                              .test = lines_test,
+                                              .close = lines_close};
+
+const struct target_kind TARGET_NDJSON = {.name = "ndjson",
+                                          .urls = NDJSON_URLS,
+                                          .url_rules = NDJSON_RULES,
+                                          .options = OPTIONS,
+                                          .wants_details = lines_wants_details,
+                                          .opens_alone = true,
+                                          .open = lines_open,
+                                          .push = lines_push,
+                                          .test = lines_test,
+                                          .close = lines_close};

@@ -42,10 +42,6 @@ static bool postgres_wants_details(const struct settings *settings) {
   return settings->append;
 }
 
-static bool postgres_keeps_state(const struct settings *settings) {
-  return !settings->append;
-}
-
 static void postgres_close(void *handle) {
   struct postgres *postgres = handle;
   if (postgres == NULL)
@@ -209,17 +205,35 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
   return ok;
 }
 
-const struct target_kind TARGET_POSTGRESQL = {.scheme = "postgresql",
+static const struct target_url URLS[] = {
+    {"postgresql", "postgresql://HOST/DATABASE", "another PostgreSQL database; postgresql: alone is the source itself"},
+    {"postgres", NULL, NULL}, /* libpq takes both */
+    {NULL, NULL, NULL},
+};
+
+static const struct target_url_rule URL_RULES[] = {
+    {.pattern = "^[a-z]+:(//.*)?$",
+     .problem = "names no database",
+     .hint = "Write postgresql://HOST/DATABASE, or postgresql: for the source itself."},
+    {.pattern = NULL},
+};
+
+static const struct target_option OWN_OPTIONS[] = {
+    {.name = "mode",
+     .help = "whether a table there is kept as it is here, or gets a row for each change",
+     .choices = "mirror|append",
+     .initial = "mirror"},
+    TARGET_OPTION_END,
+};
+static const struct target_option *const OPTIONS[] = {OWN_OPTIONS, NULL};
+
+const struct target_kind TARGET_POSTGRESQL = {.name = "postgresql",
+                                              .urls = URLS,
+                                              .url_rules = URL_RULES,
+                                              .options = OPTIONS,
+                                              .keeps_state = true,
+                                              .overwrites = true,
                                               .wants_details = postgres_wants_details,
-                                              .keeps_state = postgres_keeps_state,
                                               .open = postgres_open,
                                               .push = postgres_push,
                                               .close = postgres_close};
-
-/* libpq takes both. */
-const struct target_kind TARGET_POSTGRES = {.scheme = "postgres",
-                                            .wants_details = postgres_wants_details,
-                                            .keeps_state = postgres_keeps_state,
-                                            .open = postgres_open,
-                                            .push = postgres_push,
-                                            .close = postgres_close};

@@ -16,18 +16,29 @@
 #include "targets/change_json.h"
 #include "targets/row_order.h"
 
-#define BULK_BYTES ((int64_t)5 * 1024 * 1024) /* of a request, unless option bulk_bytes says otherwise */
-#define LONGEST_ID 512                        /* bytes */
-#define SHOWN_REASON 1024                     /* the same */
+#define LONGEST_ID 512    /* bytes */
+#define SHOWN_REASON 1024 /* the same */
+
+static const struct target_option OWN_OPTIONS[] = {
+    {.name = "bulk_bytes",
+     .help = "how large a request may get",
+     .number = "a number of bytes in a request",
+     .least = 1024,
+     .most = 104857600,
+     .initial = "5242880"},
+    {.name = "gzip", .help = "whether requests are compressed", .choices = "true|false", .initial = "false"},
+    {.name = "api_key",
+     .help = "a key of the search engine, sent with each request",
+     .pattern = "^" TARGET_OPTION_VARIABLE "$",
+     .words = "${NAME}, which is filled from the environment of rowrelay run",
+     .secret = true},
+    TARGET_OPTION_END,
+};
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, OWN_OPTIONS, NULL};
 
 static bool search_wants_details(const struct settings *settings) {
   (void)settings;
   return false;
-}
-
-static bool search_keeps_state(const struct settings *settings) {
-  (void)settings;
-  return true;
 }
 
 static void search_close(void *handle) {
@@ -67,12 +78,12 @@ static bool search_open(void **handle, const struct settings *settings, const ch
   if (search == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   search->settings = settings;
-  bool ok = read_url(search, url, error) && http_target_init(&search->http, settings, 1, error);
+  bool ok = read_url(search, url, error) && http_target_init(&search->http, settings, OPTIONS, error);
   if (!ok) {
     search_close(search);
     return false;
   }
-  search->bulk_bytes = http_target_number(&search->http, "bulk_bytes", BULK_BYTES);
+  search->bulk_bytes = http_target_number(&search->http, "bulk_bytes");
   search->gzip = http_target_flag(&search->http, "gzip");
   *handle = search;
   return true;
@@ -396,17 +407,37 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
   return ok;
 }
 
-#define SEARCH_KIND(NAME, SCHEME)                                                                                      \
-  const struct target_kind NAME = {.scheme = (SCHEME),                                                                 \
-                                   .wants_details = search_wants_details,                                              \
-                                   .keeps_state = search_keeps_state,                                                  \
-                                   .opens_alone = true,                                                                \
-                                   .open = search_open,                                                                \
-                                   .push = search_push,                                                                \
-                                   .test = search_test,                                                                \
-                                   .close = search_close}
+static const struct target_url URLS[] = {
+    {"elasticsearch+https", "elasticsearch+https://HOST:9200/INDEX",
+     "an index of Elasticsearch; without one, each table's own"},
+    {"elasticsearch+http", NULL, NULL},
+    {"opensearch+https", "opensearch+https://HOST:9200/INDEX", "the same of OpenSearch"},
+    {"opensearch+http", NULL, NULL},
+    {NULL, NULL, NULL},
+};
 
-SEARCH_KIND(TARGET_ELASTICSEARCH_HTTP, "elasticsearch+http");
-SEARCH_KIND(TARGET_ELASTICSEARCH_HTTPS, "elasticsearch+https");
-SEARCH_KIND(TARGET_OPENSEARCH_HTTP, "opensearch+http");
-SEARCH_KIND(TARGET_OPENSEARCH_HTTPS, "opensearch+https");
+static const struct target_url_rule URL_RULES[] = {
+    TARGET_HTTP_RULE_HOST,
+    {.pattern = "[?#]",
+     .forbidden = true,
+     .problem = "has parameters, which a search engine's cannot have",
+     .hint = "Write SCHEME://HOST:9200/INDEX, or only SCHEME://HOST:9200/."},
+    {.pattern = "^[a-z+]+://[^/]+/(.*/)?(?![^/]*\\$\\{)[^/]*[A-Z][^/]*$",
+     .forbidden = true,
+     .problem = "names an index with a capital letter",
+     .hint = "A search engine wants the names of indexes in lower case."},
+    {.pattern = NULL},
+};
+
+const struct target_kind TARGET_SEARCH = {.name = "search",
+                                          .urls = URLS,
+                                          .url_rules = URL_RULES,
+                                          .options = OPTIONS,
+                                          .keeps_state = true,
+                                          .overwrites = true,
+                                          .wants_details = search_wants_details,
+                                          .opens_alone = true,
+                                          .open = search_open,
+                                          .push = search_push,
+                                          .test = search_test,
+                                          .close = search_close};

@@ -8,20 +8,21 @@
 /* Longest URL with its secrets filled in, in bytes. */
 #define URL_LIMIT 16384
 
-static const struct target_kind *const KINDS[] = {&TARGET_POSTGRESQL,
-                                                  &TARGET_POSTGRES,
-                                                  &TARGET_HTTPS,
-                                                  &TARGET_HTTP,
-                                                  &TARGET_ELASTICSEARCH_HTTP,
-                                                  &TARGET_ELASTICSEARCH_HTTPS,
-                                                  &TARGET_OPENSEARCH_HTTP,
-                                                  &TARGET_OPENSEARCH_HTTPS,
-                                                  &TARGET_NDJSON_HTTP,
-                                                  &TARGET_NDJSON_HTTPS,
-                                                  &TARGET_CLICKHOUSE_HTTP,
-                                                  &TARGET_CLICKHOUSE_HTTPS,
-                                                  &TARGET_FILE,
-                                                  &TARGET_STDOUT};
+/* Each kind's table stands in its own file. The order is that of the help. */
+#define EACH_KIND(DO)                                                                                                  \
+  DO(TARGET_POSTGRESQL)                                                                                                \
+  DO(TARGET_WEBHOOK)                                                                                                   \
+  DO(TARGET_SEARCH)                                                                                                    \
+  DO(TARGET_CLICKHOUSE)                                                                                                \
+  DO(TARGET_NDJSON)                                                                                                    \
+  DO(TARGET_FILE)                                                                                                      \
+  DO(TARGET_STDOUT)
+
+#define DECLARE(NAME) extern const struct target_kind NAME;
+#define LIST(NAME) &NAME,
+
+EACH_KIND(DECLARE)
+const struct target_kind *const TARGET_KINDS[] = {EACH_KIND(LIST) NULL};
 
 struct target {
   const struct target_kind *kind;
@@ -30,15 +31,25 @@ struct target {
   void *handle;
 };
 
+static bool has_scheme(const struct target_kind *kind, const char *url, size_t length) {
+  for (const struct target_url *known = kind->urls; known->scheme != NULL; known++)
+    if (strlen(known->scheme) == length && memcmp(url, known->scheme, length) == 0)
+      return true;
+  return false;
+}
+
 bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error) {
-  for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
-    size_t length = strlen(KINDS[i]->scheme);
-    if (strncmp(url, KINDS[i]->scheme, length) == 0 && url[length] == ':') {
-      *kind = KINDS[i];
+  size_t length = strcspn(url, ":");
+  for (size_t i = 0; url[length] == ':' && TARGET_KINDS[i] != NULL; i++)
+    if (has_scheme(TARGET_KINDS[i], url, length)) {
+      *kind = TARGET_KINDS[i];
       return true;
     }
-  }
   return error_set(error, FAILURE_USAGE, "this program knows no targets such as \"%s\"", url);
+}
+
+bool target_keeps_state(const struct target_kind *kind, const struct settings *settings) {
+  return kind->keeps_state && !settings->append;
 }
 
 /* A receiver may say again what was said to it, passwords and all. */

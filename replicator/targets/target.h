@@ -1,6 +1,6 @@
 /*
- * target: a place where changes go. A kind of target is a table of functions; a new kind is a new file in target/ and
- * one line in target.c.
+ * target: a place where changes go. A kind of target is a table of functions; a new kind is a new file in targets/,
+ * which defines TARGET_NAME, and one line in target.c; `make options` then tells the schema and README.md of it.
  *
  * A target knows its own wire and nothing of queues: it gets changes in order and says whether it has them.
  */
@@ -8,10 +8,11 @@
 #define ROWRELAY_TARGETS_TARGET_H
 
 #include "common/buffer.h"
-#include "targets/verdict.h"
 #include "source/change.h"
 #include "source/settings.h"
 #include "source/source.h"
+#include "targets/target_option.h"
+#include "targets/verdict.h"
 
 /* What is to be pushed: all of it is delivered, or none, or as the verdicts say. */
 struct push {
@@ -40,14 +41,36 @@ bool push_hold(const struct push *push, int capture, struct error *error);
  */
 MUST_CHECK bool push_is_still_ours(const struct push *push, struct error *error);
 
+/* What its URLs begin with. A table of them ends with a row without a scheme. */
+struct target_url {
+  const char *scheme;
+  const char *example; /* NULL: another way to write the one before */
+  const char *help;    /* what is there, without a full stop; NULL as well */
+};
+
+/* What a URL has to look like; the schema checks it. A table of them ends with a row without a pattern. */
+struct target_url_rule {
+  const char *pattern; /* a regular expression of PostgreSQL */
+  bool forbidden;      /* a URL that matches is wrong, else one that does not */
+  const char *problem; /* behind "target URL "…" " */
+  const char *hint;    /* a sentence; SCHEME is replaced */
+};
+
 struct target_kind {
-  const char *scheme; /* what its URLs begin with */
+  const char *name; /* for people, behind "options of " */
+  const struct target_url *urls;
+  const struct target_url_rule *url_rules;    /* NULL: none */
+  const struct target_option *const *options; /* tables of what only some kinds have; ends with NULL */
+  /* The URL is a path, or nothing: there is nobody to whom a password in it could be told. */
+  bool is_path;
+  /* It holds rows as they are, not every change of them, unless option mode is append. */
+  bool keeps_state;
+  /* A row takes the place of another with its key, so two tables share no place there unless that is wanted. */
+  bool overwrites;
   /* open() only reads URL and options, without `source`: whoever starts can find out that something is missing */
   bool opens_alone;
   /* captured_at, txid and actor of each change are wanted */
   bool (*wants_details)(const struct settings *settings);
-  /* it holds rows as they are, not every change of them */
-  bool (*keeps_state)(const struct settings *settings);
   /*
    * `url` has its ${NAME}s filled in. Settings and source are borrowed and outlive the handle. On success *handle is
    * for close().
@@ -66,25 +89,16 @@ struct target_kind {
   void (*close)(void *handle);
 };
 
-extern const struct target_kind TARGET_POSTGRESQL;
-extern const struct target_kind TARGET_POSTGRES;
-extern const struct target_kind TARGET_HTTPS;
-extern const struct target_kind TARGET_HTTP;
-extern const struct target_kind TARGET_ELASTICSEARCH_HTTP;
-extern const struct target_kind TARGET_ELASTICSEARCH_HTTPS;
-extern const struct target_kind TARGET_OPENSEARCH_HTTP;
-extern const struct target_kind TARGET_OPENSEARCH_HTTPS;
-extern const struct target_kind TARGET_NDJSON_HTTP;
-extern const struct target_kind TARGET_NDJSON_HTTPS;
-extern const struct target_kind TARGET_CLICKHOUSE_HTTP;
-extern const struct target_kind TARGET_CLICKHOUSE_HTTPS;
-extern const struct target_kind TARGET_FILE;
-extern const struct target_kind TARGET_STDOUT;
+/* All of them, in the order of the help; ends with NULL. */
+extern const struct target_kind *const TARGET_KINDS[];
 
 struct target;
 
 /* The kind that a URL is of; FAILURE_USAGE when there is none. */
 MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error);
+
+/* Whether it holds rows as they are, not every change of them. */
+bool target_keeps_state(const struct target_kind *kind, const struct settings *settings);
 
 /* Whether all is there that the target's URL and options name: variables of the environment, files. FAILURE_USAGE. */
 MUST_CHECK bool target_check(const struct settings *settings, struct error *error);

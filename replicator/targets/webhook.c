@@ -24,7 +24,6 @@
 #include "targets/signature.h"
 #include "targets/target.h"
 
-#define CONCURRENCY 16
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 /* A batch of events is not begun with another when it has this many bytes. */
 #define BATCH_BYTES ((size_t)1024 * 1024)
@@ -72,14 +71,36 @@ struct sending {
   bool refused_together; /* a batch was refused: nobody knows which of its events is at fault */
 };
 
+static const struct target_option OWN_OPTIONS[] = {
+    {.name = "concurrency",
+     .help = "how many connections each worker keeps",
+     .number = "a number of requests in flight",
+     .least = 1,
+     .most = 256,
+     .initial = "16"},
+    {.name = "events",
+     .help = "how many events a request holds at most; more than one are a CloudEvents batch",
+     .number = "a number of events in a request",
+     .least = 1,
+     .most = 1000,
+     .initial = "1"},
+    {.name = "method", .help = "the method of each request", .choices = "POST|PUT|PATCH", .initial = "POST"},
+    {.name = "body",
+     .help = "what is sent in the event's place, made of op, key, relation, old_row, new_row, actor, ...",
+     .pattern = "\\S",
+     .words = "an SQL expression"},
+    {.name = "secret",
+     .help = "signs each request as Standard Webhooks say",
+     .pattern = "^\\s*" TARGET_OPTION_VARIABLE "(\\s+" TARGET_OPTION_VARIABLE ")*\\s*$",
+     .words = "${NAME}, which is filled from the environment of rowrelay run; several while one replaces another",
+     .secret = true},
+    TARGET_OPTION_END,
+};
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, OWN_OPTIONS, NULL};
+
 static bool webhook_wants_details(const struct settings *settings) {
   (void)settings;
   return true;
-}
-
-static bool webhook_keeps_state(const struct settings *settings) {
-  (void)settings;
-  return false;
 }
 
 static void webhook_close(void *handle) {
@@ -132,12 +153,11 @@ static bool webhook_open(void **handle, const struct settings *settings, const c
   webhook->source = source;
   webhook->url = strdup(url);
   bool ok = webhook->url != NULL || error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && http_target_init(&webhook->http, settings, CONCURRENCY, error);
+  ok = ok && http_target_init(&webhook->http, settings, OPTIONS, error);
   if (ok) {
-    const char *method = http_target_text(&webhook->http, "method");
-    webhook->method = method != NULL ? method : "POST";
+    webhook->method = http_target_text(&webhook->http, "method");
     webhook->body = http_target_text(&webhook->http, "body");
-    webhook->events = (size_t)http_target_number(&webhook->http, "events", 1);
+    webhook->events = (size_t)http_target_number(&webhook->http, "events");
   }
   ok = ok && read_secrets(webhook, error) && make_slots(webhook, error);
   if (!ok) {
@@ -513,20 +533,21 @@ static bool webhook_test(void *handle, struct buffer *answer, struct error *erro
   return ok;
 }
 
-const struct target_kind TARGET_HTTPS = {.scheme = "https",
-                                         .opens_alone = true,
-                                         .wants_details = webhook_wants_details,
-                                         .keeps_state = webhook_keeps_state,
-                                         .open = webhook_open,
-                                         .push = webhook_push,
-                                         .test = webhook_test,
-                                         .close = webhook_close};
+static const struct target_url URLS[] = {
+    {"https", "https://HOST/PATH", "a webhook: each change is sent as a CloudEvent"},
+    {"http", NULL, NULL},
+    {NULL, NULL, NULL},
+};
 
-const struct target_kind TARGET_HTTP = {.scheme = "http",
-                                        .opens_alone = true,
-                                        .wants_details = webhook_wants_details,
-                                        .keeps_state = webhook_keeps_state,
-                                        .open = webhook_open,
-                                        .push = webhook_push,
-                                        .test = webhook_test,
-                                        .close = webhook_close};
+static const struct target_url_rule URL_RULES[] = {TARGET_HTTP_RULE_HOST, {.pattern = NULL}};
+
+const struct target_kind TARGET_WEBHOOK = {.name = "webhook",
+                                           .urls = URLS,
+                                           .url_rules = URL_RULES,
+                                           .options = OPTIONS,
+                                           .opens_alone = true,
+                                           .wants_details = webhook_wants_details,
+                                           .open = webhook_open,
+                                           .push = webhook_push,
+                                           .test = webhook_test,
+                                           .close = webhook_close};

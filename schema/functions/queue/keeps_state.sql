@@ -4,6 +4,6 @@
 create or replace function rowrelay.keeps_state(target rowrelay.target) returns boolean
 language sql stable as $$
   select exists (select from rowrelay.document d where d.target = target.id)
-         or target.url ~ E'^(elasticsearch|opensearch)\\+'
-         or target.url ~ '^postgres(ql)?:' and target.options ->> 'mode' is distinct from 'append'
+         or target.options ->> 'mode' is distinct from 'append'
+            and coalesce((select k.keeps_state from rowrelay.target_kind(target.url) as k), false)
 $$;

@@ -10,7 +10,9 @@ begin
   perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)
-  values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
+  values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options),
+          (select coalesce(add_target.options ->> 'lanes', k.defaults ->> 'lanes')::smallint
+             from rowrelay.target_kind(add_target.url) as k))
   returning t.id into new_id;
   perform rowrelay.add_lanes(new_id);
   return new_id;

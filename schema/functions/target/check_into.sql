@@ -16,7 +16,8 @@ begin
       hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
-  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' or target.options ->> 'mode' = 'append' then
+  if shared or target.options ->> 'mode' = 'append'
+     or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
     return;
   end if;
   begin

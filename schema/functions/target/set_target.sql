@@ -6,9 +6,15 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
   known     rowrelay.target;
+  new_lanes smallint;
 begin
   select t.* into known from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
+  new_lanes := known.lanes;
+  if set_target.options ? 'lanes' then
+    select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
+      from rowrelay.target_kind(coalesce(set_target.url, known.url)) as k;
+  end if;
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
     raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
@@ -16,7 +22,7 @@ begin
   end if;
   -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
   -- nobody would look into the lanes that are no more.
-  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> known.lanes
+  if new_lanes <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
           or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
@@ -33,8 +39,7 @@ begin
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),
          options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),
-         lanes = case when set_target.options ? 'lanes'
-                      then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
+         lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
   perform rowrelay.add_lanes(target_id);

@@ -133,6 +133,9 @@ Test(package, bash_completes_commands_their_second_words_and_options) {
   cr_expect_str_eq(bash_offers("rowrelay target "), "add list show set pause resume drop test\n");
   cr_expect_str_eq(bash_offers("rowrelay help document re"), "rebuild\n");
   cr_expect_str_eq(bash_offers("rowrelay target add --o"), "--option\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w file"), "file:\n");
+  cr_expect_str_eq(bash_offers("rowrelay target add w --option batch_"), "batch_rows= batch_bytes=\n");
+  cr_expect_str_eq(bash_offers("rowrelay target set w -o ca"), "ca_file=\n");
   cr_expect_str_eq(bash_offers("rowrelay run --log"), "--log-format --log-level\n");
   cr_expect_str_eq(bash_offers("rowrelay run --workers "), "\n");
   cr_expect_str_eq(bash_offers("rowrelay document add o --query deploy/systemd/rowrelay.s"),

@@ -996,11 +996,31 @@ comment on view rowrelay.readable_truncation is 'rows of rowrelay.truncation of 
 -- Purpose:    the number of a target's lane among the lanes of all targets. Queued rows carry it, and whoever decides about
 --             the lane's order holds the lock of its row in rowrelay.lane.
 -- Parameters: target; lane of that target, from 0 up; -1: the lane of its barriers
--- Result:     the number; number >> 12 is the target, and of a lane of barriers number & 4095 is 0; negative
---             ones are in a waiting room (triggers/waiting_room.sql)
+-- Result:     the number; rowrelay.lane_target() and rowrelay.lane_position() take it apart again. Negative ones are in a
+--             waiting room (triggers/waiting_room.sql, rowrelay.waiting_lane).
 create or replace function rowrelay.lane_number(target integer, lane integer) returns integer
 language sql immutable as $$
   select (target << 12) | (lane + 1)
+$$;
+-- Purpose:    which target a lane is of; see rowrelay.lane_number()
+-- Parameters: number of a lane, not one of a waiting room
+create or replace function rowrelay.lane_target(lane integer) returns integer
+language sql immutable as $$
+  select lane >> 12
+$$;
+-- Purpose:    which of its target's lanes one is; see rowrelay.lane_number()
+-- Parameters: number of a lane
+-- Result:     from 0 up; -1: it is the lane of barriers
+create or replace function rowrelay.lane_position(lane integer) returns integer
+language sql immutable as $$
+  select (lane & 4095) - 1
+$$;
+-- Purpose:    the number of a lane in the waiting room of a backfill: what is queued while its table is copied as a whole
+-- Parameters: id of the backfill; lane of the target, from 0 up; -1: the lane of its barriers
+-- Result:     a negative number, so that nobody delivers what is queued there
+create or replace function rowrelay.waiting_lane(backfill integer, lane integer) returns integer
+language sql immutable as $$
+  select rowrelay.lane_number(0, lane) - 2048 * (backfill + 1)
 $$;
 -- Purpose:    makes the lanes of a target, which are locked by whoever works on one of them, and removes those that it has no
 --             more: when it is added, and when their number changes, which happens only while nothing is queued
@@ -1048,7 +1068,7 @@ begin
   loop
     -- A clock that was ahead when the lease was taken holds nobody up for longer than a lease lasts.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
-      from rowrelay.lease e left join rowrelay.target t on t.id = e.lane >> 12
+      from rowrelay.lease e left join rowrelay.target t on t.id = rowrelay.lane_target(e.lane)
      where e.lane = any (lock_lanes.lanes) and least(e.lease_until, began_at + e.lasts) > clock_timestamp()
      order by 2 desc limit 1;
     exit when not found;
@@ -1893,152 +1913,323 @@ begin
   end if;
 end
 $$;
+-- Made by `make options` of replicator/targets/; do not edit.
+-- Purpose:    the kinds of targets that there are
+-- Result:     for each: its place in lists, name, the schemes of its URLs, those of them that hints name, whether a URL is a
+--             path, whether it keeps rows as they are (unless mode is append), whether rows with the same key overwrite
+--             one another, what its options are unless they are set, and rules for its URLs
+create or replace function rowrelay.target_kinds(out place integer, out name text, out schemes text[],
+  out shown_schemes text[], out is_path boolean, out keeps_state boolean, out overwrites boolean, out defaults jsonb,
+  out url_rules jsonb) returns setof record
+language sql immutable as $table$
+  values
+    (1, 'postgresql'::text, '{postgresql,postgres}'::text[],
+     '{postgresql}'::text[],
+     false, true, true,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "mode": "mirror"}'::jsonb,
+     '[{"pattern": "^[a-z]+:(//.*)?$",
+       "problem": "names no database",
+       "hint": "Write postgresql://HOST/DATABASE, or postgresql: for the source itself."}]'::jsonb),
+    (2, 'webhook'::text, '{https,http}'::text[],
+     '{https}'::text[],
+     false, false, false,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "timeout": "30", "http2": "false", "follow_redirects": "false",
+       "concurrency": "16", "events": "1", "method": "POST"}'::jsonb,
+     '[{"pattern": "^[a-z+]+://[^/?#]+",
+       "problem": "names no host",
+       "hint": "Write SCHEME://HOST/PATH."}]'::jsonb),
+    (3, 'search'::text, '{elasticsearch+https,elasticsearch+http,opensearch+https,opensearch+http}'::text[],
+     '{elasticsearch+https,opensearch+https}'::text[],
+     false, true, true,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "timeout": "30", "http2": "false", "follow_redirects": "false",
+       "bulk_bytes": "5242880", "gzip": "false"}'::jsonb,
+     E'[{"pattern": "^[a-z+]+://[^/?#]+",
+       "problem": "names no host",
+       "hint": "Write SCHEME://HOST/PATH."},
+      {"pattern": "[?#]", "forbidden": true,
+       "problem": "has parameters, which a search engine''s cannot have",
+       "hint": "Write SCHEME://HOST:9200/INDEX, or only SCHEME://HOST:9200/."},
+      {"pattern": "^[a-z+]+://[^/]+/(.*/)?(?![^/]*\\\\$\\\\{)[^/]*[A-Z][^/]*$", "forbidden": true,
+       "problem": "names an index with a capital letter",
+       "hint": "A search engine wants the names of indexes in lower case."}]'::jsonb),
+    (4, 'clickhouse'::text, '{clickhouse+https,clickhouse+http}'::text[],
+     '{clickhouse+https}'::text[],
+     false, false, true,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "timeout": "30", "http2": "false", "follow_redirects": "false"}'::jsonb,
+     '[{"pattern": "^[a-z+]+://[^/?#]+",
+       "problem": "names no host",
+       "hint": "Write SCHEME://HOST/PATH."},
+      {"pattern": "^[a-z+]+://[^/?#]+/[^/?#]+",
+       "problem": "names no table",
+       "hint": "Write SCHEME://HOST:8123/DATABASE.TABLE."}]'::jsonb),
+    (5, 'ndjson'::text, '{ndjson+https,ndjson+http}'::text[],
+     '{ndjson+https}'::text[],
+     false, false, false,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "timeout": "30", "http2": "false", "follow_redirects": "false"}'::jsonb,
+     '[{"pattern": "^[a-z+]+://[^/?#]+",
+       "problem": "names no host",
+       "hint": "Write SCHEME://HOST/PATH."}]'::jsonb),
+    (6, 'file'::text, '{file}'::text[],
+     '{file}'::text[],
+     true, false, false,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once"}'::jsonb,
+     '[{"pattern": "^file:.",
+       "problem": "names no file",
+       "hint": "Write file:PATH, such as file:/var/log/changes.jsonl."}]'::jsonb),
+    (7, 'stdout'::text, '{stdout}'::text[],
+     '{stdout}'::text[],
+     true, false, false,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once"}'::jsonb,
+     '[]'::jsonb)
+$table$;
+-- Made by `make options` of replicator/targets/; do not edit.
+-- Purpose:    the options that targets can have
+-- Result:     for each: name, the kinds that have it (null: all), bounds of a number, whether its value is secret,
+--             whether it is not for the source as its own target, what it looks like, and that in words
+create or replace function rowrelay.target_options(out name text, out kinds text[], out lowest bigint,
+  out highest bigint, out is_secret boolean, out elsewhere boolean, out pattern text, out words text) returns setof record
+language sql immutable as $table$
+  values
+    ('lanes'::text, null::text[], 1::bigint, 1024::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number from 1 to 1024'::text),
+    ('batch_rows'::text, null::text[], 1::bigint, 100000::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of rows from 1 to 100000'::text),
+    ('batch_bytes'::text, null::text[], 1024::bigint, 268435456::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of bytes from 1024 to 268435456'::text),
+    ('push_timeout'::text, null::text[], 1::bigint, 86400::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of seconds from 1 to 86400'::text),
+    ('retries'::text, null::text[], 0::bigint, 1000::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number from 0 to 1000'::text),
+    ('on_error'::text, null::text[], null::bigint, null::bigint, false, false,
+     '^(park|block|halt)$'::text,
+     'park, block or halt'::text),
+    ('claim'::text, null::text[], null::bigint, null::bigint, false, true,
+     '^(transaction|lease)$'::text,
+     'transaction or lease'::text),
+    ('lease'::text, null::text[], 1::bigint, 86400::bigint, false, true,
+     E'^\\d{1,9}$'::text,
+     'a number of seconds from 1 to 86400'::text),
+    ('guarantee'::text, null::text[], null::bigint, null::bigint, false, true,
+     '^(at-least-once|at-most-once)$'::text,
+     'at-least-once or at-most-once'::text),
+    ('mode'::text, '{postgresql}'::text[], null::bigint, null::bigint, false, false,
+     '^(mirror|append)$'::text,
+     'mirror or append'::text),
+    ('timeout'::text, '{webhook,search,clickhouse,ndjson}'::text[], 1::bigint, 3600::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of seconds from 1 to 3600'::text),
+    ('headers'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, true, false,
+     E'^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$'::text,
+     'one "Name: value" a line'::text),
+    ('http2'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('follow_redirects'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('ca_file'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file where rowrelay run runs'::text),
+    ('certificate'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file where rowrelay run runs'::text),
+    ('private_key'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file where rowrelay run runs'::text),
+    ('proxy'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, true, false,
+     E'^(https?|socks5h?)://([^/?#@:]*(:\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})?@)?[^/?#@]+/?$'::text,
+     'a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of rowrelay run'::text),
+    ('concurrency'::text, '{webhook}'::text[], 1::bigint, 256::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of requests in flight from 1 to 256'::text),
+    ('events'::text, '{webhook}'::text[], 1::bigint, 1000::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of events in a request from 1 to 1000'::text),
+    ('method'::text, '{webhook}'::text[], null::bigint, null::bigint, false, false,
+     '^(POST|PUT|PATCH)$'::text,
+     'POST, PUT or PATCH'::text),
+    ('body'::text, '{webhook}'::text[], null::bigint, null::bigint, false, false,
+     E'\\S'::text,
+     'an SQL expression'::text),
+    ('secret'::text, '{webhook}'::text[], null::bigint, null::bigint, true, false,
+     E'^\\s*\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}(\\s+\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})*\\s*$'::text,
+     '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'::text),
+    ('bulk_bytes'::text, '{search}'::text[], 1024::bigint, 104857600::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of bytes in a request from 1024 to 104857600'::text),
+    ('gzip'::text, '{search}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('api_key'::text, '{search}'::text[], null::bigint, null::bigint, true, false,
+     E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
+     '${NAME}, which is filled from the environment of rowrelay run'::text)
+$table$;
+-- Purpose:    finds the kind of a target
+-- Parameters: url
+-- Result:     its row of rowrelay.target_kinds(); none where there is no such kind
+create or replace function rowrelay.target_kind(url text, out place integer, out name text, out schemes text[],
+  out shown_schemes text[], out is_path boolean, out keeps_state boolean, out overwrites boolean, out defaults jsonb,
+  out url_rules jsonb) returns setof record
+language sql immutable as $$
+  select k.* from rowrelay.target_kinds() as k
+   where split_part(target_kind.url, ':', 1) = any (k.schemes) and strpos(target_kind.url, ':') > 0
+$$;
+-- Purpose:    lists names for people
+-- Parameters: names; the word before the last one
+-- Result:     such as "a, b and c"
+create or replace function rowrelay.in_words(names text[], word text) returns text
+language sql immutable as $$
+  select case when cardinality(names) > 1
+              then concat_ws(' ', array_to_string(names[:cardinality(names) - 1], ', '), word, names[cardinality(names)])
+              else names[1] end
+$$;
+-- Purpose:    refuses the URL of a target that could not work, or that holds a password
+-- Parameters: url
+-- Errors:     what is wrong, and what to write
+create or replace function rowrelay.check_target_url(url text) returns void
+language plpgsql stable as $$
+declare
+  kind   record;
+  rule   record;
+  secret constant text := E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}';
+begin
+  select k.* into kind from rowrelay.target_kind(url) as k;
+  if not found then
+    raise exception 'target URL "%" is of no known kind', url
+      using errcode = 'invalid_parameter_value',
+            hint = format('A URL begins with %s; http: may stand for https:.',
+                          (select rowrelay.in_words(array_agg(s.scheme || ':' order by k.place, s.place), 'or')
+                             from rowrelay.target_kinds() as k,
+                                  unnest(k.shown_schemes) with ordinality as s(scheme, place)));
+  end if;
+  if not kind.is_path and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
+                           or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
+    raise exception 'target URL holds a password'
+      using errcode = 'invalid_parameter_value',
+            hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of '
+                   'rowrelay run.';
+  end if;
+  -- More would not fit into a running process, which would have to stop.
+  if octet_length(url) > 2000 then
+    raise exception 'the target''s URL is longer than 2000 bytes' using errcode = 'invalid_parameter_value';
+  end if;
+  for rule in
+    select r.value ->> 'pattern' as pattern, coalesce((r.value ->> 'forbidden')::boolean, false) as forbidden,
+           r.value ->> 'problem' as problem, r.value ->> 'hint' as hint
+      from jsonb_array_elements(kind.url_rules) with ordinality as r(value, place)
+     order by r.place
+  loop
+    if (url ~ rule.pattern) = rule.forbidden then
+      raise exception 'target URL "%" %', url, rule.problem
+        using errcode = 'invalid_parameter_value', hint = replace(rule.hint, 'SCHEME', split_part(url, ':', 1));
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    refuses options that a target cannot have, and values that they cannot have
+-- Parameters: url, options (null values are allowed: they reset an option)
+-- Errors:     what is wrong, and what there is
+create or replace function rowrelay.check_target_options(url text, options jsonb) returns void
+language plpgsql stable as $$
+declare
+  kind   constant text    := (select k.name from rowrelay.target_kind(url) as k);
+  itself constant boolean := url ~ '^postgres(ql)?:$';
+  option record;
+begin
+  if octet_length(options::text) > 16000 then
+    raise exception 'the target''s options are longer than 16000 bytes'
+      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
+  end if;
+  for option in
+    select o.key as name, o.value, k.lowest, k.highest, k.is_secret, k.pattern, k.words, k.name is not null as is_known,
+           exists (select from rowrelay.target_options() as a where a.name = o.key) as is_known_elsewhere
+      from jsonb_each_text(options) as o
+      left join rowrelay.target_options() as k
+        on k.name = o.key and (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)
+  loop
+    if not option.is_known_elsewhere or option.value is not null and not option.is_known then
+      raise exception 'option "%" is not known%', option.name,
+                      case when option.is_known_elsewhere then ' to such a target' else '' end
+        using errcode = 'invalid_parameter_value',
+              hint = format('Options are %s.',
+                            (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
+                               from rowrelay.target_options() as k
+                              where (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)));
+    end if;
+    if option.value !~ option.pattern
+       or option.lowest is not null and option.value::bigint not between option.lowest and option.highest then
+      raise exception 'option % is "%"', option.name, case when option.is_secret then '...' else option.value end
+        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    refuses headers that rowrelay sets itself, and those that hold a secret
+-- Parameters: options of a target
+-- Errors:     names the header
+create or replace function rowrelay.check_target_headers(options jsonb) returns void
+language plpgsql stable as $$
+declare
+  header record;
+begin
+  for header in
+    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
+  loop
+    if header.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
+      raise exception 'option headers sets %', header.name
+        using errcode = 'invalid_parameter_value', hint = 'rowrelay sets that header itself.';
+    end if;
+    if header.name ~* '(^authorization|^proxy-authorization|^cookie|[-_]key|token|secret|password)$'
+       and header.value !~ E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' then
+      raise exception 'option headers holds a secret, in %', header.name
+        using errcode = 'invalid_parameter_value',
+              hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
+    end if;
+  end loop;
+end
+$$;
 -- Purpose:    refuses a URL or options that could not work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
 -- Errors:     each names what is wrong and what is possible
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
-  scheme constant text := substring(url from E'^((?:[a-z]+\\+)?[a-z]+):');
-  kind   constant text := case
-                            when scheme in ('postgres', 'postgresql') then 'postgresql'
-                            when scheme in ('file', 'stdout') then 'lines'
-                            when scheme in ('https', 'http') then 'webhook'
-                            when scheme ~ E'^(elasticsearch|opensearch)\\+https?$' then 'search'
-                            when scheme ~ E'^(ndjson|clickhouse)\\+https?$' then 'http lines'
-                          end;
-  secret constant text := E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}';
-  option       record;
+  in_force     jsonb;
   lease        integer;
   push_timeout integer;
 begin
-  if kind is null then
-    raise exception 'target URL "%" is of no known kind', url
-      using errcode = 'invalid_parameter_value',
-            hint = 'A URL begins with postgresql:, https:, elasticsearch+https:, opensearch+https:, clickhouse+https:, ndjson+https: '
-                   '(each with http: too), file: or stdout:.';
-  end if;
-  if kind <> 'lines' and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
-                          or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
-    raise exception 'target URL holds a password'
-      using errcode = 'invalid_parameter_value',
-            hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of rowrelay run.';
-  end if;
-  -- More would not fit into a running process, which would have to stop.
-  if octet_length(url) > 2000 then
-    raise exception 'the target''s URL is longer than 2000 bytes' using errcode = 'invalid_parameter_value';
-  end if;
-  if octet_length(options::text) > 16000 then
-    raise exception 'the target''s options are longer than 16000 bytes'
-      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
-  end if;
-  if url ~ '^file:$' then
-    raise exception 'target URL "file:" names no file'
-      using errcode = 'invalid_parameter_value', hint = 'Write file:PATH, such as file:/var/log/changes.jsonl.';
-  end if;
-  if kind = 'postgresql' and url !~ '^[a-z]+:(//.*)?$' then
-    raise exception 'target URL "%" names no database', url
-      using errcode = 'invalid_parameter_value',
-            hint = 'Write postgresql://HOST/DATABASE, or postgresql: for the source itself.';
-  end if;
-  if kind in ('webhook', 'search', 'http lines') and url !~ '^[a-z+]+://[^/?#]+' then
-    raise exception 'target URL "%" names no host', url
-      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST/PATH.', scheme);
-  end if;
-  if kind = 'search' and url ~ '[?#]' then
-    raise exception 'target URL "%" has parameters, which a search engine''s cannot have', url
-      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:9200/INDEX, or only %1$s://HOST:9200/.', scheme);
-  end if;
-  if kind = 'search' and substring(url from '[^/]/(?:.*/)?([^/]*)$') ~ '[A-Z]' and url !~ E'\\$\\{[^/]*$' then
-    raise exception 'target URL "%" names an index with a capital letter', url
-      using errcode = 'invalid_parameter_value', hint = 'A search engine wants the names of indexes in lower case.';
-  end if;
-  if scheme ~ '^clickhouse' and url !~ '^[a-z+]+://[^/?#]+/[^/?#]+' then
-    raise exception 'target URL "%" names no table', url
-      using errcode = 'invalid_parameter_value', hint = format('Write %s://HOST:8123/DATABASE.TABLE.', scheme);
-  end if;
-
-  for option in
-    select o.key as name, o.value, k.kinds, k.pattern, k.least, k.most, k.words
-      from jsonb_each_text(options) as o
-      left join (values
-        -- for which kinds; what it looks like; bounds of a number; what it is, for the message
-        ('mode',             '{postgresql}', '^(mirror|append)$', null, null, 'mirror or append'),
-        ('on_error',         null,           '^(park|block|halt)$', null, null, 'park, block or halt'),
-        ('lanes',            null,           E'^\\d{1,9}$', 1, 1024, 'a number from 1 to 1024'),
-        ('batch_rows',       null,           E'^\\d{1,9}$', 1, 100000, 'a number of rows from 1 to 100000'),
-        ('batch_bytes',      null,           E'^\\d{1,9}$', 1024, 268435456, 'a number of bytes from 1024 to 268435456'),
-        ('retries',          null,           E'^\\d{1,9}$', 0, 1000, 'a number from 0 to 1000'),
-        ('claim',            null,           '^(transaction|lease)$', null, null, 'transaction or lease'),
-        ('lease',            null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
-        ('guarantee',        null,           '^at-(least|most)-once$', null, null, 'at-least-once or at-most-once'),
-        ('push_timeout',     null,           E'^\\d{1,9}$', 1, 86400, 'a number of seconds from 1 to 86400'),
-        ('concurrency',      '{webhook}',    E'^\\d{1,9}$', 1, 256, 'a number of requests in flight from 1 to 256'),
-        ('events',           '{webhook}',    E'^\\d{1,9}$', 1, 1000, 'a number of events in a request from 1 to 1000'),
-        ('timeout',          '{webhook,search,http lines}',    E'^\\d{1,9}$', 1, 3600, 'a number of seconds from 1 to 3600'),
-        ('method',           '{webhook}',    '^(POST|PUT|PATCH)$', null, null, 'POST, PUT or PATCH'),
-        ('headers',          '{webhook,search,http lines}',    E'^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$', null, null, 'one "Name: value" a line'),
-        ('body',             '{webhook}',    E'\\S', null, null, 'an SQL expression'),
-        ('secret',           '{webhook}',    E'^\\s*' || secret || E'(\\s+' || secret || E')*\\s*$', null, null,
-           '${NAME}, which is filled from the environment of rowrelay run; several while one replaces another'),
-        ('http2',            '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
-        ('follow_redirects', '{webhook,search,http lines}',    '^(true|false)$', null, null, 'true or false'),
-        ('ca_file',          '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
-        ('certificate',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
-        ('private_key',      '{webhook,search,http lines}',    '^/', null, null, 'the absolute path of a file where rowrelay run runs'),
-        ('bulk_bytes',       '{search}',     E'^\\d{1,9}$', 1024, 104857600, 'a number of bytes in a request from 1024 to 104857600'),
-        ('gzip',             '{search}',     '^(true|false)$', null, null, 'true or false'),
-        ('api_key',          '{search}',     '^' || secret || '$', null, null, '${NAME}, which is filled from the environment of rowrelay run'),
-        ('proxy',            '{webhook,search,http lines}',    '^(https?|socks5h?)://([^/?#@:]*(:' || secret || ')?@)?[^/?#@]+/?$', null, null,
-           'a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of rowrelay run')
-      ) as k(name, kinds, pattern, least, most, words) on k.name = o.key
-  loop
-    if option.pattern is null or option.value is not null and kind <> all (option.kinds::text[])
-       or option.name in ('claim', 'guarantee', 'lease') and url ~ '^postgres(ql)?:$' then
-      raise exception 'option "%" is not known%', option.name, case when option.pattern is null then '' else ' to such a target' end
-        using errcode = 'invalid_parameter_value',
-              hint = case kind
-                       when 'postgresql' then 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, mode, on_error, push_timeout and retries.'
-                       when 'search' then 'Options are api_key, batch_bytes, batch_rows, bulk_bytes, ca_file, certificate, claim, follow_redirects, guarantee, gzip, '
-                                          'headers, http2, lanes, lease, on_error, private_key, proxy, push_timeout, retries and timeout.'
-                       when 'http lines' then 'Options are batch_bytes, batch_rows, ca_file, certificate, claim, follow_redirects, guarantee, headers, http2, lanes, lease, '
-                                              'on_error, private_key, proxy, push_timeout, retries and timeout.'
-                       when 'webhook' then 'Options are batch_bytes, batch_rows, body, ca_file, certificate, claim, concurrency, events, '
-                                           'follow_redirects, guarantee, headers, http2, lanes, lease, method, on_error, private_key, proxy, push_timeout, '
-                                           'retries, secret and timeout.'
-                       else 'Options are batch_bytes, batch_rows, claim, guarantee, lanes, lease, on_error, push_timeout and retries.'
-                     end;
-    end if;
-    continue when option.value is null;
-    if option.value !~ option.pattern
-       or option.least is not null and option.value::bigint not between option.least and option.most then
-      raise exception 'option % is "%"', option.name,
-                      case when option.name in ('secret', 'headers', 'api_key', 'proxy') then '...' else option.value end
-        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
-    end if;
-  end loop;
-  for option in
-    select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
-  loop
-    if option.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
-      raise exception 'option headers sets %', option.name
-        using errcode = 'invalid_parameter_value', hint = 'rowrelay sets that header itself.';
-    end if;
-    if option.name ~* '(^authorization|^proxy-authorization|^cookie|[-_]key|token|secret|password)$' and option.value !~ secret then
-      raise exception 'option headers holds a secret, in %', option.name
-        using errcode = 'invalid_parameter_value',
-              hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
-    end if;
-  end loop;
-  lease := coalesce(options ->> 'lease', '120');
-  push_timeout := coalesce(options ->> 'push_timeout', '60');
+  perform rowrelay.check_target_url(url);
+  perform rowrelay.check_target_options(url, options);
+  perform rowrelay.check_target_headers(options);
+  select k.defaults || jsonb_strip_nulls(options) into in_force from rowrelay.target_kind(url) as k;
+  lease := in_force ->> 'lease';
+  push_timeout := in_force ->> 'push_timeout';
   -- Else others might claim what is on its way still.
-  if (options ->> 'claim' = 'lease' or options ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
+  if (in_force ->> 'claim' = 'lease' or in_force ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
     raise exception 'option lease is %, and option push_timeout %: a lease has to be longer than a push may take', lease, push_timeout
       using errcode = 'invalid_parameter_value',
             hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout, 2 * push_timeout, lease);
   end if;
-  if options ->> 'body' is not null and coalesce((options ->> 'events')::integer, 1) > 1 then
+  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
     raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
       hint = 'A body of your own is sent for one change at a time.';
   end if;
@@ -2056,7 +2247,9 @@ begin
   perform rowrelay.check_target_name(name);
   perform rowrelay.check_target(url, options);
   insert into rowrelay.target as t (name, url, options, lanes)
-  values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options), coalesce((options ->> 'lanes')::smallint, 64))
+  values (add_target.name, add_target.url, jsonb_strip_nulls(add_target.options),
+          (select coalesce(add_target.options ->> 'lanes', k.defaults ->> 'lanes')::smallint
+             from rowrelay.target_kind(add_target.url) as k))
   returning t.id into new_id;
   perform rowrelay.add_lanes(new_id);
   return new_id;
@@ -2128,9 +2321,15 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
   known     rowrelay.target;
+  new_lanes smallint;
 begin
   select t.* into known from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
+  new_lanes := known.lanes;
+  if set_target.options ? 'lanes' then
+    select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
+      from rowrelay.target_kind(coalesce(set_target.url, known.url)) as k;
+  end if;
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
     raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
@@ -2138,9 +2337,9 @@ begin
   end if;
   -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
   -- nobody would look into the lanes that are no more.
-  if set_target.options ? 'lanes' and coalesce((set_target.options ->> 'lanes')::smallint, 64) <> known.lanes
+  if new_lanes <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
-          or exists (select from rowrelay.queue q where q.lane >> 12 = target_id)
+          or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
     raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
       using errcode = 'object_not_in_prerequisite_state',
@@ -2155,8 +2354,7 @@ begin
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),
          options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),
-         lanes = case when set_target.options ? 'lanes'
-                      then coalesce((set_target.options ->> 'lanes')::smallint, 64) else t.lanes end,
+         lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
   perform rowrelay.add_lanes(target_id);
@@ -2276,8 +2474,8 @@ begin
   perform rowrelay.lock_lanes(array(
     select distinct n
       from unnest(lanes) as l
-     cross join unnest(case when l & 4095 = 0 then rowrelay.lanes_of(l >> 12)
-                            else array[l, rowrelay.lane_number(l >> 12, -1)] end) as n));
+     cross join unnest(case when rowrelay.lane_position(l) = -1 then rowrelay.lanes_of(rowrelay.lane_target(l))
+                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n));
   return lanes;
 end
 $$;
@@ -2314,8 +2512,8 @@ $$;
 create or replace function rowrelay.keeps_state(target rowrelay.target) returns boolean
 language sql stable as $$
   select exists (select from rowrelay.document d where d.target = target.id)
-         or target.url ~ E'^(elasticsearch|opensearch)\\+'
-         or target.url ~ '^postgres(ql)?:' and target.options ->> 'mode' is distinct from 'append'
+         or target.options ->> 'mode' is distinct from 'append'
+            and coalesce((select k.keeps_state from rowrelay.target_kind(target.url) as k), false)
 $$;
 -- Purpose:    to be called when the database turns out to be restored from a dump, or a copy of another one: what is queued may
 --             have been delivered after that was made. A mirror takes rows that have a key as often as they come. Those that
@@ -2330,7 +2528,7 @@ begin
     delete from rowrelay.queue q
      using rowrelay.change c, rowrelay.target t
      where c.id = q.change_id and c.day = q.day and c.key is null and c.op in ('i', 'u', 'd', 's')
-       and q.lane > 0 and t.id = q.lane >> 12 and t.dropped_at is null
+       and q.lane > 0 and t.id = rowrelay.lane_target(q.lane) and t.dropped_at is null
        and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
     returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
   )
@@ -2557,7 +2755,7 @@ begin
     )
     select min(q.change_id), count(*) into first_id, moved from queued q;
     if moved > 0 then
-      perform rowrelay.rewind(lane_number >> 12, first_id);
+      perform rowrelay.rewind(rowrelay.lane_target(lane_number), first_id);
       total := total + moved;
     end if;
   end loop;
@@ -2900,7 +3098,7 @@ returns setof text language sql volatile as $$
    where b.state in ('waiting', 'copying', 'joining', 'running')
      and exists (select from generate_series(-1, t.lanes - 1) as n
                   cross join lateral (select from rowrelay.queue q
-                                       where q.lane = rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                                       where q.lane = rowrelay.waiting_lane(b.id, n)
                                          and q.change_id >= undelivered.first_id
                                          and q.change_id <= undelivered.last_id and q.day = undelivered.day
                                        limit 1) as queued)
@@ -2932,7 +3130,7 @@ begin
   lanes := array(select rowrelay.lane_number(t.id, n)
                    from rowrelay.target t cross join lateral generate_series(-1, t.lanes - 1) as n
                  union all
-                 select rowrelay.lane_number(0, n) - 2048 * (b.id + 1)
+                 select rowrelay.waiting_lane(b.id, n)
                    from rowrelay.backfill b join rowrelay.target t on t.id = b.target
                   cross join lateral generate_series(-1, t.lanes - 1) as n);
   if exists (select from rowrelay.lease l
@@ -3502,7 +3700,7 @@ begin
     delete from rowrelay.queue q
      using rowrelay.backfill b
      where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
-       and q.lane between -2048 * (b.id + 1) and -2048 * (b.id + 1) + 1024;
+       and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
     problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
   end;
@@ -3535,7 +3733,7 @@ begin
      where e.lease_until > clock_timestamp() + e.lasts;
     -- lanes of targets that are gone
     delete from rowrelay.lane l
-     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = k.lane >> 12
+     where l.lane in (select k.lane from rowrelay.lane k join rowrelay.target t on t.id = rowrelay.lane_target(k.lane)
                        where t.dropped_at is not null for update of k skip locked);
   exception when others then
     problems := problems || format('lanes and leases could not be cleaned up: %s', sqlerrm);
@@ -7062,7 +7260,8 @@ begin
       hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
-  if shared or target.url !~ '^(postgres|elasticsearch|opensearch|clickhouse)' or target.options ->> 'mode' = 'append' then
+  if shared or target.options ->> 'mode' = 'append'
+     or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
     return;
   end if;
   begin
@@ -7945,7 +8144,7 @@ $$;
 create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
-  first_lane constant integer := -2048 * (backfill_id + 1); -- of the waiting room
+  first_lane constant integer := rowrelay.waiting_lane(backfill_id, -1);
   b          rowrelay.backfill;
   capture    rowrelay.capture;
   flag       text;
@@ -7981,7 +8180,7 @@ begin
   execute format('comment on function rowrelay.%I() is %L', flag,
                  'the table is being copied to the target; see rowrelay.waiting_room()');
   execute format('revoke all on function rowrelay.%I() from public', flag);
-  delete from rowrelay.queue q where q.lane between first_lane and first_lane + 1024;
+  delete from rowrelay.queue q where q.lane between first_lane and rowrelay.waiting_lane(backfill_id, 1023);
   perform rowrelay.make_trigger_function(b.capture);
   update rowrelay.backfill k
      set state = 'copying', waits_for = null, started_at = clock_timestamp(), note = null, retry_at = null
@@ -11230,7 +11429,7 @@ begin
   end if;
 
   select count(distinct q.change_id), min(t.name) into n, target
-    from rowrelay.queue q left join rowrelay.target t on t.id = q.lane >> 12 and q.lane >= 0
+    from rowrelay.queue q left join rowrelay.target t on t.id = rowrelay.lane_target(q.lane) and q.lane >= 0
    where q.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')

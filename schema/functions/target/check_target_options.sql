@@ -1,0 +1,38 @@
+-- Purpose:    refuses options that a target cannot have, and values that they cannot have
+-- Parameters: url, options (null values are allowed: they reset an option)
+-- Errors:     what is wrong, and what there is
+create or replace function rowrelay.check_target_options(url text, options jsonb) returns void
+language plpgsql stable as $$
+declare
+  kind   constant text    := (select k.name from rowrelay.target_kind(url) as k);
+  itself constant boolean := url ~ '^postgres(ql)?:$';
+  option record;
+begin
+  if octet_length(options::text) > 16000 then
+    raise exception 'the target''s options are longer than 16000 bytes'
+      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
+  end if;
+  for option in
+    select o.key as name, o.value, k.lowest, k.highest, k.is_secret, k.pattern, k.words, k.name is not null as is_known,
+           exists (select from rowrelay.target_options() as a where a.name = o.key) as is_known_elsewhere
+      from jsonb_each_text(options) as o
+      left join rowrelay.target_options() as k
+        on k.name = o.key and (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)
+  loop
+    if not option.is_known_elsewhere or option.value is not null and not option.is_known then
+      raise exception 'option "%" is not known%', option.name,
+                      case when option.is_known_elsewhere then ' to such a target' else '' end
+        using errcode = 'invalid_parameter_value',
+              hint = format('Options are %s.',
+                            (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
+                               from rowrelay.target_options() as k
+                              where (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)));
+    end if;
+    if option.value !~ option.pattern
+       or option.lowest is not null and option.value::bigint not between option.lowest and option.highest then
+      raise exception 'option % is "%"', option.name, case when option.is_secret then '...' else option.value end
+        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+    end if;
+  end loop;
+end
+$$;
