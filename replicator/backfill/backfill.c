@@ -58,7 +58,7 @@ bool backfill_take(struct backfill *backfill, bool *taken, struct error *error) 
   PGresult *reply = NULL;
   if (!ask(backfill, &QUERY_backfill_take, &reply, error))
     return false;
-  *taken = reply_bool(reply, 0, 0);
+  *taken = result_bool(reply, 0, 0);
   PQclear(reply);
   return true;
 }
@@ -75,7 +75,7 @@ static int between(int least, int64_t value, int most) {
 
 /* Chooses the number of rows so that the next step holds locks as long as it should. */
 static void adapt(struct backfill *backfill, const PGresult *reply) {
-  int64_t held = reply_bigint(reply, 0, COLUMN_HELD);
+  int64_t held = result_bigint(reply, 0, COLUMN_HELD);
   backfill->refused = 0;
   if (backfill->rows < FEW_ROWS) {
     backfill->rows *= 2;
@@ -91,14 +91,14 @@ static int64_t pace(struct backfill *backfill, const PGresult *reply) {
     backfill->paced_at = 0;
     return 0;
   }
-  int64_t rate = reply_bigint(reply, 0, COLUMN_RATE);
+  int64_t rate = result_bigint(reply, 0, COLUMN_RATE);
   int64_t now = clock_now();
   if (backfill->paced_at == 0) {
     backfill->paced_at = now;
     backfill->paced_rows = 0;
   }
   backfill->rows = between(1, backfill->rows, between(1, rate / 10, MOST_ROWS));
-  backfill->paced_rows += reply_bigint(reply, 0, COLUMN_PASSED);
+  backfill->paced_rows += result_bigint(reply, 0, COLUMN_PASSED);
   int64_t due = backfill->paced_at + backfill->paced_rows * 1000 / rate;
   /* Time that was lost is not made up for. */
   if (due < now) {
@@ -121,12 +121,12 @@ static void read_progress(const PGresult *reply, struct backfill_progress *progr
   else if (strcmp(outcome, "done") == 0)
     progress->outcome = BACKFILL_DONE;
   if (!PQgetisnull(reply, 0, COLUMN_QUEUED)) {
-    progress->queued = reply_bigint(reply, 0, COLUMN_QUEUED);
-    progress->read = reply_bigint(reply, 0, COLUMN_READ);
-    progress->estimated = reply_bigint(reply, 0, COLUMN_ESTIMATED);
+    progress->queued = result_bigint(reply, 0, COLUMN_QUEUED);
+    progress->read = result_bigint(reply, 0, COLUMN_READ);
+    progress->estimated = result_bigint(reply, 0, COLUMN_ESTIMATED);
   }
-  const char *note = reply_text(reply, 0, COLUMN_NOTE);
-  letters_print(progress->note, sizeof progress->note, "%s", note != NULL ? note : "");
+  const char *note = result_text(reply, 0, COLUMN_NOTE);
+  text_print(progress->note, sizeof progress->note, "%s", note != NULL ? note : "");
   progress->pause = progress->outcome == BACKFILL_WAITS ? WAIT_PAUSE : 0;
 }
 
@@ -166,7 +166,7 @@ static bool note_holder(struct backfill *backfill, struct backfill_progress *pro
   if (!ask(backfill, &QUERY_backfill_holder, &reply, error))
     return false;
   if (PQntuples(reply) > 0)
-    letters_print(progress->note, sizeof progress->note, "%s", PQgetvalue(reply, 0, 0));
+    text_print(progress->note, sizeof progress->note, "%s", PQgetvalue(reply, 0, 0));
   PQclear(reply);
   return true;
 }
@@ -229,7 +229,7 @@ bool backfill_look(struct backfill *backfill, struct backfill_progress *progress
   if (!ask(backfill, &QUERY_backfill_look, &reply, error))
     return false;
   read_progress(reply, progress);
-  progress->copied = PQntuples(reply) > 0 && reply_bool(reply, 0, COLUMN_COPIED);
+  progress->copied = PQntuples(reply) > 0 && result_bool(reply, 0, COLUMN_COPIED);
   PQclear(reply);
   return true;
 }

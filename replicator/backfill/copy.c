@@ -73,7 +73,7 @@ struct copy {
 };
 
 static const char *state_text(const struct copy *copy, int column) {
-  return reply_text(copy->state, 0, column);
+  return result_text(copy->state, 0, column);
 }
 
 /* Asks the source on the connection that the backfill is driven by. */
@@ -94,12 +94,12 @@ static struct number id_of(const struct copy *copy) {
 static void wait_for(struct copy *copy, int64_t pause, const char *note) {
   copy->progress->outcome = BACKFILL_WAITS;
   copy->progress->pause = pause;
-  letters_print(copy->progress->note, sizeof copy->progress->note, "%s", note != NULL ? note : "");
+  text_print(copy->progress->note, sizeof copy->progress->note, "%s", note != NULL ? note : "");
 }
 
 /* It is done piece by piece, or not at all. */
 static bool abandon(struct copy *copy, const char *why, struct error *error) {
-  letters_print(copy->progress->note, sizeof copy->progress->note, "not as a whole: %s", why);
+  text_print(copy->progress->note, sizeof copy->progress->note, "not as a whole: %s", why);
   return ask(copy, &QUERY_copy_abandon, VALUES(id_of(copy).text, why), NULL, error);
 }
 
@@ -115,7 +115,7 @@ static bool read_route(struct copy *copy, struct error *error) {
   bool ok = ask(copy, &QUERY_target_settings, VALUES(NULL), &settings, error);
   for (int row = 0; ok && !found && row < PQntuples(settings); row++) {
     ok = settings_read(&copy->settings, settings, row, error);
-    found = ok && copy->settings.target == reply_int(copy->state, 0, COLUMN_TARGET);
+    found = ok && copy->settings.target == result_int(copy->state, 0, COLUMN_TARGET);
   }
   PQclear(settings);
   ok = ok && (found || error_set(error, FAILURE_FATAL, "target %s was dropped", copy->name)) &&
@@ -123,7 +123,7 @@ static bool read_route(struct copy *copy, struct error *error) {
        routes_read(&copy->routes, routes, error);
   if (!ok)
     return false;
-  copy->route = routes_find(&copy->routes, reply_int(copy->state, 0, COLUMN_CAPTURE));
+  copy->route = routes_find(&copy->routes, result_int(copy->state, 0, COLUMN_CAPTURE));
   return copy->route != NULL || error_set(error, FAILURE_FATAL, "the table does not go to the target any more");
 }
 
@@ -151,18 +151,18 @@ static bool look_at_table(struct copy *copy, struct error *error) {
 static bool prepare_target(struct copy *copy, const char **problem, struct error *error) {
   if (!connect_target(copy, error) || !look_at_table(copy, error))
     return false;
-  if (reply_text(copy->look, 0, LOOK_PROBLEM) != NULL && copy->route->create_table && copy->route->columns != NULL &&
+  if (result_text(copy->look, 0, LOOK_PROBLEM) != NULL && copy->route->create_table && copy->route->columns != NULL &&
       (!ddl_run(copy->target, false, &QUERY_mirror_create,
                 VALUES(copy->route->into_table, copy->route->columns, copy->route->key_columns, copy->route->types),
                 error) ||
        !look_at_table(copy, error)))
     return false;
-  *problem = copy->route->key_is_lost ? "a key column was dropped" : reply_text(copy->look, 0, LOOK_PROBLEM);
+  *problem = copy->route->key_is_lost ? "a key column was dropped" : result_text(copy->look, 0, LOOK_PROBLEM);
   return true;
 }
 
 static bool look_if_empty(struct copy *copy, bool *empty, struct error *error) {
-  const struct query probe = {.name = NULL, .text = reply_text(copy->look, 0, LOOK_PROBE)};
+  const struct query probe = {.name = NULL, .text = result_text(copy->look, 0, LOOK_PROBE)};
   PGresult *reply = NULL;
   if (!pgconn_run(copy->target, &probe, NO_VALUES, &reply, error))
     return false;
@@ -188,7 +188,7 @@ static bool raise_fences(struct copy *copy, struct error *error) {
 
 /* Locks the table in a transaction that has no bound, because it lasts as long as the copy. */
 static bool lock_target(struct copy *copy, struct error *error) {
-  const struct query lock = {.name = NULL, .text = reply_text(copy->look, 0, LOOK_LOCK)};
+  const struct query lock = {.name = NULL, .text = result_text(copy->look, 0, LOOK_LOCK)};
   pgconn_set_deadline(copy->target, copy->settings.push_timeout);
   return pgconn_script(copy->target, "begin; set local statement_timeout to 0", error) &&
          pgconn_run(copy->target, &lock, NO_VALUES, NULL, error);
@@ -222,8 +222,8 @@ static bool tick(struct copy *copy, int64_t rows, struct error *error) {
   PGresult *reply = NULL;
   if (!ask(copy, &QUERY_copy_tick, VALUES(id_of(copy).text, copy->snapshot, number(rows).text), &reply, error))
     return false;
-  copy->is_outdated = PQntuples(reply) == 0 || !reply_bool(reply, 0, 0);
-  bool wanted = !copy->is_outdated && reply_bool(reply, 0, 1);
+  copy->is_outdated = PQntuples(reply) == 0 || !result_bool(reply, 0, 0);
+  bool wanted = !copy->is_outdated && result_bool(reply, 0, 1);
   copy->gives_way = wanted && copy->wanted;
   copy->wanted = wanted;
   PQclear(reply);
@@ -251,7 +251,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
   PGresult *statement = NULL;
   PGresult *begun = NULL;
   bool ok = false;
-  if (!ask(copy, &QUERY_copy_statement, VALUES(id_of(copy).text, reply_text(copy->look, 0, LOOK_NAMES)), &statement,
+  if (!ask(copy, &QUERY_copy_statement, VALUES(id_of(copy).text, result_text(copy->look, 0, LOOK_NAMES)), &statement,
            error) ||
       !begin_reading(copy, PQgetvalue(statement, 0, 1), error) ||
       !ask(copy, &QUERY_copy_begin, VALUES(id_of(copy).text, copy->snapshot), &begun, error))
@@ -262,16 +262,16 @@ static bool copy_rows(struct copy *copy, struct error *error) {
     goto done;
   }
   copy->ticked_at = clock_now();
-  struct stream stream = {.from = source_connection(copy->reading),
-                          .from_statement = PQgetvalue(statement, 0, 0),
-                          .to = copy->target,
-                          .to_statement = reply_text(copy->look, 0, LOOK_COPY),
-                          .rate =
-                              PQgetisnull(copy->state, 0, COLUMN_RATE) ? 0 : reply_bigint(copy->state, 0, COLUMN_RATE),
-                          .timeout = DEADLINE,
-                          .tell = tell,
-                          .context = copy};
-  if (!stream_run(&stream, error))
+  struct copy_stream stream = {
+      .from = source_connection(copy->reading),
+      .from_statement = PQgetvalue(statement, 0, 0),
+      .to = copy->target,
+      .to_statement = result_text(copy->look, 0, LOOK_COPY),
+      .rate = PQgetisnull(copy->state, 0, COLUMN_RATE) ? 0 : result_bigint(copy->state, 0, COLUMN_RATE),
+      .timeout = DEADLINE,
+      .tell = tell,
+      .context = copy};
+  if (!copy_stream_run(&stream, error))
     goto done;
   /* Others may write it, alter it or truncate it again. */
   source_close(copy->reading);
@@ -311,8 +311,8 @@ static bool hold(struct copy *copy, bool *held, struct error *error) {
       return false;
     more = !PQgetisnull(reply, 0, 0);
     if (more)
-      below = number(reply_bigint(reply, 0, 0));
-    *held = *held && !reply_bool(reply, 0, 1);
+      below = number(result_bigint(reply, 0, 0));
+    *held = *held && !result_bool(reply, 0, 1);
     PQclear(reply);
   }
   return true;
@@ -320,7 +320,7 @@ static bool hold(struct copy *copy, bool *held, struct error *error) {
 
 /* Nothing has been done yet: finds out whether the table can be copied, and takes its changes aside. */
 static bool step_waiting(struct copy *copy, struct error *error) {
-  const char *problem = reply_text(copy->state, 0, COLUMN_FORBIDDEN);
+  const char *problem = result_text(copy->state, 0, COLUMN_FORBIDDEN);
   bool empty = false;
   if (problem != NULL)
     return abandon(copy, problem, error);
@@ -328,16 +328,16 @@ static bool step_waiting(struct copy *copy, struct error *error) {
       (problem == NULL && !look_if_empty(copy, &empty, error)))
     return false;
   char not_empty[512];
-  letters_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
+  text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
   if (problem != NULL || !empty)
     return abandon(copy, problem != NULL ? problem : not_empty, error);
 
   PGresult *reply = NULL;
   if (!ask(copy, &QUERY_copy_switch, VALUES(id_of(copy).text), &reply, error))
     return false;
-  bool switched = reply_bool(reply, 0, 0);
+  bool switched = result_bool(reply, 0, 0);
   if (!switched)
-    wait_for(copy, WAIT_PAUSE, reply_text(reply, 0, 1));
+    wait_for(copy, WAIT_PAUSE, result_text(reply, 0, 1));
   PQclear(reply);
   bool held;
   return !switched || hold(copy, &held, error);
@@ -384,7 +384,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
   if (problem == NULL && give_up == NULL && !look_if_empty(copy, &empty, error))
     return false;
   char not_empty[512];
-  letters_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
+  text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
   if (give_up != NULL || problem != NULL || !empty)
     return abandon(copy, give_up != NULL ? give_up : problem != NULL ? problem : not_empty, error);
   if (copy_rows(copy, error))
@@ -407,8 +407,8 @@ static bool step_joining(struct copy *copy, struct error *error) {
       return false;
     more = !PQgetisnull(reply, 0, 0);
     if (more)
-      above = number(reply_bigint(reply, 0, 0));
-    passed += reply_bigint(reply, 0, 1);
+      above = number(result_bigint(reply, 0, 0));
+    passed += result_bigint(reply, 0, 1);
     PQclear(reply);
   }
   /* Meanwhile others have come. */
@@ -417,8 +417,8 @@ static bool step_joining(struct copy *copy, struct error *error) {
   PGresult *reply = NULL;
   if (!ask(copy, &QUERY_copy_finish, VALUES(id_of(copy).text, number(ROWS_LAST).text), &reply, error))
     return false;
-  if (!reply_bool(reply, 0, 0))
-    wait_for(copy, WAIT_PAUSE, reply_text(reply, 0, 1));
+  if (!result_bool(reply, 0, 0))
+    wait_for(copy, WAIT_PAUSE, result_text(reply, 0, 1));
   PQclear(reply);
   return true;
 }
@@ -459,7 +459,7 @@ static bool mend(struct copy *copy, struct error *error) {
     return true;
   }
   char why[sizeof error->message];
-  letters_print(why, sizeof why, "%s", error->message);
+  text_print(why, sizeof why, "%s", error->message);
   return abandon(copy, why, error);
 }
 
@@ -469,15 +469,15 @@ static bool run(struct backfill *backfill, struct backfill_progress *progress, b
   if (!ask(&copy, &QUERY_copy_state, VALUES(id_of(&copy).text), &copy.state, error))
     return false;
   routes_init(&copy.routes);
-  *is_copy = PQntuples(copy.state) > 0 && reply_bool(copy.state, 0, COLUMN_IS_COPY);
+  *is_copy = PQntuples(copy.state) > 0 && result_bool(copy.state, 0, COLUMN_IS_COPY);
   bool ok = true;
   if (*is_copy && (!only_first || strcmp(state_text(&copy, COLUMN_STATE), "waiting") == 0)) {
     copy.name = state_text(&copy, COLUMN_TARGET_NAME);
     *progress = (struct backfill_progress){.outcome = BACKFILL_PROGRESS,
                                            .copied = true,
-                                           .queued = reply_bigint(copy.state, 0, COLUMN_ROWS),
-                                           .read = reply_bigint(copy.state, 0, COLUMN_ROWS),
-                                           .estimated = reply_bigint(copy.state, 0, COLUMN_ESTIMATED)};
+                                           .queued = result_bigint(copy.state, 0, COLUMN_ROWS),
+                                           .read = result_bigint(copy.state, 0, COLUMN_ROWS),
+                                           .estimated = result_bigint(copy.state, 0, COLUMN_ESTIMATED)};
     ok = take_step(&copy, error) || mend(&copy, error);
   }
   pgconn_close(copy.target);

@@ -24,7 +24,7 @@ static void add_array_element(struct buffer *array, const char *text) {
   buffer_add_string(array, "\"");
 }
 
-void list_add_texts(struct buffer *array, size_t count, const char *const *texts) {
+void array_add_texts(struct buffer *array, size_t count, const char *const *texts) {
   buffer_add_string(array, "{");
   for (size_t i = 0; i < count; i++)
     add_array_element(array, texts[i]);
@@ -105,7 +105,7 @@ static bool add_names(struct buffer *array, const char *text, struct buffer *nam
   return buffer_ok(array, "a list of columns", error);
 }
 
-bool list_add_names(struct buffer *array, const char *text, struct error *error) {
+bool array_add_names(struct buffer *array, const char *text, struct error *error) {
   struct buffer name;
   buffer_init(&name, LIST_LIMIT);
   bool ok = add_names(array, text, &name, error);
@@ -134,7 +134,7 @@ static bool add_masks(struct buffer *object, const char *text, struct buffer *wo
   return buffer_ok(object, "a list of masks", error);
 }
 
-bool list_add_masks(struct buffer *object, const char *text, struct error *error) {
+bool array_add_masks(struct buffer *object, const char *text, struct error *error) {
   struct buffer word;
   buffer_init(&word, LIST_LIMIT);
   bool ok = add_masks(object, text, &word, error);
@@ -142,7 +142,7 @@ bool list_add_masks(struct buffer *object, const char *text, struct error *error
   return ok;
 }
 
-bool list_add_setting(struct buffer *object, const char *text, struct error *error) {
+bool array_add_setting(struct buffer *object, const char *text, struct error *error) {
   const char *equals = strchr(text, '=');
   if (equals == NULL || equals == text)
     return error_set(error, FAILURE_USAGE, "an option must be NAME=VALUE, not \"%s\"", text);

@@ -13,7 +13,7 @@ bool pattern_match(struct source *source, const struct pattern_kind *kind, struc
                    struct error *error) {
   struct buffer array;
   buffer_init(&array, LIST_LIMIT);
-  list_add_texts(&array, patterns.count, patterns.texts);
+  array_add_texts(&array, patterns.count, patterns.texts);
   bool ok = buffer_ok(&array, "the list of tables", error) &&
             call_run(source, kind->query, VALUES(array.data), tables, error);
   buffer_release(&array);

@@ -23,7 +23,7 @@
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
-static bool copy_out(struct source *source, const char *statement, struct archive *archive, struct error *error) {
+static bool copy_out(struct source *source, const char *statement, struct gzip_file *archive, struct error *error) {
   struct pgconn *connection = source_connection(source);
   if (!pgconn_copy_begin(connection, statement, error))
     return false;
@@ -40,7 +40,7 @@ static bool copy_out(struct source *source, const char *statement, struct archiv
     if (length == 0)
       continue;
     heard_at = clock_now();
-    bool ok = archive_add(archive, row, (size_t)length, error);
+    bool ok = gzip_file_add(archive, row, (size_t)length, error);
     PQfreemem(row);
     if (!ok)
       return false;
@@ -50,11 +50,12 @@ static bool copy_out(struct source *source, const char *statement, struct archiv
 /* Columns of archive_begin.sql */
 enum { BEGUN_HEADER, BEGUN_STATEMENT, BEGUN_NOTE };
 
-static bool write_file(struct source *source, const PGresult *begun, struct archive *archive,
+static bool write_file(struct source *source, const PGresult *begun, struct gzip_file *archive,
                        char sum[ARCHIVE_SUM_SIZE], struct error *error) {
   const char *header = PQgetvalue(begun, 0, BEGUN_HEADER);
-  return archive_add(archive, header, strlen(header), error) && archive_add(archive, "\n", 1, error) &&
-         copy_out(source, PQgetvalue(begun, 0, BEGUN_STATEMENT), archive, error) && archive_finish(archive, sum, error);
+  return gzip_file_add(archive, header, strlen(header), error) && gzip_file_add(archive, "\n", 1, error) &&
+         copy_out(source, PQgetvalue(begun, 0, BEGUN_STATEMENT), archive, error) &&
+         gzip_file_finish(archive, sum, error);
 }
 
 /* A day on its way out of the log. */
@@ -86,16 +87,16 @@ static bool drop_day(struct source *source, const struct leaving_day *leaving, c
 static bool write_day(struct source *source, const struct leaving_day *leaving, const PGresult *begun,
                       struct error *error) {
   char sum[ARCHIVE_SUM_SIZE];
-  struct archive *archive;
-  if (!archive_create(&archive, leaving->dir, leaving->name, error))
+  struct gzip_file *archive;
+  if (!gzip_file_create(&archive, leaving->dir, leaving->name, error))
     return false;
   bool ok = write_file(source, begun, archive, sum, error);
   if (ok) {
-    const char *path = archive_path(archive);
+    const char *path = gzip_file_path(archive);
     ok = call_run(source, &QUERY_archive_note, VALUES(leaving->day, strrchr(path, '/') + 1, sum), NULL, error) &&
          drop_day(source, leaving, path, error);
   }
-  archive_free(archive);
+  gzip_file_free(archive);
   return ok;
 }
 
@@ -105,7 +106,7 @@ static bool archive_day(struct source *source, const struct leaving_day *leaving
   if (!source_script(source, "begin isolation level read committed", error) ||
       !call_run(source, &QUERY_archive_begin, VALUES(leaving->day), &begun, error))
     return false;
-  const char *note = reply_text(begun, 0, BEGUN_NOTE);
+  const char *note = result_text(begun, 0, BEGUN_NOTE);
   bool ok = true;
   if (note != NULL)
     printf("%s: kept: %s\n", leaving->day, note);
@@ -173,7 +174,7 @@ static bool begin_restore(struct restore *restore, struct error *error) {
   if (!buffer_ok(&restore->header, "the first line of the file", error) ||
       !ask(restore, &QUERY_restore_begin, &reply, error))
     return false;
-  const char *sum = reply_text(reply, 0, 1);
+  const char *sum = result_text(reply, 0, 1);
   snprintf(restore->day, sizeof restore->day, "%s", PQgetvalue(reply, 0, 0));
   snprintf(restore->known_sum, sizeof restore->known_sum, "%s", sum != NULL ? sum : "");
   PQclear(reply);
@@ -208,7 +209,7 @@ static bool copy_in(struct restore *restore, struct error *error) {
   const char *path = restore->path;
   char sum[ARCHIVE_SUM_SIZE];
   char expected[ARCHIVE_SUM_SIZE];
-  if (!archive_expected_sum(path, expected, error) || !archive_read(path, take_piece, restore, sum, error))
+  if (!gzip_file_expected_sum(path, expected, error) || !gzip_file_read(path, take_piece, restore, sum, error))
     return false;
   if (!restore->begun)
     return error_set(error, FAILURE_FATAL, "file %s was not written by rowrelay archive", path);

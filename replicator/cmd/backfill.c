@@ -104,7 +104,7 @@ static bool drive(struct job *job, struct error *error) {
   if (!backfill_look(&job->backfill, &state, error))
     return false;
   char what[256];
-  letters_print(what, sizeof what, "%s to %s", job->table, job->target);
+  text_print(what, sizeof what, "%s to %s", job->table, job->target);
   progress_begin(&job->progress, what, state.read);
   if (state.note[0] != '\0')
     progress_show(&job->progress, state.read, state.estimated, state.note);
@@ -142,7 +142,7 @@ static bool ask_for(struct source *source, const struct options *given, const PG
                          option_text(given, "rate"), option_given(given, "no-copy") ? "false" : "true"),
                   &reply, error);
     if (ok)
-      ids[row] = reply_int(reply, 0, 0);
+      ids[row] = result_int(reply, 0, 0);
     PQclear(reply);
   }
   if (ok)

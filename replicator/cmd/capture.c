@@ -43,7 +43,7 @@ static bool read_names(const struct options *given, const char *option, struct b
     buffer_add_string(&text, i > 0 ? "," : "");
     buffer_add_string(&text, option_at(given, option, i));
   }
-  bool ok = buffer_ok(&text, "the list of columns", error) && list_add_names(array, text.data, error);
+  bool ok = buffer_ok(&text, "the list of columns", error) && array_add_names(array, text.data, error);
   buffer_release(&text);
   return ok;
 }
@@ -54,7 +54,7 @@ static bool read_masks(const struct options *given, struct buffer *object, struc
     return true;
   buffer_add_string(object, "{");
   for (size_t i = 0; i < count; i++)
-    if (*option_at(given, "mask", i) != '\0' && !list_add_masks(object, option_at(given, "mask", i), error))
+    if (*option_at(given, "mask", i) != '\0' && !array_add_masks(object, option_at(given, "mask", i), error))
       return false;
   buffer_add_string(object, "}");
   return buffer_ok(object, "the list of masks", error);

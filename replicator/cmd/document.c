@@ -86,9 +86,9 @@ static bool add(const struct options *given, struct error *error) {
   buffer_init(&query, QUERY_LIMIT);
   buffer_init(&sources, LIST_LIMIT);
   buffer_init(&search, LIST_LIMIT);
-  list_add_texts(&sources, count, froms);
+  array_add_texts(&sources, count, froms);
   bool ok = buffer_ok(&sources, "the list of tables", error) &&
-            (!option_given(given, "search") || list_add_names(&search, option_text(given, "search"), error)) &&
+            (!option_given(given, "search") || array_add_names(&search, option_text(given, "search"), error)) &&
             read_query(option_text(given, "query"), &query, error) && store(given, &query, &sources, &search, error);
   buffer_release(&query);
   buffer_release(&sources);
@@ -119,7 +119,7 @@ static bool rebuild(const struct options *given, struct error *error) {
   struct buffer keys;
   buffer_init(&keys, LIST_LIMIT);
   if (given->argument_count > 1)
-    list_add_texts(&keys, given->argument_count - 1, given->arguments + 1);
+    array_add_texts(&keys, given->argument_count - 1, given->arguments + 1);
   bool ok = buffer_ok(&keys, "the list of keys", error) && call_open(&source, given, error) &&
             call_run(source, &QUERY_cmd_document_rebuild,
                      VALUES(given->arguments[0], given->argument_count > 1 ? keys.data : NULL), &result, error);

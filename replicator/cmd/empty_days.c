@@ -15,7 +15,7 @@ bool empty_days_drop(struct source *source, int64_t until, struct error *error) 
     PGresult *reply = NULL;
     if (!call_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
       return false;
-    int dropped = reply_int(reply, 0, 0);
+    int dropped = result_int(reply, 0, 0);
     PQclear(reply);
     if (dropped == 0)
       return true;

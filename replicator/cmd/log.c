@@ -65,7 +65,7 @@ static bool collect(const struct options *given, const char *name, struct buffer
   for (size_t i = 0; i < count; i++)
     texts[i] = option_at(given, name, i);
   if (count > 0)
-    list_add_texts(array, count, texts);
+    array_add_texts(array, count, texts);
   *list = array->data;
   free(texts);
   return buffer_ok(array, name, error);
@@ -179,16 +179,16 @@ static bool choose_style(const struct options *given, struct printer *printer, s
 
 static bool print_book(struct source *source, const struct wanted *wanted, struct printer *printer,
                        struct error *error) {
-  struct logbook book;
-  struct page page;
-  page_init(&page);
+  struct log_reader book;
+  struct change_list page;
+  change_list_init(&page);
   int64_t left = wanted->limit < 0 ? INT64_MAX : wanted->limit;
   size_t size = FIRST_PAGE;
-  bool ok = logbook_open(&book, source, &wanted->filter, error);
+  bool ok = log_reader_open(&book, source, &wanted->filter, error);
   printer->life = wanted->filter.key != NULL ? &book.list : NULL;
   while (ok && left > 0 && !printer->pager->left) {
-    page_clear(&page);
-    ok = logbook_read(&book, &page, left < (int64_t)size ? (size_t)left : size, error) &&
+    change_list_clear(&page);
+    ok = log_reader_read(&book, &page, left < (int64_t)size ? (size_t)left : size, error) &&
          printer_print(printer, source, &page, error);
     if (page.count == 0)
       break;
@@ -196,8 +196,8 @@ static bool print_book(struct source *source, const struct wanted *wanted, struc
     size = 2 * size < LARGEST_PAGE ? 2 * size : LARGEST_PAGE;
   }
   printer->life = NULL;
-  logbook_close(&book);
-  page_release(&page);
+  log_reader_close(&book);
+  change_list_release(&page);
   return ok;
 }
 
@@ -209,9 +209,9 @@ static bool print_log(struct source **source, const struct options *given, struc
   if (!choose_style(given, &printer, error) || !read_wanted(*source, given, wanted, error) ||
       !pager_open(&pager, !follow && !option_given(given, "no-pager"), error))
     return false;
-  struct past past = {.filter = &wanted->filter, .moment = wanted->as_of.text, .limit = wanted->limit};
+  struct as_of past = {.filter = &wanted->filter, .moment = wanted->as_of.text, .limit = wanted->limit};
   struct following following = {.filter = &wanted->filter, .last = wanted->limit < 0 ? TAIL_LENGTH : wanted->limit};
-  bool ok = past.moment != NULL ? past_print(&past, *source, &printer, error)
+  bool ok = past.moment != NULL ? as_of_print(&past, *source, &printer, error)
             : follow            ? tail_run(source, given, &following, &printer, error)
                                 : print_book(*source, wanted, &printer, error);
   pager_close(&pager);

@@ -26,7 +26,7 @@ static bool redact(struct source *source, const struct options *given, struct er
   PGresult *result = NULL;
   struct buffer columns;
   buffer_init(&columns, LIST_LIMIT);
-  list_add_texts(&columns, given->argument_count - 2, given->arguments + 2);
+  array_add_texts(&columns, given->argument_count - 2, given->arguments + 2);
   if (!buffer_ok(&columns, "the list of columns", error) ||
       !call_run(source, &QUERY_cmd_redact_table, VALUES(given->arguments[0]), &table, error))
     goto done;
@@ -40,7 +40,7 @@ static bool redact(struct source *source, const struct options *given, struct er
                 &result, error))
     goto done;
   printf("%s changes redacted\n", PQgetvalue(result, 0, 0));
-  ok = reply_bigint(result, 0, 0) == 0 || vacuum(source, error);
+  ok = result_bigint(result, 0, 0) == 0 || vacuum(source, error);
 done:
   PQclear(table);
   PQclear(result);

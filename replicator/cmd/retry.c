@@ -38,7 +38,7 @@ static bool settle(const struct options *given, const struct query *query, const
   struct buffer ids;
   buffer_init(&ids, LIST_LIMIT);
   if (!all)
-    list_add_texts(&ids, given->argument_count, given->arguments);
+    array_add_texts(&ids, given->argument_count, given->arguments);
   if (!buffer_ok(&ids, "the list of change ids", error) || !call_open(&source, given, error) ||
       !call_run(source, query, VALUES(option_text(given, "target"), ids.data), &result, error))
     goto done;

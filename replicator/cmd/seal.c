@@ -18,7 +18,7 @@ static bool seal_all(struct source *source, struct error *error) {
   while (ok && made > 0) {
     PGresult *reply = NULL;
     ok = call_run(source, &QUERY_seal_next, NO_VALUES, &reply, error);
-    made = ok ? reply_int(reply, 0, 0) : 0;
+    made = ok ? result_int(reply, 0, 0) : 0;
     PQclear(reply);
     blocks += made;
     progress_show(&progress, blocks, blocks, "");
@@ -32,11 +32,11 @@ static bool print_state(struct source *source, struct error *error) {
   if (!call_run(source, &QUERY_cmd_seal_state, NO_VALUES, &state, error))
     return false;
   char changes[PROGRESS_NUMBER_SIZE];
-  printf("%s changes of %s days are sealed\n", progress_number(changes, reply_bigint(state, 0, STATE_CHANGES)),
+  printf("%s changes of %s days are sealed\n", progress_number(changes, result_bigint(state, 0, STATE_CHANGES)),
          PQgetvalue(state, 0, STATE_DAYS));
-  if (reply_text(state, 0, STATE_HEAD) != NULL)
+  if (result_text(state, 0, STATE_HEAD) != NULL)
     printf("head %s\n", PQgetvalue(state, 0, STATE_HEAD));
-  if (reply_bigint(state, 0, STATE_OPEN) > 0)
+  if (result_bigint(state, 0, STATE_OPEN) > 0)
     printf("%s days that are over are not sealed yet: a transaction may still write into them\n",
            PQgetvalue(state, 0, STATE_OPEN));
   PQclear(state);

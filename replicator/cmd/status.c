@@ -57,10 +57,9 @@ static void name_source(struct watch *watch) {
   const char *description = pgconn_describe(source_connection(watch->source));
   const char *database = strrchr(description, '/');
   if (database == NULL)
-    letters_print(watch->name, sizeof watch->name, "%s", description);
+    text_print(watch->name, sizeof watch->name, "%s", description);
   else
-    letters_print(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description),
-                  description);
+    text_print(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description), description);
 }
 
 /* Asks the source, and connects to it again where it was lost. An error only where trying again would not help. */
@@ -84,7 +83,8 @@ static bool ask(struct watch *watch, struct error *error) {
   return true;
 }
 
-static bool add_table(struct buffer *page, const struct live_view *view, const PGresult *rows, struct error *error) {
+static bool add_table(struct buffer *page, const struct status_page_view *view, const PGresult *rows,
+                      struct error *error) {
   char *text = NULL;
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
@@ -93,7 +93,7 @@ static bool add_table(struct buffer *page, const struct live_view *view, const P
   bool ok = table_print(stream, rows, error);
   fclose(stream);
   if (ok)
-    live_add_table(page, view, text);
+    status_page_add_table(page, view, text);
   free(text);
   return ok;
 }
@@ -105,14 +105,14 @@ static bool draw(const struct watch *watch, struct error *error) {
   time_t now = time(NULL);
   struct tm local;
   strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &local));
-  letters_print(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
+  text_print(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
   for (char *c = problem; (c = strpbrk(c, "\n\t")) != NULL;)
     *c = ' ';
-  struct live_view view = {.colours = no_colour == NULL || no_colour[0] == '\0',
-                           .source = watch->name,
-                           .clock = clock,
-                           .seconds = watch->seconds,
-                           .problem = watch->problem.kind != FAILURE_NONE ? problem : NULL};
+  struct status_page_view view = {.colours = no_colour == NULL || no_colour[0] == '\0',
+                                  .source = watch->name,
+                                  .clock = clock,
+                                  .seconds = watch->seconds,
+                                  .problem = watch->problem.kind != FAILURE_NONE ? problem : NULL};
   screen_size(&view.rows, &view.columns);
   struct buffer page;
   buffer_init(&page, LARGEST_PAGE);
@@ -120,7 +120,7 @@ static bool draw(const struct watch *watch, struct error *error) {
   if (option_given(watch->given, "tables"))
     ok = add_table(&page, &view, watch->rows, error);
   else
-    live_add(&page, &view, watch->rows);
+    status_page_add(&page, &view, watch->rows);
   ok = ok && buffer_ok(&page, "a page", error) && screen_draw(&page, error);
   buffer_release(&page);
   return ok;

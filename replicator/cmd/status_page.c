@@ -27,7 +27,7 @@
 /* A page being filled. */
 struct sheet {
   struct buffer *page;
-  const struct live_view *view;
+  const struct status_page_view *view;
   int left; /* lines that still fit */
 };
 
@@ -118,7 +118,7 @@ static int width_from(int weight) {
   return width;
 }
 
-static struct layout choose_layout(const struct live_view *view, const PGresult *targets) {
+static struct layout choose_layout(const struct status_page_view *view, const PGresult *targets) {
   struct layout layout = {.weight = 0, .target = NARROWEST_TARGET};
   for (int row = 0; row < PQntuples(targets); row++) {
     int length = PQgetlength(targets, row, LIVE_TARGET);
@@ -133,11 +133,11 @@ static struct layout choose_layout(const struct live_view *view, const PGresult 
 
 static void format_cell(char text[CELL_SIZE], const PGresult *targets, int row, int field) {
   const char *value = PQgetvalue(targets, row, field);
-  int64_t backlog = reply_bigint(targets, row, LIVE_BACKLOG);
+  int64_t backlog = result_bigint(targets, row, LIVE_BACKLOG);
   if (field == LIVE_BACKLOG)
     format_backlog(text, backlog, backlog >= MOST_BACKLOG);
   else if (field == LIVE_OLDEST && value[0] != '\0')
-    format_age(text, reply_bigint(targets, row, field));
+    format_age(text, result_bigint(targets, row, field));
   else
     snprintf(text, CELL_SIZE, "%s", value);
 }
@@ -181,12 +181,12 @@ static void add_target(struct sheet *sheet, const struct layout *layout, const P
 /* ---- the page -------------------------------------------------------------------------------------------------- */
 
 static void add_title(struct sheet *sheet) {
-  const struct live_view *view = sheet->view;
+  const struct status_page_view *view = sheet->view;
   char right[CELL_SIZE];
   int width = snprintf(right, sizeof right, "%s  every %" PRId64 " s  q quits", view->clock, view->seconds);
   style(sheet, BOLD);
   char left[256];
-  letters_print(left, sizeof left, "rowrelay  %s", view->source);
+  text_print(left, sizeof left, "rowrelay  %s", view->source);
   int room = view->columns - width - GAP;
   if (room < NARROWEST_TARGET) {
     entry_add_within(sheet->page, left, strlen(left), view->columns);
@@ -218,11 +218,11 @@ static void add_totals(struct sheet *sheet, const PGresult *targets) {
   bool more = false;
   double rate = 0;
   for (int row = 0; row < count; row++) {
-    int64_t own = reply_bigint(targets, row, LIVE_BACKLOG);
+    int64_t own = result_bigint(targets, row, LIVE_BACKLOG);
     backlog += own;
     more = more || own >= MOST_BACKLOG;
-    errors += reply_bigint(targets, row, LIVE_ERRORS);
-    blocked += reply_bigint(targets, row, LIVE_BLOCKED);
+    errors += result_bigint(targets, row, LIVE_ERRORS);
+    blocked += result_bigint(targets, row, LIVE_BLOCKED);
     rate += strtod(PQgetvalue(targets, row, LIVE_RATE), NULL);
   }
   char text[512];
@@ -242,7 +242,7 @@ static void add_problem(struct sheet *sheet) {
     add_lines(sheet, RED, sheet->view->problem, 0, 2);
 }
 
-void live_add(struct buffer *page, const struct live_view *view, const PGresult *targets) {
+void status_page_add(struct buffer *page, const struct status_page_view *view, const PGresult *targets) {
   struct sheet sheet = {.page = page, .view = view, .left = view->rows};
   struct layout layout = choose_layout(view, targets);
   int count = PQntuples(targets);
@@ -271,7 +271,7 @@ void live_add(struct buffer *page, const struct live_view *view, const PGresult 
   }
 }
 
-void live_add_table(struct buffer *page, const struct live_view *view, const char *table) {
+void status_page_add_table(struct buffer *page, const struct status_page_view *view, const char *table) {
   struct sheet sheet = {.page = page, .view = view, .left = view->rows};
   add_title(&sheet);
   add_problem(&sheet);

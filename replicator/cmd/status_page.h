@@ -1,4 +1,4 @@
-/* live: a page about all targets, for a terminal: totals, and those in trouble first. */
+/* status_page: a page about all targets, for a terminal: totals, and those in trouble first. */
 #ifndef ROWRELAY_CMD_STATUS_PAGE_H
 #define ROWRELAY_CMD_STATUS_PAGE_H
 
@@ -10,7 +10,7 @@
 /* Columns of cmd_watch.sql. */
 enum { LIVE_TARGET, LIVE_STATE, LIVE_BACKLOG, LIVE_OLDEST, LIVE_RATE, LIVE_ERRORS, LIVE_BLOCKED, LIVE_NOTE };
 
-struct live_view {
+struct status_page_view {
   int rows; /* of the terminal */
   int columns;
   bool colours;
@@ -21,9 +21,9 @@ struct live_view {
 };
 
 /* Appends a page that fits. */
-void live_add(struct buffer *page, const struct live_view *view, const PGresult *targets);
+void status_page_add(struct buffer *page, const struct status_page_view *view, const PGresult *targets);
 
 /* The same of a table that was printed already, which is cut where it does not fit. */
-void live_add_table(struct buffer *page, const struct live_view *view, const char *table);
+void status_page_add_table(struct buffer *page, const struct status_page_view *view, const char *table);
 
 #endif

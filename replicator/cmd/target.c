@@ -15,7 +15,7 @@
 static bool read_settings(const struct options *given, struct buffer *object, struct error *error) {
   buffer_add_string(object, "{");
   for (size_t i = 0; i < option_count(given, "option"); i++)
-    if (!list_add_setting(object, option_at(given, "option", i), error))
+    if (!array_add_setting(object, option_at(given, "option", i), error))
       return false;
   buffer_add_string(object, "}");
   return buffer_ok(object, "the options", error);
@@ -77,7 +77,7 @@ static bool read_target(struct source *source, const char *name, struct settings
   struct buffer names;
   PGresult *reply = NULL;
   buffer_init(&names, LIST_LIMIT);
-  list_add_texts(&names, 1, &name);
+  array_add_texts(&names, 1, &name);
   bool ok = buffer_ok(&names, "a name", error) && call_run(source, &QUERY_cmd_target_id, VALUES(name), NULL, error) &&
             call_run(source, &QUERY_target_settings, VALUES(names.data), &reply, error);
   bool found = false;

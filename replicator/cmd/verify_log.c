@@ -29,12 +29,12 @@ struct check {
 static void print_json(const PGresult *problems, int row) {
   static const char *const names[PROBLEM_COLUMNS] = {"problem", "day", "change_id", "relation", "key", "detail"};
   for (int column = 0; column < PROBLEM_COLUMNS; column++) {
-    const char *value = reply_text(problems, row, column);
+    const char *value = result_text(problems, row, column);
     printf("%s\"%s\": ", column == 0 ? "{" : ", ", names[column]);
     if (column == PROBLEM_CHANGE)
       fputs(value != NULL ? value : "null", stdout);
     else
-      plain_print_json(value);
+      escape_print_json(value);
   }
   putchar('}');
 }
@@ -52,11 +52,11 @@ static void print_problem(const PGresult *problems, int row) {
   printf("%s:", kind);
   bool first = true;
   for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-    const char *value = reply_text(problems, row, parts[i].column);
+    const char *value = result_text(problems, row, parts[i].column);
     if (value == NULL)
       continue;
     fputs(first && parts[i].before[0] == ',' ? parts[i].before + 1 : parts[i].before, stdout);
-    plain_print(value);
+    escape_print(value);
     first = false;
   }
   putchar('\n');
@@ -96,40 +96,40 @@ static bool look_everywhere(struct check *check, const char *head, int64_t seals
 static void print_state(const struct check *check, const PGresult *state) {
   char changes[PROGRESS_NUMBER_SIZE];
   char problems[PROGRESS_NUMBER_SIZE];
-  const char *head = reply_text(state, 0, STATE_HEAD);
+  const char *head = result_text(state, 0, STATE_HEAD);
   if (check->json) {
     printf(
         "], \"found\": %" PRId64
         ", \"changes\": %s, \"days\": %s, \"redactions\": %s, \"dropped_days\": %s, \"unsealed_days\": %s, \"head\": ",
         check->found, PQgetvalue(state, 0, STATE_CHANGES), PQgetvalue(state, 0, STATE_DAYS),
         PQgetvalue(state, 0, STATE_REDACTIONS), PQgetvalue(state, 0, STATE_DROPPED), PQgetvalue(state, 0, STATE_OPEN));
-    plain_print_json(head);
+    escape_print_json(head);
     puts("}");
     return;
   }
   if (check->found > check->limit)
     printf("… and %s more\n", progress_number(problems, check->found - check->limit));
   printf("%s changes of %s days are sealed; %s redactions; %s problems\n",
-         progress_number(changes, reply_bigint(state, 0, STATE_CHANGES)), PQgetvalue(state, 0, STATE_DAYS),
+         progress_number(changes, result_bigint(state, 0, STATE_CHANGES)), PQgetvalue(state, 0, STATE_DAYS),
          PQgetvalue(state, 0, STATE_REDACTIONS), progress_number(problems, check->found));
   if (head != NULL)
     printf("head %s\n", head);
-  if (reply_bigint(state, 0, STATE_DROPPED) > 0)
+  if (result_bigint(state, 0, STATE_DROPPED) > 0)
     printf("%s of these days are not in the log any more: retention has dropped them\n",
            PQgetvalue(state, 0, STATE_DROPPED));
-  if (reply_bool(state, 0, STATE_WANTED) && reply_bigint(state, 0, STATE_OPEN) > 0)
+  if (result_bool(state, 0, STATE_WANTED) && result_bigint(state, 0, STATE_OPEN) > 0)
     printf("%s days that are over are not sealed yet\n", PQgetvalue(state, 0, STATE_OPEN));
 }
 
 static bool verify(struct check *check, const char *head, const PGresult *state, struct error *error) {
-  if (reply_bigint(state, 0, STATE_SEALS) == 0 && head == NULL) {
+  if (result_bigint(state, 0, STATE_SEALS) == 0 && head == NULL) {
     error_set(error, FAILURE_USAGE, "the log is not sealed");
     return error_hint(error, "run: rowrelay seal");
   }
   if (check->json)
     fputs("{\"problems\": [", stdout);
   progress_begin(&check->progress, "verify-log", 0);
-  bool ok = look_everywhere(check, head, reply_bigint(state, 0, STATE_SEALS), error);
+  bool ok = look_everywhere(check, head, result_bigint(state, 0, STATE_SEALS), error);
   progress_end(&check->progress);
   if (!ok)
     return false;

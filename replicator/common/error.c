@@ -17,7 +17,7 @@ bool error_set(struct error *error, enum failure kind, const char *format, ...) 
   char message[sizeof error->message];
   va_list arguments;
   va_start(arguments, format);
-  letters_print_arguments(message, sizeof message, format, arguments);
+  text_print_arguments(message, sizeof message, format, arguments);
   va_end(arguments);
   error_clear(error);
   error->kind = kind;
@@ -30,7 +30,7 @@ bool error_detail(struct error *error, const char *format, ...) {
     return false;
   va_list arguments;
   va_start(arguments, format);
-  letters_print_arguments(error->detail, sizeof error->detail, format, arguments);
+  text_print_arguments(error->detail, sizeof error->detail, format, arguments);
   va_end(arguments);
   return false;
 }
@@ -40,7 +40,7 @@ bool error_hint(struct error *error, const char *format, ...) {
     return false;
   va_list arguments;
   va_start(arguments, format);
-  letters_print_arguments(error->hint, sizeof error->hint, format, arguments);
+  text_print_arguments(error->hint, sizeof error->hint, format, arguments);
   va_end(arguments);
   return false;
 }

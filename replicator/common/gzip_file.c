@@ -18,7 +18,7 @@
 static const char PART[] = ".part";
 static const char SUM[] = ".sha256";
 
-struct archive {
+struct gzip_file {
   char dir[PATH_SIZE];
   char path[PATH_SIZE];               /* how it will be called */
   char part[PATH_SIZE + sizeof PART]; /* how it is called until then */
@@ -58,7 +58,7 @@ static void digest_end(EVP_MD_CTX *digest, char sum[ARCHIVE_SUM_SIZE]) {
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 
 /* The first name that is free. */
-static bool choose_name(struct archive *archive, const char *dir, const char *name, struct error *error) {
+static bool choose_name(struct gzip_file *archive, const char *dir, const char *name, struct error *error) {
   size_t stem = strcspn(name, ".");
   if (strlen(dir) + strlen(name) + 32 > PATH_SIZE)
     return error_set(error, FAILURE_USAGE, "the name of directory %s is too long", dir);
@@ -78,9 +78,9 @@ static bool choose_name(struct archive *archive, const char *dir, const char *na
   return error_set(error, FAILURE_FATAL, "directory %s has too many files %s", dir, name);
 }
 
-bool archive_create(struct archive **archive, const char *dir, const char *name, struct error *error) {
+bool gzip_file_create(struct gzip_file **archive, const char *dir, const char *name, struct error *error) {
   *archive = NULL;
-  struct archive *made = calloc(1, sizeof *made);
+  struct gzip_file *made = calloc(1, sizeof *made);
   if (made == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
   made->fd = -1;
@@ -89,7 +89,7 @@ bool archive_create(struct archive **archive, const char *dir, const char *name,
   made->is_deflating =
       deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
   if (made->packed == NULL || made->plain == NULL || !made->is_deflating) {
-    archive_free(made);
+    gzip_file_free(made);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
   if (choose_name(made, dir, name, error)) {
@@ -100,7 +100,7 @@ bool archive_create(struct archive **archive, const char *dir, const char *name,
     }
     failed("create", made->part, error);
   }
-  archive_free(made);
+  gzip_file_free(made);
   return false;
 }
 
@@ -119,7 +119,7 @@ static bool write_all(int fd, const char *path, const void *data, size_t length,
 }
 
 /* Writes what the compressor gives for what it was given. */
-static bool drain(struct archive *archive, int flush, struct error *error) {
+static bool drain(struct gzip_file *archive, int flush, struct error *error) {
   unsigned char piece[PIECE];
   do {
     archive->stream.next_out = piece;
@@ -133,7 +133,7 @@ static bool drain(struct archive *archive, int flush, struct error *error) {
   return true;
 }
 
-bool archive_add(struct archive *archive, const char *data, size_t length, struct error *error) {
+bool gzip_file_add(struct gzip_file *archive, const char *data, size_t length, struct error *error) {
   EVP_DigestUpdate(archive->plain, data, length);
   archive->stream.next_in = (z_const Bytef *)data;
   archive->stream.avail_in = (uInt)length; /* a line has less than 1 GB */
@@ -153,14 +153,14 @@ static bool digest_piece(void *digest, const char *data, size_t length, struct e
 }
 
 /* What is on the disk must be what was given. */
-static bool read_back(struct archive *archive, const char *sum, struct error *error) {
+static bool read_back(struct gzip_file *archive, const char *sum, struct error *error) {
   char given[ARCHIVE_SUM_SIZE];
   char found[ARCHIVE_SUM_SIZE];
   char found_sum[ARCHIVE_SUM_SIZE];
   EVP_MD_CTX *digest = digest_new();
   digest_end(archive->plain, given);
   bool ok = digest != NULL || error_set(error, FAILURE_FATAL, "out of memory");
-  ok = ok && archive_read(archive->part, digest_piece, digest, found_sum, error);
+  ok = ok && gzip_file_read(archive->part, digest_piece, digest, found_sum, error);
   if (ok) {
     digest_end(digest, found);
     ok = (strcmp(given, found) == 0 && strcmp(sum, found_sum) == 0) ||
@@ -170,7 +170,7 @@ static bool read_back(struct archive *archive, const char *sum, struct error *er
   return ok;
 }
 
-static bool write_sum(struct archive *archive, const char *sum, struct error *error) {
+static bool write_sum(struct gzip_file *archive, const char *sum, struct error *error) {
   const char *name = strrchr(archive->path, '/') + 1;
   int fd = open(archive->sum_part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
   if (fd < 0)
@@ -191,7 +191,7 @@ static bool sync_dir(const char *dir, struct error *error) {
   return ok;
 }
 
-bool archive_finish(struct archive *archive, char sum[ARCHIVE_SUM_SIZE], struct error *error) {
+bool gzip_file_finish(struct gzip_file *archive, char sum[ARCHIVE_SUM_SIZE], struct error *error) {
   archive->stream.avail_in = 0;
   if (!drain(archive, Z_FINISH, error) || !close_synced(&archive->fd, archive->part, error))
     return false;
@@ -204,11 +204,11 @@ bool archive_finish(struct archive *archive, char sum[ARCHIVE_SUM_SIZE], struct 
   return sync_dir(archive->dir, error);
 }
 
-const char *archive_path(const struct archive *archive) {
+const char *gzip_file_path(const struct gzip_file *archive) {
   return archive->path;
 }
 
-void archive_free(struct archive *archive) {
+void gzip_file_free(struct gzip_file *archive) {
   if (archive == NULL)
     return;
   if (archive->fd >= 0)
@@ -231,7 +231,7 @@ struct reading {
   int fd;
   z_stream stream;
   EVP_MD_CTX *packed;
-  archive_taker *take;
+  gzip_file_taker *take;
   void *context;
   bool ended; /* gzip's trailer was read, and its checksum is right */
   unsigned char piece[PIECE];
@@ -272,8 +272,8 @@ static bool read_all(struct reading *reading, struct error *error) {
   }
 }
 
-bool archive_read(const char *path, archive_taker *take, void *context, char sum[ARCHIVE_SUM_SIZE],
-                  struct error *error) {
+bool gzip_file_read(const char *path, gzip_file_taker *take, void *context, char sum[ARCHIVE_SUM_SIZE],
+                    struct error *error) {
   struct reading reading = {.path = path, .take = take, .context = context};
   reading.fd = open(path, O_RDONLY | O_CLOEXEC);
   if (reading.fd < 0)
@@ -293,7 +293,7 @@ done:
   return ok;
 }
 
-bool archive_expected_sum(const char *path, char sum[ARCHIVE_SUM_SIZE], struct error *error) {
+bool gzip_file_expected_sum(const char *path, char sum[ARCHIVE_SUM_SIZE], struct error *error) {
   char name[PATH_SIZE + sizeof SUM];
   sum[0] = '\0';
   snprintf(name, sizeof name, "%s%s", path, SUM);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t letters_length(const char *text, size_t left) {
+size_t text_length(const char *text, size_t left) {
   unsigned char first = (unsigned char)text[0];
   size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;
   if (length > left)
@@ -18,11 +18,11 @@ size_t letters_length(const char *text, size_t left) {
   return wrong ? 0 : length;
 }
 
-void letters_tame(char *text, bool ascii_only) {
+void text_tame(char *text, bool ascii_only) {
   size_t left = strlen(text);
   char *to = text;
   while (left > 0) {
-    size_t length = letters_length(text, left);
+    size_t length = text_length(text, left);
     size_t taken = length > 0 ? length : 1;
     if (length == 1 || (length > 1 && !ascii_only)) {
       memmove(to, text, length);
@@ -51,13 +51,13 @@ static void end_with_letter(char *text, size_t size, int wanted) {
     text[letter - 1] = '\0';
 }
 
-void letters_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
+void text_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
   end_with_letter(text, size, vsnprintf(text, size, format, arguments));
 }
 
-void letters_print(char *text, size_t size, const char *format, ...) {
+void text_print(char *text, size_t size, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  letters_print_arguments(text, size, format, arguments);
+  text_print_arguments(text, size, format, arguments);
   va_end(arguments);
 }

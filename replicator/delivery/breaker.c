@@ -25,9 +25,9 @@ bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct e
     return false;
   bool fails = PQntuples(reply) > 0;
   *wait = 0;
-  *may = breaker->probing = fails && reply_bool(reply, 0, 0);
+  *may = breaker->probing = fails && result_bool(reply, 0, 0);
   if (fails && !*may) {
-    int64_t due = reply_bigint(reply, 0, 1);
+    int64_t due = result_bigint(reply, 0, 1);
     *wait = due <= 0 ? OTHER_TRIES : due < LONGEST_WAIT ? due : LONGEST_WAIT;
   }
   PQclear(reply);

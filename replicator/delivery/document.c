@@ -290,13 +290,13 @@ static bool fill_room(struct push_room *room, const struct document *document, c
     room->pointers[i] = &room->changes[i];
   }
   for (int row = 0; row < PQntuples(built); row++) {
-    const char *key = reply_text(built, row, BUILT_KEY);
+    const char *key = result_text(built, row, BUILT_KEY);
     size_t i = key != NULL ? find_key(push, key) : push->count;
     if (i == push->count)
       continue; /* it was not asked for */
     if (room->changes[i].new_row != NULL)
       return error_set(error, FAILURE_REFUSED, "the document's query gives more than one row for key %s", key);
-    room->changes[i].new_row = reply_text(built, row, BUILT_ROW);
+    room->changes[i].new_row = result_text(built, row, BUILT_ROW);
     room->bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
   }
   for (size_t i = 0; i < push->count; i++) {
@@ -458,7 +458,7 @@ bool document_note(const struct document *document, struct source *source, const
   if (refused.length > 0) {
     char key[101];
     char reason[256];
-    letters_print(key, sizeof key, "%s", first_refused);
+    text_print(key, sizeof key, "%s", first_refused);
     snprintf(reason, sizeof reason, "the document with key %s was refused: retry or skip it, then resume", key);
     buffer_add_string(&refused, "]");
     ok = buffer_ok(&refused, "a list of refused documents", error) &&

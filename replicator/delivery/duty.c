@@ -152,7 +152,7 @@ bool duty_failed(struct duty *duty, const char *message) {
   duty->failing = true;
   if (is_news) {
     duty->logged_at = now;
-    letters_print(duty->failure, sizeof duty->failure, "%s", message);
+    text_print(duty->failure, sizeof duty->failure, "%s", message);
   }
   pthread_mutex_unlock(&duty->lock);
   return is_news;

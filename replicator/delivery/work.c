@@ -121,7 +121,7 @@ void work_report_failure(struct work *work, const struct error *error) {
 void work_halt_target(struct work *work, const struct error *error) {
   char reason[1200];
   struct error failed;
-  letters_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
+  text_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
   log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings.name);
   if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings.target).text, reason), NULL, &failed))
     log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings.name);

@@ -32,7 +32,7 @@ static bool print_rows(struct printer *printer, const PGresult *rows, struct buf
 }
 
 /* Makes the cursor, which is when the rows are found. */
-static bool declare(const struct past *past, struct source *source, struct error *error) {
+static bool declare(const struct as_of *past, struct source *source, struct error *error) {
   PGresult *statement = NULL;
   struct number most = number(past->limit);
   if (!call_run(source, &QUERY_cmd_log_past,
@@ -45,7 +45,7 @@ static bool declare(const struct past *past, struct source *source, struct error
   return ok;
 }
 
-bool past_print(const struct past *past, struct source *source, struct printer *printer, struct error *error) {
+bool as_of_print(const struct as_of *past, struct source *source, struct printer *printer, struct error *error) {
   struct buffer text;
   buffer_init(&text, LONGEST_ROW);
   bool ok = declare(past, source, error);

@@ -6,25 +6,25 @@
 
 #include "postgres/result.h"
 
-void page_init(struct page *page) {
-  *page = (struct page){.items = NULL};
+void change_list_init(struct change_list *page) {
+  *page = (struct change_list){.items = NULL};
 }
 
-void page_release(struct page *page) {
+void change_list_release(struct change_list *page) {
   free(page->items);
-  page_init(page);
+  change_list_init(page);
 }
 
-void page_clear(struct page *page) {
+void change_list_clear(struct change_list *page) {
   page->count = 0;
 }
 
-bool page_make_room(struct page *page, size_t more, struct error *error) {
+bool change_list_make_room(struct change_list *page, size_t more, struct error *error) {
   size_t needed = page->count + more;
   if (needed <= page->capacity)
     return true;
   size_t capacity = needed > 2 * page->capacity ? needed : 2 * page->capacity;
-  struct page_item *items = realloc(page->items, capacity * sizeof *items);
+  struct change_list_item *items = realloc(page->items, capacity * sizeof *items);
   if (items == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
   page->items = items;
@@ -32,34 +32,34 @@ bool page_make_room(struct page *page, size_t more, struct error *error) {
   return true;
 }
 
-bool page_add(struct page *page, const PGresult *rows, int first, int count, struct error *error) {
-  if (!page_make_room(page, (size_t)count, error))
+bool change_list_add(struct change_list *page, const PGresult *rows, int first, int count, struct error *error) {
+  if (!change_list_make_room(page, (size_t)count, error))
     return false;
   for (int row = first; row < first + count; row++) {
-    struct page_item *item = &page->items[page->count++];
-    item->id = reply_bigint(rows, row, 0);
+    struct change_list_item *item = &page->items[page->count++];
+    item->id = result_bigint(rows, row, 0);
     snprintf(item->day, sizeof item->day, "%s", PQgetvalue(rows, row, 1));
-    item->mark = PQnfields(rows) > 2 ? reply_bigint(rows, row, 2) : 0;
+    item->mark = PQnfields(rows) > 2 ? result_bigint(rows, row, 2) : 0;
   }
   return true;
 }
 
-void page_reverse(struct page *page) {
+void change_list_reverse(struct change_list *page) {
   for (size_t i = 0; i < page->count / 2; i++) {
-    struct page_item item = page->items[i];
+    struct change_list_item item = page->items[i];
     page->items[i] = page->items[page->count - 1 - i];
     page->items[page->count - 1 - i] = item;
   }
 }
 
-void page_add_ids(const struct page *page, size_t from, size_t count, struct buffer *ids) {
+void change_list_add_ids(const struct change_list *page, size_t from, size_t count, struct buffer *ids) {
   buffer_add_string(ids, "{");
   for (size_t i = from; i < from + count; i++)
     buffer_add_format(ids, "%s%lld", i > from ? "," : "", (long long)page->items[i].id);
   buffer_add_string(ids, "}");
 }
 
-void page_add_days(const struct page *page, size_t from, size_t count, struct buffer *days) {
+void change_list_add_days(const struct change_list *page, size_t from, size_t count, struct buffer *days) {
   buffer_add_string(days, "{");
   for (size_t i = from; i < from + count; i++) {
     /* Neighbours mostly have the same; one that is there twice does no harm. */

@@ -89,8 +89,8 @@ struct difference {
 };
 
 static struct difference compare(const PGresult *rows, int row) {
-  struct difference difference = {.old_row = reply_text(rows, row, ENTRY_OLD),
-                                  .new_row = reply_text(rows, row, ENTRY_NEW)};
+  struct difference difference = {.old_row = result_text(rows, row, ENTRY_OLD),
+                                  .new_row = result_text(rows, row, ENTRY_NEW)};
   difference.next = difference.new_row != NULL ? difference.new_row : difference.old_row;
   return difference;
 }
@@ -184,7 +184,7 @@ static void add_heading(struct buffer *buffer, const struct entry_style *style, 
 }
 
 static void add_actor(struct buffer *buffer, const PGresult *rows, int row) {
-  const char *session = reply_text(rows, row, ENTRY_SESSION);
+  const char *session = result_text(rows, row, ENTRY_SESSION);
   if (PQgetisnull(rows, row, ENTRY_ACTOR) && session == NULL)
     return;
   buffer_add_format(buffer, "%-13s", "Actor:");
@@ -235,7 +235,7 @@ void entry_add_paragraph(struct buffer *buffer, const struct entry_style *style,
   add_actor(buffer, rows, row);
   add_field(buffer, "Date:", rows, row, ENTRY_AT);
   add_field(buffer, "Transaction:", rows, row, ENTRY_TXID);
-  add_deliveries(buffer, style, reply_text(rows, row, ENTRY_DELIVERIES));
+  add_deliveries(buffer, style, result_text(rows, row, ENTRY_DELIVERIES));
   add_field(buffer, "Problem:", rows, row, ENTRY_PROBLEM);
   add_differences(buffer, style, rows, row);
 }

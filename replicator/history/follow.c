@@ -43,17 +43,17 @@ void follow_shown_init(struct follow_shown *shown, const struct follower *begun)
 }
 
 void follow_shown_release(struct follow_shown *shown) {
-  page_release(&shown->page);
+  change_list_release(&shown->page);
 }
 
 static int compare_items(const void *one, const void *other) {
-  int64_t a = ((const struct page_item *)one)->id;
-  int64_t b = ((const struct page_item *)other)->id;
+  int64_t a = ((const struct change_list_item *)one)->id;
+  int64_t b = ((const struct change_list_item *)other)->id;
   return (a > b) - (a < b);
 }
 
 static void forget_half(struct follow_shown *shown) {
-  struct page *page = &shown->page;
+  struct change_list *page = &shown->page;
   size_t half = page->count / 2;
   qsort(page->items, page->count, sizeof *page->items, compare_items);
   if (page->items[half - 1].id > shown->base)
@@ -62,7 +62,7 @@ static void forget_half(struct follow_shown *shown) {
   memmove(page->items, page->items + half, page->count * sizeof *page->items);
 }
 
-static bool was_shown(const struct follow_shown *shown, struct page_item item) {
+static bool was_shown(const struct follow_shown *shown, struct change_list_item item) {
   for (size_t i = shown->page.count; i > 0; i--)
     if (shown->page.items[i - 1].id == item.id && shown->page.items[i - 1].mark == item.mark)
       return true;
@@ -133,7 +133,7 @@ static bool last_id(struct source *source, int64_t *id, struct error *error) {
   PGresult *reply = NULL;
   if (!call_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
     return false;
-  *id = reply_bigint(reply, 0, 0);
+  *id = result_bigint(reply, 0, 0);
   PQclear(reply);
   return true;
 }
@@ -145,8 +145,8 @@ static bool take_snapshot(const struct follower *before, struct source *source, 
   PGresult *reply = NULL;
   if (!last_id(source, &point.low, error) || !call_run(source, &QUERY_cmd_log_snapshot, NO_VALUES, &reply, error))
     return false;
-  point.next = (uint64_t)reply_bigint(reply, 0, 1);
-  now->high = reply_bigint(reply, 0, 2);
+  point.next = (uint64_t)result_bigint(reply, 0, 1);
+  now->high = result_bigint(reply, 0, 2);
   bool ok = read_snapshot(now, PQgetvalue(reply, 0, 0), error) && keep_points(before, now, point, error);
   PQclear(reply);
   return ok;
@@ -232,7 +232,7 @@ struct look {
 };
 
 /* Hands a page to the reader, but for what it has. */
-static bool hand_over(struct look *look, struct page *page, struct error *error) {
+static bool hand_over(struct look *look, struct change_list *page, struct error *error) {
   struct follow_shown *shown = look->reader->shown;
   size_t kept = 0;
   size_t printed = 0;
@@ -241,7 +241,7 @@ static bool hand_over(struct look *look, struct page *page, struct error *error)
       page->items[kept++] = page->items[i];
   page->count = kept;
   /* room is made first: what was printed must be remembered */
-  if (kept == 0 || !page_make_room(&shown->page, kept, error))
+  if (kept == 0 || !change_list_make_room(&shown->page, kept, error))
     return kept == 0;
   bool ok = look->reader->print(look->reader, look->source, page, &printed, error);
   memcpy(shown->page.items + shown->page.count, page->items, printed * sizeof *page->items);
@@ -256,8 +256,8 @@ static bool find_above(struct look *look, int64_t from, struct error *error) {
   const struct number base = number(look->reader->shown->base);
   const struct number first = number((int64_t)look->before->first);
   struct number after = number(from);
-  struct page page;
-  page_init(&page);
+  struct change_list page;
+  change_list_init(&page);
   bool ok = true;
   for (int found = LARGEST_PAGE; ok && found == LARGEST_PAGE;) {
     PGresult *rows = NULL;
@@ -268,14 +268,14 @@ static bool find_above(struct look *look, int64_t from, struct error *error) {
                          number(LARGEST_PAGE).text),
                   &rows, error);
     found = ok ? PQntuples(rows) : 0;
-    page_clear(&page);
-    ok = ok && page_add(&page, rows, 0, found, error);
+    change_list_clear(&page);
+    ok = ok && change_list_add(&page, rows, 0, found, error);
     if (ok && found > 0)
       after = number(page.items[found - 1].id);
     PQclear(rows);
     ok = ok && hand_over(look, &page, error);
   }
-  page_release(&page);
+  change_list_release(&page);
   return ok;
 }
 
@@ -288,18 +288,18 @@ static bool find_transaction(struct look *look, uint64_t txid, struct error *err
   struct log_filter filter = *look->reader->filter;
   filter.txid = text;
   filter.snapshot = look->now->snapshot;
-  struct logbook book;
-  struct page page;
-  page_init(&page);
-  bool ok = logbook_open(&book, look->source, &filter, error);
+  struct log_reader book;
+  struct change_list page;
+  change_list_init(&page);
+  bool ok = log_reader_open(&book, look->source, &filter, error);
   for (size_t before = SIZE_MAX; ok && page.count != before;) {
     before = page.count;
-    ok = logbook_read(&book, &page, LARGEST_PAGE, error);
+    ok = log_reader_read(&book, &page, LARGEST_PAGE, error);
   }
-  page_reverse(&page);
+  change_list_reverse(&page);
   ok = ok && hand_over(look, &page, error);
-  logbook_close(&book);
-  page_release(&page);
+  log_reader_close(&book);
+  change_list_release(&page);
   return ok;
 }
 

@@ -52,7 +52,7 @@ struct follower {
 
 /* What was shown last. */
 struct follow_shown {
-  struct page page;
+  struct change_list page;
   int64_t base; /* those with larger ids are here */
 };
 
@@ -61,7 +61,7 @@ struct follow_reader {
   const struct log_filter *filter; /* those that he wants; borrowed, as is what he was shown */
   struct follow_shown *shown;
   /* The page is in the order of ids. *printed is how many of it the reader has got, also on failure. */
-  bool (*print)(struct follow_reader *reader, struct source *source, const struct page *page, size_t *printed,
+  bool (*print)(struct follow_reader *reader, struct source *source, const struct change_list *page, size_t *printed,
                 struct error *error);
 };
 

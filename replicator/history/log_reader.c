@@ -19,30 +19,31 @@
 enum { SLICE_HIGH, SLICE_LOW, SLICE_DAYS };
 
 /* What is known to be small: the changes of one key, or of one transaction. */
-static bool open_list(struct logbook *book, struct error *error) {
+static bool open_list(struct log_reader *book, struct error *error) {
   const struct log_filter *filter = book->filter;
   PGresult *rows = NULL;
   bool ok = filter->key != NULL
                 ? call_run(book->source, &QUERY_cmd_log_of_key, VALUES(filter->relations, filter->key), &rows, error)
                 : call_run(book->source, &QUERY_cmd_log_of_transaction, VALUES(filter->txid), &rows, error);
-  ok = ok && page_add(&book->list, rows, 0, PQntuples(rows), error);
+  ok = ok && change_list_add(&book->list, rows, 0, PQntuples(rows), error);
   PQclear(rows);
   return ok;
 }
 
-bool logbook_open(struct logbook *book, struct source *source, const struct log_filter *filter, struct error *error) {
-  *book = (struct logbook){.source = source, .filter = filter, .high = -1, .window = FIRST_WINDOW};
-  page_init(&book->list);
+bool log_reader_open(struct log_reader *book, struct source *source, const struct log_filter *filter,
+                     struct error *error) {
+  *book = (struct log_reader){.source = source, .filter = filter, .high = -1, .window = FIRST_WINDOW};
+  change_list_init(&book->list);
   book->is_list = filter->key != NULL || filter->txid != NULL;
   if (book->is_list)
     return open_list(book, error);
   return call_run(source, &QUERY_cmd_log_slices, VALUES(filter->since, filter->until), &book->slices, error);
 }
 
-void logbook_close(struct logbook *book) {
+void log_reader_close(struct log_reader *book) {
   PQclear(book->slices);
   book->slices = NULL;
-  page_release(&book->list);
+  change_list_release(&book->list);
 }
 
 /* Where the log is looked into. */
@@ -54,7 +55,8 @@ struct place {
 };
 
 /* Those that are wanted there, at most `limit`. */
-static bool find(struct logbook *book, const struct place *place, size_t limit, PGresult **rows, struct error *error) {
+static bool find(struct log_reader *book, const struct place *place, size_t limit, PGresult **rows,
+                 struct error *error) {
   const struct log_filter *filter = book->filter;
   /* The list of a key's changes has truncates too. */
   const char *key = book->is_list ? NULL : filter->key;
@@ -67,7 +69,7 @@ static bool find(struct logbook *book, const struct place *place, size_t limit, 
 
 /* ---- by number ------------------------------------------------------------------------------------------------- */
 
-static bool look_at_list(struct logbook *book, struct page *page, size_t limit, struct error *error) {
+static bool look_at_list(struct log_reader *book, struct change_list *page, size_t limit, struct error *error) {
   size_t left = book->list.count - book->listed;
   size_t part = left < LIST_PART ? left : LIST_PART;
   part = part < limit ? part : limit;
@@ -76,11 +78,11 @@ static bool look_at_list(struct logbook *book, struct page *page, size_t limit, 
   PGresult *rows = NULL;
   buffer_init(&ids, LIST_LIMIT);
   buffer_init(&days, LIST_LIMIT);
-  page_add_ids(&book->list, book->listed, part, &ids);
-  page_add_days(&book->list, book->listed, part, &days);
+  change_list_add_ids(&book->list, book->listed, part, &ids);
+  change_list_add_days(&book->list, book->listed, part, &days);
   struct place place = {.days = days.data, .ids = ids.data};
   bool ok = buffer_ok(&ids, "a list of changes", error) && buffer_ok(&days, "a list of days", error) &&
-            find(book, &place, part, &rows, error) && page_add(page, rows, 0, PQntuples(rows), error);
+            find(book, &place, part, &rows, error) && change_list_add(page, rows, 0, PQntuples(rows), error);
   PQclear(rows);
   buffer_release(&ids);
   buffer_release(&days);
@@ -91,7 +93,7 @@ static bool look_at_list(struct logbook *book, struct page *page, size_t limit, 
 /* ---- by slices ------------------------------------------------------------------------------------------------- */
 
 /* How many rows pass a filter, and how long it takes to find out, is not known before. */
-static void adapt(struct logbook *book, int64_t milliseconds) {
+static void adapt(struct log_reader *book, int64_t milliseconds) {
   if (milliseconds < SHORT_TIME && book->window < LARGEST_WINDOW)
     book->window *= 2;
   else if (milliseconds > LONG_TIME && book->window > FIRST_WINDOW)
@@ -99,19 +101,19 @@ static void adapt(struct logbook *book, int64_t milliseconds) {
 }
 
 /* Whole starts of the server can be between two ids, so that looking at window after window would take for ever. */
-static bool skip_gap(struct logbook *book, const char *days, int64_t *high, struct error *error) {
+static bool skip_gap(struct log_reader *book, const char *days, int64_t *high, struct error *error) {
   PGresult *reply = NULL;
   if (!call_run(book->source, &QUERY_cmd_log_skip, VALUES(number(*high).text, days), &reply, error))
     return false;
-  *high = reply_bigint(reply, 0, 0);
+  *high = result_bigint(reply, 0, 0);
   PQclear(reply);
   return true;
 }
 
-static bool look_at_slice(struct logbook *book, struct page *page, size_t limit, struct error *error) {
-  int64_t slice_low = reply_bigint(book->slices, book->slice, SLICE_LOW);
+static bool look_at_slice(struct log_reader *book, struct change_list *page, size_t limit, struct error *error) {
+  int64_t slice_low = result_bigint(book->slices, book->slice, SLICE_LOW);
   if (book->high < 0)
-    book->high = reply_bigint(book->slices, book->slice, SLICE_HIGH);
+    book->high = result_bigint(book->slices, book->slice, SLICE_HIGH);
   int64_t low = book->high - book->window > slice_low ? book->high - book->window : slice_low;
   int64_t began = clock_now();
   const char *days = PQgetvalue(book->slices, book->slice, SLICE_DAYS);
@@ -122,7 +124,7 @@ static bool look_at_slice(struct logbook *book, struct page *page, size_t limit,
   if (!find(book, &place, limit, &rows, error))
     return false;
   int found = PQntuples(rows);
-  bool ok = page_add(page, rows, 0, found, error);
+  bool ok = change_list_add(page, rows, 0, found, error);
   PQclear(rows);
   bool all = (size_t)found < limit;
   if (all)
@@ -137,7 +139,7 @@ static bool look_at_slice(struct logbook *book, struct page *page, size_t limit,
   return ok;
 }
 
-bool logbook_read(struct logbook *book, struct page *page, size_t limit, struct error *error) {
+bool log_reader_read(struct log_reader *book, struct change_list *page, size_t limit, struct error *error) {
   size_t before = page->count;
   while (page->count == before && limit > 0) {
     if (book->is_list ? book->listed == book->list.count : book->slice == PQntuples(book->slices))

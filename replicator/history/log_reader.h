@@ -1,5 +1,5 @@
 /*
- * logbook: finds changes in the log, the newest first, a page at a time.
+ * log_reader: finds changes in the log, the newest first, a page at a time.
  *
  * Changes are ordered by their ids, and kept by day, which is nearly the same order but not quite: what was written
  * after midnight in a transaction that began before is kept under the day before. So the log is read in slices of ids,
@@ -30,7 +30,7 @@ struct log_filter {
   const char *snapshot; /* what was committed by then */
 };
 
-struct logbook {
+struct log_reader {
   struct source *source;           /* borrowed */
   const struct log_filter *filter; /* borrowed */
   PGresult *slices;
@@ -38,16 +38,16 @@ struct logbook {
   int64_t high;   /* of this slice, all above was read; -1: nothing yet */
   int64_t window; /* how many ids the next statement looks at */
   bool is_list;   /* what is wanted is known by number, */
-  struct page list;
+  struct change_list list;
   size_t listed; /* and so many of it were looked at */
 };
 
 /* Whatever the outcome, it is to be closed. */
-MUST_CHECK bool logbook_open(struct logbook *book, struct source *source, const struct log_filter *filter,
-                             struct error *error);
-void logbook_close(struct logbook *book);
+MUST_CHECK bool log_reader_open(struct log_reader *book, struct source *source, const struct log_filter *filter,
+                                struct error *error);
+void log_reader_close(struct log_reader *book);
 
 /* Adds the next changes to the page, at least one and at most `limit`; none: there are no more. */
-MUST_CHECK bool logbook_read(struct logbook *book, struct page *page, size_t limit, struct error *error);
+MUST_CHECK bool log_reader_read(struct log_reader *book, struct change_list *page, size_t limit, struct error *error);
 
 #endif

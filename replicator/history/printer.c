@@ -65,7 +65,7 @@ static void adapt(struct printer *printer, const PGresult *rows) {
 struct part {
   struct buffer ids;
   struct buffer days;
-  struct page read;
+  struct change_list read;
   struct buffer read_ids;
 };
 
@@ -73,23 +73,23 @@ static void part_init(struct part *part) {
   buffer_init(&part->ids, LIST_LIMIT);
   buffer_init(&part->days, LIST_LIMIT);
   buffer_init(&part->read_ids, LIST_LIMIT);
-  page_init(&part->read);
+  change_list_init(&part->read);
 }
 
 static void part_release(struct part *part) {
   buffer_release(&part->ids);
   buffer_release(&part->days);
   buffer_release(&part->read_ids);
-  page_release(&part->read);
+  change_list_release(&part->read);
 }
 
 /* Each of the next changes and, of one key's, the one before it. */
-static bool add_older(const struct printer *printer, const struct page *page, size_t count, struct page *read,
-                      struct error *error) {
+static bool add_older(const struct printer *printer, const struct change_list *page, size_t count,
+                      struct change_list *read, struct error *error) {
   size_t from = printer->done;
-  const struct page *life = printer->life;
+  const struct change_list *life = printer->life;
   size_t at = 0;
-  if (!page_make_room(read, 2 * count, error))
+  if (!change_list_make_room(read, 2 * count, error))
     return false;
   for (size_t i = from; i < from + count; i++) {
     read->items[read->count++] = page->items[i];
@@ -105,17 +105,17 @@ static bool add_older(const struct printer *printer, const struct page *page, si
 }
 
 /* For the next `count` changes of the page. */
-static bool make_part(const struct printer *printer, const struct page *page, size_t count, struct part *part,
+static bool make_part(const struct printer *printer, const struct change_list *page, size_t count, struct part *part,
                       struct error *error) {
   buffer_clear(&part->ids);
   buffer_clear(&part->days);
   buffer_clear(&part->read_ids);
-  page_clear(&part->read);
+  change_list_clear(&part->read);
   if (!add_older(printer, page, count, &part->read, error))
     return false;
-  page_add_ids(page, printer->done, count, &part->ids);
-  page_add_ids(&part->read, 0, part->read.count, &part->read_ids);
-  page_add_days(&part->read, 0, part->read.count, &part->days);
+  change_list_add_ids(page, printer->done, count, &part->ids);
+  change_list_add_ids(&part->read, 0, part->read.count, &part->read_ids);
+  change_list_add_days(&part->read, 0, part->read.count, &part->days);
   return buffer_ok(&part->read_ids, "a list of changes", error) && buffer_ok(&part->days, "a list of days", error);
 }
 
@@ -135,7 +135,8 @@ static bool print_part(struct printer *printer, struct source *source, const str
   return ok;
 }
 
-bool printer_print(struct printer *printer, struct source *source, const struct page *page, struct error *error) {
+bool printer_print(struct printer *printer, struct source *source, const struct change_list *page,
+                   struct error *error) {
   bool ok = true;
   struct part part;
   part_init(&part);

@@ -17,7 +17,8 @@ struct printer {
   enum form form;
   struct entry_style style;
   bool newest_first;
-  const struct page *life; /* borrowed; all changes of the one key that is asked for, the newest first; NULL: none is */
+  const struct change_list
+      *life; /* borrowed; all changes of the one key that is asked for, the newest first; NULL: none is */
   /* below here is its own */
   size_t batch; /* how many changes to read at a time */
   size_t done;  /* how many changes of the last page were printed */
@@ -27,7 +28,7 @@ struct printer {
 void printer_init(struct printer *printer, struct pager *pager);
 
 /* Prints the changes of the page in its order, which is the newest first, or the other way round. */
-MUST_CHECK bool printer_print(struct printer *printer, struct source *source, const struct page *page,
+MUST_CHECK bool printer_print(struct printer *printer, struct source *source, const struct change_list *page,
                               struct error *error);
 
 #endif

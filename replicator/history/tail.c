@@ -27,7 +27,7 @@ struct tail {
   bool again_old;
 };
 
-static bool print(struct follow_reader *reader, struct source *source, const struct page *page, size_t *printed,
+static bool print(struct follow_reader *reader, struct source *source, const struct change_list *page, size_t *printed,
                   struct error *error) {
   struct printer *printer = ((struct tail *)reader)->printer;
   bool ok = printer_print(printer, source, page, error);
@@ -39,22 +39,22 @@ static bool print(struct follow_reader *reader, struct source *source, const str
 
 static bool print_last(struct tail *tail, int64_t last, struct error *error) {
   struct log_filter filter = *tail->reader.filter;
-  struct logbook book;
-  struct page page;
+  struct log_reader book;
+  struct change_list page;
   filter.snapshot = tail->recent.snapshot;
-  page_init(&page);
-  bool ok = last == 0 || logbook_open(&book, *tail->source, &filter, error);
+  change_list_init(&page);
+  bool ok = last == 0 || log_reader_open(&book, *tail->source, &filter, error);
   for (size_t before = SIZE_MAX; last > 0 && ok && page.count != before && (int64_t)page.count < last;) {
     before = page.count;
-    ok = logbook_read(&book, &page, (size_t)last - page.count, error);
+    ok = log_reader_read(&book, &page, (size_t)last - page.count, error);
   }
-  page_reverse(&page);
+  change_list_reverse(&page);
   tail->printer->life = last > 0 && filter.key != NULL ? &book.list : NULL;
   ok = ok && printer_print(tail->printer, *tail->source, &page, error);
   tail->printer->life = NULL;
   if (last > 0)
-    logbook_close(&book);
-  page_release(&page);
+    log_reader_close(&book);
+  change_list_release(&page);
   return ok;
 }
 
@@ -65,7 +65,7 @@ static bool listen(struct source *source, struct error *error) {
 
 static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct error *error) {
   const char *day = PQgetvalue(where, 0, 1);
-  if (reply_bool(where, 0, 0)) {
+  if (result_bool(where, 0, 0)) {
     error_set(error, FAILURE_USAGE, "a standby cannot be followed");
     return error_hint(error, "connect to its primary");
   }

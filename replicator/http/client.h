@@ -1,6 +1,6 @@
 /*
- * http: HTTP requests, several in flight at once over connections that are kept. No wait is for ever: each request has
- * a deadline, and all end when the process is told to leave at once.
+ * client: HTTP requests, several in flight at once over connections that are kept. No wait is for ever: each request
+ * has a deadline, and all end when the process is told to leave at once.
  *
  * One struct http belongs to one thread.
  */

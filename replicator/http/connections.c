@@ -17,7 +17,7 @@ struct visitor {
 };
 
 static void *cut_those_who_stay(void *argument) {
-  struct visitors *visitors = argument;
+  struct connections *visitors = argument;
   pthread_mutex_lock(&visitors->lock);
   while (!visitors->leaving) {
     if (visitors->first == NULL)
@@ -33,15 +33,15 @@ static void *cut_those_who_stay(void *argument) {
   return NULL;
 }
 
-bool visitors_start(struct visitors *visitors, struct error *error) {
-  *visitors = (struct visitors){.first = NULL};
+bool connections_start(struct connections *visitors, struct error *error) {
+  *visitors = (struct connections){.first = NULL};
   pthread_mutex_init(&visitors->lock, NULL);
   clock_init_condition(&visitors->changed);
   int failed = pthread_create(&visitors->thread, NULL, cut_those_who_stay, visitors);
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
 
-void visitors_stop(struct visitors *visitors) {
+void connections_stop(struct connections *visitors) {
   pthread_mutex_lock(&visitors->lock);
   visitors->leaving = true;
   pthread_cond_signal(&visitors->changed);
@@ -51,7 +51,7 @@ void visitors_stop(struct visitors *visitors) {
   pthread_mutex_destroy(&visitors->lock);
 }
 
-struct visitor *visitors_enter(struct visitors *visitors, int fd) {
+struct visitor *connections_enter(struct connections *visitors, int fd) {
   struct visitor *visitor = calloc(1, sizeof *visitor);
   if (visitor == NULL)
     return NULL;
@@ -67,7 +67,7 @@ struct visitor *visitors_enter(struct visitors *visitors, int fd) {
   return visitor;
 }
 
-void visitors_leave(struct visitors *visitors, struct visitor *visitor) {
+void connections_leave(struct connections *visitors, struct visitor *visitor) {
   if (visitor == NULL)
     return;
   pthread_mutex_lock(&visitors->lock);
@@ -81,7 +81,7 @@ void visitors_leave(struct visitors *visitors, struct visitor *visitor) {
   free(visitor);
 }
 
-static void stay_until(struct visitors *visitors, struct visitor *visitor, int64_t until) {
+static void stay_until(struct connections *visitors, struct visitor *visitor, int64_t until) {
   if (visitor == NULL)
     return;
   pthread_mutex_lock(&visitors->lock);
@@ -89,10 +89,10 @@ static void stay_until(struct visitors *visitors, struct visitor *visitor, int64
   pthread_mutex_unlock(&visitors->lock);
 }
 
-void visitors_limit(struct visitors *visitors, struct visitor *visitor, int64_t milliseconds) {
+void connections_limit(struct connections *visitors, struct visitor *visitor, int64_t milliseconds) {
   stay_until(visitors, visitor, clock_now() + milliseconds);
 }
 
-void visitors_unlimit(struct visitors *visitors, struct visitor *visitor) {
+void connections_unlimit(struct connections *visitors, struct visitor *visitor) {
   stay_until(visitors, visitor, INT64_MAX);
 }

@@ -1,5 +1,5 @@
 /*
- * visitors: who is connected to the HTTP server, and until when. The library's own limit is for connections on which
+ * connections: who is connected to the HTTP server, and until when. The library's own limit is for connections on which
  * nothing comes; somebody who sends a byte now and then would stay for ever, and keep the probes out.
  */
 #ifndef ROWRELAY_HTTP_CONNECTIONS_H
@@ -12,7 +12,7 @@
 
 struct visitor;
 
-struct visitors {
+struct connections {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   pthread_t thread;
@@ -20,18 +20,19 @@ struct visitors {
   bool leaving;
 };
 
-MUST_CHECK bool visitors_start(struct visitors *visitors, struct error *error);
+MUST_CHECK bool connections_start(struct connections *visitors, struct error *error);
 /* All must have left. */
-void visitors_stop(struct visitors *visitors);
+void connections_stop(struct connections *visitors);
 
-/* Notes a new connection, which the caller closes after visitors_leave() and not before. NULL: there is no memory. */
-struct visitor *visitors_enter(struct visitors *visitors, int fd);
+/* Notes a new connection, which the caller closes after connections_leave() and not before. NULL: there is no memory.
+ */
+struct visitor *connections_enter(struct connections *visitors, int fd);
 /* NULL is allowed, here and below. */
-void visitors_leave(struct visitors *visitors, struct visitor *visitor);
+void connections_leave(struct connections *visitors, struct visitor *visitor);
 
 /* From now on the visitor may stay for so many milliseconds, then the connection is cut. */
-void visitors_limit(struct visitors *visitors, struct visitor *visitor, int64_t milliseconds);
+void connections_limit(struct connections *visitors, struct visitor *visitor, int64_t milliseconds);
 /* It may stay until it is limited again. */
-void visitors_unlimit(struct visitors *visitors, struct visitor *visitor);
+void connections_unlimit(struct connections *visitors, struct visitor *visitor);
 
 #endif

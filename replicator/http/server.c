@@ -25,23 +25,23 @@
 
 struct server {
   struct MHD_Daemon *daemon;
-  const struct serve_route *routes;
+  const struct server_route *routes;
   void *context;
   int port;
-  struct visitors visitors;
+  struct connections visitors;
 };
 
-const char *serve_header(const struct serve_request *request, const char *name) {
+const char *server_header(const struct server_request *request, const char *name) {
   return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
-const char *serve_parameter(const struct serve_request *request, const char *name) {
+const char *server_parameter(const struct server_request *request, const char *name) {
   return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct serve_answer *answer) {
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct server_answer *answer) {
   bool ok = !answer->body.overflow;
   unsigned status = !ok ? MHD_HTTP_INTERNAL_SERVER_ERROR : answer->status != 0 ? answer->status : MHD_HTTP_OK;
   struct MHD_Response *response = MHD_create_response_from_buffer(ok ? answer->body.length : 0,
@@ -68,13 +68,14 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
   return queued;
 }
 
-static bool answers(const struct serve_route *route, const char *method) {
+static bool answers(const struct server_route *route, const char *method) {
   return strcmp(route->method, method) == 0 || (strcmp(route->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
 }
 
-static void find_answer(const struct server *server, const struct serve_request *request, struct serve_answer *answer) {
+static void find_answer(const struct server *server, const struct server_request *request,
+                        struct server_answer *answer) {
   buffer_init(&answer->body, LONGEST_ANSWER);
-  for (const struct serve_route *route = server->routes; route->path != NULL; route++) {
+  for (const struct server_route *route = server->routes; route->path != NULL; route++) {
     if (strcmp(route->path, request->path) != 0)
       continue;
     if (answers(route, request->method)) {
@@ -116,18 +117,18 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     *length = 0;
     return MHD_YES;
   }
-  visitors_unlimit(&server->visitors, visitor_of(connection));
-  struct serve_answer answer = {.status = 0};
+  connections_unlimit(&server->visitors, visitor_of(connection));
+  struct server_answer answer = {.status = 0};
   if (body->overflow) {
     buffer_init(&answer.body, LONGEST_ANSWER);
     buffer_add_string(&answer.body, "too large\n");
     answer.status = MHD_HTTP_CONTENT_TOO_LARGE;
   } else {
-    struct serve_request request = {
+    struct server_request request = {
         .method = method, .path = path, .body = body->data, .body_length = body->length, .connection = connection};
     find_answer(server, &request, &answer);
   }
-  visitors_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
+  connections_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
   return send_answer(connection, &answer);
 }
 
@@ -147,11 +148,11 @@ static void greet(void *context, struct MHD_Connection *connection, void **visit
                   enum MHD_ConnectionNotificationCode what) {
   struct server *server = context;
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-    *visitor = visitors_enter(&server->visitors,
-                              MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
-    visitors_limit(&server->visitors, *visitor, READING_TIME);
+    *visitor = connections_enter(&server->visitors,
+                                 MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    connections_limit(&server->visitors, *visitor, READING_TIME);
   } else {
-    visitors_leave(&server->visitors, *visitor);
+    connections_leave(&server->visitors, *visitor);
   }
 }
 
@@ -225,13 +226,13 @@ static int port_of(int fd) {
   return (int)strtol(port, NULL, 10);
 }
 
-bool serve_start(struct server **server, const char *address, const struct serve_route *routes, void *context,
-                 struct error *error) {
+bool server_start(struct server **server, const char *address, const struct server_route *routes, void *context,
+                  struct error *error) {
   int fd = -1;
   if (!listen_on(address, &fd, error))
     return false;
   struct server *made = calloc(1, sizeof *made);
-  bool watched = made != NULL && visitors_start(&made->visitors, error);
+  bool watched = made != NULL && connections_start(&made->visitors, error);
   if (watched) {
     made->routes = routes;
     made->context = context;
@@ -244,7 +245,7 @@ bool serve_start(struct server **server, const char *address, const struct serve
   }
   if (made == NULL || made->daemon == NULL) {
     if (watched)
-      visitors_stop(&made->visitors);
+      connections_stop(&made->visitors);
     free(made);
     close(fd);
     return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the server did not start", address);
@@ -253,14 +254,14 @@ bool serve_start(struct server **server, const char *address, const struct serve
   return true;
 }
 
-void serve_stop(struct server *server) {
+void server_stop(struct server *server) {
   if (server == NULL)
     return;
   MHD_stop_daemon(server->daemon);
-  visitors_stop(&server->visitors);
+  connections_stop(&server->visitors);
   free(server);
 }
 
-int serve_port(const struct server *server) {
+int server_port(const struct server *server) {
   return server->port;
 }

@@ -1,6 +1,6 @@
 /*
- * serve: a small HTTP server on libmicrohttpd, with a thread for each connection, so that a request which waits for the
- * source keeps no other waiting. It knows paths and handlers, and nothing of what they answer.
+ * server: a small HTTP server on libmicrohttpd, with a thread for each connection, so that a request which waits for
+ * the source keeps no other waiting. It knows paths and handlers, and nothing of what they answer.
  */
 #ifndef ROWRELAY_HTTP_SERVER_H
 #define ROWRELAY_HTTP_SERVER_H
@@ -8,7 +8,7 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-struct serve_request {
+struct server_request {
   const char *method;
   const char *path; /* without what follows "?" */
   const char *body; /* of a POST; a string */
@@ -17,11 +17,11 @@ struct serve_request {
 };
 
 /* NULL when there is none; borrowed. `name` of a header in any case. */
-const char *serve_header(const struct serve_request *request, const char *name);
-const char *serve_parameter(const struct serve_request *request, const char *name);
+const char *server_header(const struct server_request *request, const char *name);
+const char *server_parameter(const struct server_request *request, const char *name);
 
 /* Zeroed but for `body`, which the server frees. */
-struct serve_answer {
+struct server_answer {
   unsigned status;   /* 0: 200 */
   const char *type;  /* NULL: text/plain in UTF-8 */
   const char *allow; /* value of a header "Allow", for a 405 */
@@ -29,10 +29,10 @@ struct serve_answer {
   struct buffer body;
 };
 
-struct serve_route {
+struct server_route {
   const char *method; /* GET answers HEAD, too */
   const char *path;
-  void (*handle)(void *context, const struct serve_request *request, struct serve_answer *answer);
+  void (*handle)(void *context, const struct server_request *request, struct server_answer *answer);
 };
 
 struct server;
@@ -41,11 +41,11 @@ struct server;
  * Begins to listen. `address` is ADDRESS:PORT, [IPv6]:PORT or :PORT; port 0 takes one that is free. `routes` end with
  * one without a path, and stay the caller's. What is wrong with the address is an error of kind USAGE.
  */
-MUST_CHECK bool serve_start(struct server **server, const char *address, const struct serve_route *routes,
-                            void *context, struct error *error);
+MUST_CHECK bool server_start(struct server **server, const char *address, const struct server_route *routes,
+                             void *context, struct error *error);
 /* Ends what is being answered. NULL is allowed. */
-void serve_stop(struct server *server);
+void server_stop(struct server *server);
 /* The port that it listens on. */
-int serve_port(const struct server *server);
+int server_port(const struct server *server);
 
 #endif

@@ -21,25 +21,25 @@
 
 /* ---- the page -------------------------------------------------------------------------------------------------- */
 
-static void give_file(struct serve_answer *answer, const char *type, const char *text) {
+static void give_file(struct server_answer *answer, const char *type, const char *text) {
   answer->type = type;
   answer->may_be_kept = true;
   buffer_add_string(&answer->body, text);
 }
 
-void console_page(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_page(void *context, const struct server_request *request, struct server_answer *answer) {
   (void)context;
   (void)request;
   give_file(answer, "text/html; charset=utf-8", PAGE_index_html);
 }
 
-void console_script(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_script(void *context, const struct server_request *request, struct server_answer *answer) {
   (void)context;
   (void)request;
   give_file(answer, "text/javascript; charset=utf-8", PAGE_console_js);
 }
 
-void console_style(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_style(void *context, const struct server_request *request, struct server_answer *answer) {
   (void)context;
   (void)request;
   give_file(answer, "text/css; charset=utf-8", PAGE_console_css);
@@ -47,7 +47,7 @@ void console_style(void *context, const struct serve_request *request, struct se
 
 /* ---- what it shows --------------------------------------------------------------------------------------------- */
 
-static void give_error(struct serve_answer *answer, unsigned status, const char *message, const char *hint) {
+static void give_error(struct server_answer *answer, unsigned status, const char *message, const char *hint) {
   answer->status = status;
   answer->type = JSON_TYPE;
   buffer_clear(&answer->body);
@@ -86,16 +86,16 @@ static bool is_own_name(const char *name) {
  * A page from elsewhere may give its own name our address, and is then, to a browser, one with what is served here. But
  * the browser says which name it asked for.
  */
-static bool may_read(const struct serve_request *request, struct serve_answer *answer) {
-  const char *host = serve_header(request, "Host");
+static bool may_read(const struct server_request *request, struct server_answer *answer) {
+  const char *host = server_header(request, "Host");
   char name[256];
-  letters_print(name, sizeof name, "%s", host != NULL ? host : "");
+  text_print(name, sizeof name, "%s", host != NULL ? host : "");
   if (name[0] != '[')
     name[strcspn(name, ":")] = '\0';
   if (is_own_name(name))
     return true;
   char message[320];
-  letters_print(message, sizeof message, "this console does not go by the name \"%s\"", name);
+  text_print(message, sizeof message, "this console does not go by the name \"%s\"", name);
   give_error(answer, MHD_HTTP_MISDIRECTED_REQUEST, message,
              "if it should, set " CONSOLE_HOST " to it in the environment of rowrelay run");
   return false;
@@ -103,7 +103,7 @@ static bool may_read(const struct serve_request *request, struct serve_answer *a
 
 /* The one value of a query's answer, which is JSON or a number. */
 static bool give_value(struct monitor *monitor, const struct query *query, struct values values,
-                       struct serve_answer *answer) {
+                       struct server_answer *answer) {
   struct error error;
   PGresult *reply = NULL;
   if (!monitor_ask(monitor, query, values, &reply, &error)) {
@@ -112,36 +112,36 @@ static bool give_value(struct monitor *monitor, const struct query *query, struc
     return false;
   }
   answer->type = JSON_TYPE;
-  const char *value = PQntuples(reply) > 0 ? reply_text(reply, 0, 0) : NULL;
+  const char *value = PQntuples(reply) > 0 ? result_text(reply, 0, 0) : NULL;
   buffer_add_string(&answer->body, value != NULL && value[0] != '\0' ? value : "null");
   PQclear(reply);
   return true;
 }
 
-void console_overview(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_overview(void *context, const struct server_request *request, struct server_answer *answer) {
   if (may_read(request, answer))
     give_value(context, &QUERY_console_overview, NO_VALUES, answer);
 }
 
-void console_samples(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_samples(void *context, const struct server_request *request, struct server_answer *answer) {
   if (!may_read(request, answer))
     return;
   answer->type = JSON_TYPE;
   samples_write(monitor_samples(context), &answer->body);
 }
 
-void console_errors(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_errors(void *context, const struct server_request *request, struct server_answer *answer) {
   if (may_read(request, answer))
     give_value(context, &QUERY_console_errors, NO_VALUES, answer);
 }
 
 /* NULL where it is empty or missing. */
-static const char *given(const struct serve_request *request, const char *name) {
-  const char *value = serve_parameter(request, name);
+static const char *given(const struct server_request *request, const char *name) {
+  const char *value = server_parameter(request, name);
   return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-void console_history(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_history(void *context, const struct server_request *request, struct server_answer *answer) {
   const char *table = given(request, "table");
   const char *key = given(request, "key");
   const char *before = given(request, "before");
@@ -161,10 +161,10 @@ void console_history(void *context, const struct serve_request *request, struct 
  * A page from elsewhere cannot know the token, and a browser does not send it by itself as it would a cookie. That the
  * body must be called JSON makes browsers ask first, which is never allowed.
  */
-static bool may_act(const struct serve_request *request, struct serve_answer *answer) {
+static bool may_act(const struct server_request *request, struct server_answer *answer) {
   const char *token = getenv(CONSOLE_TOKEN);
-  const char *authorization = serve_header(request, "Authorization");
-  const char *type = serve_header(request, "Content-Type");
+  const char *authorization = server_header(request, "Authorization");
+  const char *type = server_header(request, "Content-Type");
   if (token == NULL || token[0] == '\0') {
     give_error(answer, MHD_HTTP_FORBIDDEN, "this console is read-only",
                "set " CONSOLE_TOKEN " in the environment of rowrelay run");
@@ -198,7 +198,7 @@ static bool read_ids(const json_t *list, struct buffer *ids) {
 }
 
 static void act_on_changes(struct monitor *monitor, const struct query *query, const json_t *changes,
-                           struct serve_answer *answer) {
+                           struct server_answer *answer) {
   const char *target;
   json_t *list;
   if (!json_is_object(changes)) {
@@ -213,7 +213,7 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
     buffer_clear(&answer->body);
     if (all && query == &QUERY_cmd_skip) {
       char hint[320];
-      letters_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s", target);
+      text_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s", target);
       give_error(answer, MHD_HTTP_BAD_REQUEST, "what is to be skipped has to be named, change by change", hint);
       ok = false;
     } else if (!ok)
@@ -226,7 +226,7 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
   }
 }
 
-static void act(struct monitor *monitor, const json_t *wish, struct serve_answer *answer) {
+static void act(struct monitor *monitor, const json_t *wish, struct server_answer *answer) {
   const char *action = json_string_value(json_object_get(wish, "action"));
   const char *target = json_string_value(json_object_get(wish, "target"));
   const json_t *changes = json_object_get(wish, "changes");
@@ -245,7 +245,7 @@ static void act(struct monitor *monitor, const json_t *wish, struct serve_answer
     log_message(LOG_LEVEL_INFO, "console: %s %s", action, target != NULL ? target : "refused changes");
 }
 
-void console_act(void *context, const struct serve_request *request, struct serve_answer *answer) {
+void console_act(void *context, const struct server_request *request, struct server_answer *answer) {
   if (!may_read(request, answer) || !may_act(request, answer))
     return;
   json_error_t where;

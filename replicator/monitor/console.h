@@ -13,19 +13,19 @@
 #define CONSOLE_HOST "ROWRELAY_CONSOLE_HOST"
 
 /* Handlers for serve.h; their context is the monitor. The page itself and its parts: */
-void console_page(void *context, const struct serve_request *request, struct serve_answer *answer);
-void console_script(void *context, const struct serve_request *request, struct serve_answer *answer);
-void console_style(void *context, const struct serve_request *request, struct serve_answer *answer);
+void console_page(void *context, const struct server_request *request, struct server_answer *answer);
+void console_script(void *context, const struct server_request *request, struct server_answer *answer);
+void console_style(void *context, const struct server_request *request, struct server_answer *answer);
 /* What it shows, as JSON: */
-void console_overview(void *context, const struct serve_request *request, struct serve_answer *answer);
-void console_samples(void *context, const struct serve_request *request, struct serve_answer *answer);
-void console_errors(void *context, const struct serve_request *request, struct serve_answer *answer);
+void console_overview(void *context, const struct server_request *request, struct server_answer *answer);
+void console_samples(void *context, const struct server_request *request, struct server_answer *answer);
+void console_errors(void *context, const struct server_request *request, struct server_answer *answer);
 /* Parameters: table, key, text, before */
-void console_history(void *context, const struct serve_request *request, struct serve_answer *answer);
+void console_history(void *context, const struct server_request *request, struct server_answer *answer);
 /*
  * {"action": "pause" or "resume", "target": NAME}, or {"action": "retry" or "skip", "changes": {NAME: [IDS] or null for
  * all}}
  */
-void console_act(void *context, const struct serve_request *request, struct serve_answer *answer);
+void console_act(void *context, const struct server_request *request, struct server_answer *answer);
 
 #endif

@@ -104,7 +104,7 @@ bool monitor_ask(struct monitor *monitor, const struct query *query, struct valu
 
 /* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
 
-static void answer_health(void *context, const struct serve_request *request, struct serve_answer *answer) {
+static void answer_health(void *context, const struct server_request *request, struct server_answer *answer) {
   struct monitor *monitor = context;
   (void)request;
   int64_t silent = clock_now() - atomic_load(&monitor->beat_at);
@@ -116,7 +116,7 @@ static void answer_health(void *context, const struct serve_request *request, st
   buffer_add_string(&answer->body, "ok\n");
 }
 
-static void answer_readiness(void *context, const struct serve_request *request, struct serve_answer *answer) {
+static void answer_readiness(void *context, const struct server_request *request, struct server_answer *answer) {
   struct monitor *monitor = context;
   struct error error;
   PGresult *reply = NULL;
@@ -126,7 +126,7 @@ static void answer_readiness(void *context, const struct serve_request *request,
     buffer_add_format(&answer->body, "source: %s\n", error.message);
     return;
   }
-  bool standby = reply_bool(reply, 0, 1);
+  bool standby = result_bool(reply, 0, 1);
   PQclear(reply);
   if (!standby && atomic_load(&monitor->connected)) {
     buffer_add_string(&answer->body, "ok\n");
@@ -235,7 +235,7 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
   PQclear(targets);
 }
 
-static void answer_metrics(void *context, const struct serve_request *request, struct serve_answer *answer) {
+static void answer_metrics(void *context, const struct server_request *request, struct server_answer *answer) {
   struct monitor *monitor = context;
   (void)request;
   answer->type = "text/plain; version=0.0.4; charset=utf-8";
@@ -271,7 +271,7 @@ static void *take_samples(void *argument) {
 
 /* ---- the server ------------------------------------------------------------------------------------------------ */
 
-static const struct serve_route ROUTES[] = {
+static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/healthz", .handle = answer_health},
     {.method = "GET", .path = "/readyz", .handle = answer_readiness},
     {.method = "GET", .path = "/metrics", .handle = answer_metrics},
@@ -318,16 +318,16 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   samples_init(&made->samples);
   atomic_store(&made->beat_at, clock_now());
   metrics_measure_delays();
-  bool ok = serve_start(&made->server, address, ROUTES, made, error);
+  bool ok = server_start(&made->server, address, ROUTES, made, error);
   if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0) {
-    serve_stop(made->server);
+    server_stop(made->server);
     ok = error_set(error, FAILURE_FATAL, "cannot start a thread");
   }
   if (!ok) {
     release(made);
     return false;
   }
-  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /metrics, /healthz, /readyz", serve_port(made->server));
+  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /metrics, /healthz, /readyz", server_port(made->server));
   *monitor = made;
   return true;
 }
@@ -340,7 +340,7 @@ void monitor_stop(struct monitor *monitor) {
   pthread_cond_signal(&monitor->leaves);
   pthread_mutex_unlock(&monitor->lock);
   pthread_join(monitor->sampler, NULL);
-  serve_stop(monitor->server);
+  server_stop(monitor->server);
   release(monitor);
 }
 

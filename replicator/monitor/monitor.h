@@ -11,7 +11,7 @@
 
 struct monitor;
 
-/* `address` as serve_start() takes it; `conninfo` of the source, borrowed. */
+/* `address` as server_start() takes it; `conninfo` of the source, borrowed. */
 MUST_CHECK bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error);
 /* NULL is allowed, here and below. */
 void monitor_stop(struct monitor *monitor);

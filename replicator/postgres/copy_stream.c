@@ -11,7 +11,7 @@
 /* How many rows between looks at the clock. */
 #define ROWS_A_LOOK 64
 
-static bool send_piece(struct stream *stream, struct buffer *piece, struct error *error) {
+static bool send_piece(struct copy_stream *stream, struct buffer *piece, struct error *error) {
   if (piece->length == 0)
     return true;
   pgconn_set_deadline(stream->to, stream->timeout);
@@ -22,7 +22,7 @@ static bool send_piece(struct stream *stream, struct buffer *piece, struct error
 }
 
 /* Takes rows until the piece is full, or has waited for long enough; *ended when there are no more. */
-static bool fill_piece(struct stream *stream, struct buffer *piece, int64_t most_rows, bool *ended,
+static bool fill_piece(struct copy_stream *stream, struct buffer *piece, int64_t most_rows, bool *ended,
                        struct error *error) {
   int64_t until = clock_now() + TELL_INTERVAL;
   int64_t taken = 0;
@@ -44,13 +44,13 @@ static bool fill_piece(struct stream *stream, struct buffer *piece, int64_t most
 }
 
 /* How many rows may go now. */
-static int64_t allowance(const struct stream *stream, int64_t began_at) {
+static int64_t allowance(const struct copy_stream *stream, int64_t began_at) {
   if (stream->rate == 0)
     return INT64_MAX;
   return (clock_now() - began_at) * stream->rate / 1000 + 1 - stream->rows;
 }
 
-static bool run(struct stream *stream, struct buffer *piece, struct error *error) {
+static bool run(struct copy_stream *stream, struct buffer *piece, struct error *error) {
   int64_t began_at = clock_now();
   int64_t told_at = began_at;
   bool ended = false;
@@ -72,7 +72,7 @@ static bool run(struct stream *stream, struct buffer *piece, struct error *error
   return !stream->failed_there;
 }
 
-bool stream_run(struct stream *stream, struct error *error) {
+bool copy_stream_run(struct copy_stream *stream, struct error *error) {
   struct buffer piece;
   stream->rows = 0;
   stream->failed_there = false;

@@ -1,5 +1,6 @@
 /*
- * stream: rows on their way out of one COPY and into another. It holds a few of them at a time, however many there are.
+ * copy_stream: rows on their way out of one COPY and into another. It holds a few of them at a time, however many there
+ * are.
  */
 #ifndef ROWRELAY_POSTGRES_COPY_STREAM_H
 #define ROWRELAY_POSTGRES_COPY_STREAM_H
@@ -8,7 +9,7 @@
 
 #include "postgres/pgconn.h"
 
-struct stream {
+struct copy_stream {
   struct pgconn *from;
   const char *from_statement;
   struct pgconn *to;
@@ -23,6 +24,6 @@ struct stream {
 };
 
 /* Both transactions stay open. After a failure neither connection is of use. */
-MUST_CHECK bool stream_run(struct stream *stream, struct error *error);
+MUST_CHECK bool copy_stream_run(struct copy_stream *stream, struct error *error);
 
 #endif

@@ -63,7 +63,7 @@ static void add_item(struct buffer *list, bool first, const char *begin, size_t 
 }
 
 /* `address` is "" where the name is a socket's path, or has no address that is known. */
-static void add_server(struct expansion *lists, struct servers *servers, int item, const char *address) {
+static void add_server(struct expansion *lists, struct hosts *servers, int item, const char *address) {
   const char *host = find(servers->host, item);
   add_item(&lists->host, lists->items == 0, host, strcspn(host, ","));
   add_item(&lists->hostaddr, lists->items == 0, address, strlen(address));
@@ -74,7 +74,7 @@ static void add_server(struct expansion *lists, struct servers *servers, int ite
   lists->items++;
 }
 
-static void add_addresses(struct expansion *lists, struct servers *servers, int item) {
+static void add_addresses(struct expansion *lists, struct hosts *servers, int item) {
   static const struct addrinfo wanted = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
   const char *begin = find(servers->host, item);
   char *name = strndup(begin, strcspn(begin, ","));
@@ -94,7 +94,7 @@ static void add_addresses(struct expansion *lists, struct servers *servers, int 
 }
 
 /* A name of several addresses becomes as many servers; it stays, because certificates and passwords are for it. */
-static bool expand(struct servers *servers) {
+static bool expand(struct hosts *servers) {
   if (servers->host == NULL || servers->hostaddr != NULL)
     return true;
   struct expansion lists = {.items = 0};
@@ -113,7 +113,7 @@ static bool expand(struct servers *servers) {
   return ok;
 }
 
-bool servers_read(struct servers *servers, PGconn *connection) {
+bool hosts_read(struct hosts *servers, PGconn *connection) {
   PQconninfoOption *options = PQconninfo(connection);
   bool ok = options != NULL;
   for (const PQconninfoOption *option = options; ok && option->keyword != NULL; option++) {
@@ -130,25 +130,25 @@ bool servers_read(struct servers *servers, PGconn *connection) {
   return ok && expand(servers);
 }
 
-void servers_release(struct servers *servers) {
+void hosts_release(struct hosts *servers) {
   free(servers->host);
   free(servers->hostaddr);
   free(servers->port);
 }
 
-static int count_all(const struct servers *servers) {
+static int count_all(const struct hosts *servers) {
   int items = count(servers->hostaddr != NULL ? servers->hostaddr : servers->host);
   return items > 0 ? items : 1;
 }
 
-int64_t servers_wait_until(const struct servers *servers, int64_t deadline) {
+int64_t hosts_wait_until(const struct hosts *servers, int64_t deadline) {
   int64_t now = clock_now();
   int64_t share = (deadline - now) / count_all(servers);
   int64_t timeout = servers->timeout > 0 && servers->timeout < LEAST_TIMEOUT ? LEAST_TIMEOUT : servers->timeout;
   return now + (timeout > 0 && timeout < share ? timeout : share);
 }
 
-bool servers_leave_out(struct servers *servers, const PGconn *connection) {
+bool hosts_leave_out(struct hosts *servers, const PGconn *connection) {
   char *names = servers->host != NULL ? servers->host : servers->hostaddr;
   const char *host = PQhost(connection);
   const char *port = PQport(connection);

@@ -1,5 +1,5 @@
 /*
- * servers: the servers that a conninfo names, of which libpq tries one after another. It goes on from one that refuses
+ * hosts: the servers that a conninfo names, of which libpq tries one after another. It goes on from one that refuses
  * and stays with one that says nothing, as a machine that was switched off does; so that one is left out. Where a name
  * has several addresses, each of them is a server here.
  */
@@ -13,7 +13,7 @@
 #include "common/error.h"
 
 /* Lists as libpq takes them, NULL where there is none. */
-struct servers {
+struct hosts {
   char *host;
   char *hostaddr;
   char *port;
@@ -22,14 +22,14 @@ struct servers {
 
 /* What a connection that was begun will try; in the place of what is there. It may ask for the names' addresses. False:
  * no memory. */
-MUST_CHECK bool servers_read(struct servers *servers, PGconn *connection);
+MUST_CHECK bool hosts_read(struct hosts *servers, PGconn *connection);
 /* NULLs are allowed. */
-void servers_release(struct servers *servers);
+void hosts_release(struct hosts *servers);
 
 /* Up to when (clock_now()) the first that says nothing is waited for, so that by `deadline` each has had its time. */
-int64_t servers_wait_until(const struct servers *servers, int64_t deadline);
+int64_t hosts_wait_until(const struct hosts *servers, int64_t deadline);
 
 /* Without the one that the connection is trying now. False, and nothing is changed, when there is no other. */
-bool servers_leave_out(struct servers *servers, const PGconn *connection);
+bool hosts_leave_out(struct hosts *servers, const PGconn *connection);
 
 #endif

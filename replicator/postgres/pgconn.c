@@ -60,7 +60,7 @@ static void trim_newline(char *text) {
 
 static bool connect_failed(struct pgconn *connection, struct error *error) {
   char reason[sizeof error->message];
-  letters_print(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
+  text_print(reason, sizeof reason, "%s", PQerrorMessage(connection->pg));
   trim_newline(reason);
   error_set(error, FAILURE_RETRY, "%s", reason[0] != '\0' ? reason : "cannot connect");
   return false;
@@ -82,9 +82,9 @@ static void describe(struct pgconn *connection) {
   const char *host = PQhost(connection->pg);
   const char *port = PQport(connection->pg);
   const char *database = PQdb(connection->pg);
-  letters_print(connection->description, sizeof connection->description, "%s:%s/%s",
-                host != NULL && host[0] != '\0' ? host : "local", port != NULL ? port : "",
-                database != NULL ? database : "");
+  text_print(connection->description, sizeof connection->description, "%s:%s/%s",
+             host != NULL && host[0] != '\0' ? host : "local", port != NULL ? port : "",
+             database != NULL ? database : "");
 }
 
 /* One attempt to connect. */
@@ -97,7 +97,7 @@ struct attempt {
 
 /* Tries one server after another. */
 static bool connect_to_one(struct pgconn *connection, struct attempt *attempt, struct error *error) {
-  struct servers servers = {.host = NULL};
+  struct hosts servers = {.host = NULL};
   bool ok;
   bool again;
   do {
@@ -126,22 +126,22 @@ static bool connect_to_one(struct pgconn *connection, struct attempt *attempt, s
     PQfinish(connection->pg);
     connection->broken = false;
     connection->pg = PQconnectStartParams(keywords, values, 1);
-    if (connection->pg == NULL || !servers_read(&servers, connection->pg)) {
+    if (connection->pg == NULL || !hosts_read(&servers, connection->pg)) {
       ok = error_set(error, FAILURE_RETRY, "out of memory");
       break;
     }
     describe(connection);
-    int64_t until = servers_wait_until(&servers, attempt->deadline);
+    int64_t until = hosts_wait_until(&servers, attempt->deadline);
     ok = connect_within(connection, until, error);
-    again = !ok && !interrupted() && clock_now() >= until && servers_leave_out(&servers, connection->pg);
+    again = !ok && !interrupted() && clock_now() >= until && hosts_leave_out(&servers, connection->pg);
     if (again) {
       const char *address = PQhostaddr(connection->pg);
       describe(connection);
-      letters_print(attempt->silent, sizeof attempt->silent, "%s%s%s%s", connection->description,
-                    address[0] != '\0' ? " (" : "", address, address[0] != '\0' ? ")" : "");
+      text_print(attempt->silent, sizeof attempt->silent, "%s%s%s%s", connection->description,
+                 address[0] != '\0' ? " (" : "", address, address[0] != '\0' ? ")" : "");
     }
   } while (again);
-  servers_release(&servers);
+  hosts_release(&servers);
   return ok;
 }
 
@@ -168,7 +168,7 @@ static bool has_no_encoding(const struct pgconn *connection) {
 
 void pgconn_fit_text(const struct pgconn *connection, char *text) {
   const char *encoding = PQparameterStatus(connection->pg, "server_encoding");
-  letters_tame(text, encoding != NULL && strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0);
+  text_tame(text, encoding != NULL && strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0);
 }
 
 void pgconn_fit_error(const struct pgconn *connection, struct error *error) {

@@ -3,19 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *reply_text(const PGresult *reply, int row, int column) {
+const char *result_text(const PGresult *reply, int row, int column) {
   return PQgetisnull(reply, row, column) ? NULL : PQgetvalue(reply, row, column);
 }
 
-int reply_int(const PGresult *reply, int row, int column) {
-  return (int)reply_bigint(reply, row, column);
+int result_int(const PGresult *reply, int row, int column) {
+  return (int)result_bigint(reply, row, column);
 }
 
-int64_t reply_bigint(const PGresult *reply, int row, int column) {
+int64_t result_bigint(const PGresult *reply, int row, int column) {
   return strtoll(PQgetvalue(reply, row, column), NULL, 10);
 }
 
-bool reply_bool(const PGresult *reply, int row, int column) {
+bool result_bool(const PGresult *reply, int row, int column) {
   return PQgetvalue(reply, row, column)[0] == 't';
 }
 
@@ -33,13 +33,13 @@ const char *row_text(const struct result_row *row, const char *column) {
 }
 
 int row_int(const struct result_row *row, const char *column) {
-  return reply_int(row->reply, row->row, column_of(row, column));
+  return result_int(row->reply, row->row, column_of(row, column));
 }
 
 int64_t row_bigint(const struct result_row *row, const char *column) {
-  return reply_bigint(row->reply, row->row, column_of(row, column));
+  return result_bigint(row->reply, row->row, column_of(row, column));
 }
 
 bool row_bool(const struct result_row *row, const char *column) {
-  return reply_bool(row->reply, row->row, column_of(row, column));
+  return result_bool(row->reply, row->row, column_of(row, column));
 }

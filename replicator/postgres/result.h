@@ -1,4 +1,4 @@
-/* reply: what a query's answer holds, as C values. Numbers and booleans are never null. */
+/* result: what a query's answer holds, as C values. Numbers and booleans are never null. */
 #ifndef ROWRELAY_POSTGRES_RESULT_H
 #define ROWRELAY_POSTGRES_RESULT_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /* NULL where it is null; borrowed from the reply. */
-const char *reply_text(const PGresult *reply, int row, int column);
-int reply_int(const PGresult *reply, int row, int column);
-int64_t reply_bigint(const PGresult *reply, int row, int column);
-bool reply_bool(const PGresult *reply, int row, int column);
+const char *result_text(const PGresult *reply, int row, int column);
+int result_int(const PGresult *reply, int row, int column);
+int64_t result_bigint(const PGresult *reply, int row, int column);
+bool result_bool(const PGresult *reply, int row, int column);
 
 /*
  * The same by a column's name, for queries that give many: a column that is not there is a mistake in the program, and

@@ -19,7 +19,7 @@ static bool ask_pid(struct pgconn *connection, int *pid, struct error *error) {
   PGresult *reply = NULL;
   if (!pgconn_run(connection, &query, NO_VALUES, &reply, error))
     return false;
-  *pid = reply_int(reply, 0, 0);
+  *pid = result_int(reply, 0, 0);
   PQclear(reply);
   return true;
 }

@@ -141,11 +141,11 @@ static bool go_round(struct round *round, struct error *error) {
   bool ok = true;
   round->count = PQntuples(reply);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (reply_bool(reply, row, COLUMN_IS_DUE))
-      ok = prepare(round, reply_int(reply, row, COLUMN_ID), error);
+    if (result_bool(reply, row, COLUMN_IS_DUE))
+      ok = prepare(round, result_int(reply, row, COLUMN_ID), error);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (reply_bool(reply, row, COLUMN_IS_DUE))
-      ok = drive(round, reply_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), error);
+    if (result_bool(reply, row, COLUMN_IS_DUE))
+      ok = drive(round, result_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), error);
   PQclear(reply);
   return ok;
 }

@@ -6,20 +6,21 @@
 #include "common/interrupt.h"
 #include "common/log.h"
 
-void chore_init(struct chore *chore, const char *name, const char *conninfo, chore_work *work, void *context) {
-  *chore = (struct chore){.name = name, .conninfo = conninfo, .work = work, .context = context};
+void background_init(struct background *chore, const char *name, const char *conninfo, background_work *work,
+                     void *context) {
+  *chore = (struct background){.name = name, .conninfo = conninfo, .work = work, .context = context};
   pthread_mutex_init(&chore->lock, NULL);
   clock_init_condition(&chore->changed);
 }
 
-bool chore_is_leaving(struct chore *chore) {
+bool background_is_leaving(struct background *chore) {
   pthread_mutex_lock(&chore->lock);
   bool leaving = chore->leaving;
   pthread_mutex_unlock(&chore->lock);
   return leaving;
 }
 
-bool chore_is_busy(struct chore *chore) {
+bool background_is_busy(struct background *chore) {
   pthread_mutex_lock(&chore->lock);
   bool busy = chore->busy || chore->wanted;
   pthread_mutex_unlock(&chore->lock);
@@ -27,10 +28,10 @@ bool chore_is_busy(struct chore *chore) {
 }
 
 static bool is_leaving(void *context) {
-  return chore_is_leaving(context);
+  return background_is_leaving(context);
 }
 
-void chore_rest(struct chore *chore, int64_t milliseconds) {
+void background_rest(struct background *chore, int64_t milliseconds) {
   int64_t until = clock_now() + milliseconds;
   pthread_mutex_lock(&chore->lock);
   while (!chore->leaving && clock_now() < until)
@@ -38,13 +39,13 @@ void chore_rest(struct chore *chore, int64_t milliseconds) {
   pthread_mutex_unlock(&chore->lock);
 }
 
-void chore_tell_failure(const struct error *error, const char *what) {
+void background_tell_failure(const struct error *error, const char *what) {
   if (error->kind != FAILURE_STOP)
     log_failure(LOG_LEVEL_WARNING, error, "%s", what);
 }
 
 /* Waits until there is something to do. False when it is time to leave. */
-static bool wait_for_work(struct chore *chore) {
+static bool wait_for_work(struct background *chore) {
   pthread_mutex_lock(&chore->lock);
   chore->busy = false;
   while (!chore->leaving && !chore->wanted)
@@ -57,13 +58,13 @@ static bool wait_for_work(struct chore *chore) {
 }
 
 static void *work_until_told(void *argument) {
-  struct chore *chore = argument;
+  struct background *chore = argument;
   interrupt_set_for_thread(is_leaving, chore);
   while (wait_for_work(chore)) {
     struct error error;
     struct source *source = NULL;
     if (!source_open_for_work(&source, chore->conninfo, &error)) {
-      chore_tell_failure(&error, chore->name);
+      background_tell_failure(&error, chore->name);
       continue;
     }
     chore->work(chore, source);
@@ -73,7 +74,7 @@ static void *work_until_told(void *argument) {
   return NULL;
 }
 
-bool chore_wake(struct chore *chore, struct error *error) {
+bool background_wake(struct background *chore, struct error *error) {
   pthread_mutex_lock(&chore->lock);
   chore->wanted = true;
   pthread_cond_broadcast(&chore->changed);
@@ -85,15 +86,15 @@ bool chore_wake(struct chore *chore, struct error *error) {
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
 
-void chore_leave(struct chore *chore) {
+void background_leave(struct background *chore) {
   pthread_mutex_lock(&chore->lock);
   chore->leaving = true;
   pthread_cond_broadcast(&chore->changed);
   pthread_mutex_unlock(&chore->lock);
 }
 
-void chore_release(struct chore *chore) {
-  chore_leave(chore);
+void background_release(struct background *chore) {
+  background_leave(chore);
   if (chore->started)
     pthread_join(chore->thread, NULL);
   pthread_cond_destroy(&chore->changed);

@@ -33,7 +33,7 @@ bool doorbell_listen(struct doorbell *doorbell, struct source *source, struct er
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_can_ring, NO_VALUES, &reply, error))
     return false;
-  doorbell->can_ring = reply_bool(reply, 0, 0);
+  doorbell->can_ring = result_bool(reply, 0, 0);
   PQclear(reply);
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
@@ -50,7 +50,7 @@ static bool arm(struct doorbell *doorbell, struct source *source, struct error *
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_arm, NO_VALUES, &reply, error))
     return false;
-  doorbell->value = reply_bigint(reply, 0, 0);
+  doorbell->value = result_bigint(reply, 0, 0);
   PQclear(reply);
   free(doorbell->writers);
   doorbell->writers = NULL;
@@ -72,7 +72,7 @@ static bool is_armed(struct source *source, bool *armed, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_doorbell_left, NO_VALUES, &reply, error))
     return false;
-  *armed = reply_bigint(reply, 0, 0) > SPARE_CHANGES;
+  *armed = result_bigint(reply, 0, 0) > SPARE_CHANGES;
   PQclear(reply);
   return true;
 }

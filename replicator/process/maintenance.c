@@ -23,13 +23,13 @@ enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
 /* ---- maintenance ----------------------------------------------------------------------------------------------- */
 
-static void maintain(struct chore *chore, struct source *source) {
-  struct keeper *keeper = chore->context;
+static void maintain(struct background *chore, struct source *source) {
+  struct maintenance *keeper = chore->context;
   struct error error;
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
   if (!source_run(source, &QUERY_maintain, NO_VALUES, &reply, &error)) {
-    chore_tell_failure(&error, chore->name);
+    background_tell_failure(&error, chore->name);
     return;
   }
   for (int row = 0; row < PQntuples(reply); row++)
@@ -40,18 +40,18 @@ static void maintain(struct chore *chore, struct source *source) {
 
 /* ---- the log --------------------------------------------------------------------------------------------------- */
 
-static bool seal_days(struct chore *chore, struct source *source, struct error *error) {
+static bool seal_days(struct background *chore, struct source *source, struct error *error) {
   int made = 1;
-  while (made > 0 && !chore_is_leaving(chore)) {
+  while (made > 0 && !background_is_leaving(chore)) {
     int64_t began = clock_now();
     PGresult *reply = NULL;
     pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
     if (!source_run(source, &QUERY_seal_next, NO_VALUES, &reply, error))
       return false;
-    made = reply_int(reply, 0, 0);
+    made = result_int(reply, 0, 0);
     PQclear(reply);
     if (made > 0)
-      chore_rest(chore, SEAL_REST * (clock_now() - began));
+      background_rest(chore, SEAL_REST * (clock_now() - began));
   }
   return true;
 }
@@ -64,8 +64,8 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
   if (!source_run(source, &QUERY_prune, NO_VALUES, &days, error))
     return false;
   for (int row = 0; row < PQntuples(days); row++) {
-    *again = *again || reply_bool(days, row, COLUMN_AGAIN);
-    if (reply_bool(days, row, COLUMN_IS_NEWS))
+    *again = *again || result_bool(days, row, COLUMN_AGAIN);
+    if (result_bool(days, row, COLUMN_IS_NEWS))
       log_message(strcmp(PQgetvalue(days, row, COLUMN_OUTCOME), "kept") == 0 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
                   "changes of day %s: %s: %s", PQgetvalue(days, row, COLUMN_DAY), PQgetvalue(days, row, COLUMN_OUTCOME),
                   PQgetvalue(days, row, COLUMN_NOTE));
@@ -75,21 +75,21 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
 }
 
 /* Under load it takes some tries to meet a moment in which nobody is long at anything. */
-static bool drop_empty_days(struct chore *chore, struct source *source, struct error *error) {
+static bool drop_empty_days(struct background *chore, struct source *source, struct error *error) {
   int dropped = 1;
-  for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !chore_is_leaving(chore); tries += dropped < 0) {
+  for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !background_is_leaving(chore); tries += dropped < 0) {
     PGresult *reply = NULL;
     if (!source_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
       return false;
-    dropped = reply_int(reply, 0, 0);
+    dropped = result_int(reply, 0, 0);
     PQclear(reply);
   }
   return true;
 }
 
-static bool index_closed_days(struct chore *chore, struct source *source, struct error *error) {
+static bool index_closed_days(struct background *chore, struct source *source, struct error *error) {
   bool again = true;
-  while (again && !chore_is_leaving(chore)) {
+  while (again && !background_is_leaving(chore)) {
     PGresult *done = NULL;
     if (!source_run(source, &QUERY_index_closed_days, NO_VALUES, &done, error))
       return false;
@@ -101,63 +101,63 @@ static bool index_closed_days(struct chore *chore, struct source *source, struct
   return true;
 }
 
-static bool drop_old_changes(struct chore *chore, struct source *source, struct error *error) {
+static bool drop_old_changes(struct background *chore, struct source *source, struct error *error) {
   bool again = true;
-  while (again && !chore_is_leaving(chore))
+  while (again && !background_is_leaving(chore))
     if (!prune_once(source, &again, error))
       return false;
   return drop_empty_days(chore, source, error);
 }
 
-static void keep_log(struct chore *chore, struct source *source) {
-  struct keeper *keeper = chore->context;
+static void keep_log(struct background *chore, struct source *source) {
+  struct maintenance *keeper = chore->context;
   struct error error;
   bool prunes = atomic_exchange(&keeper->prunes, false);
   if (!seal_days(chore, source, &error))
-    chore_tell_failure(&error, "sealing the log");
-  if (prunes && !chore_is_leaving(chore) && !drop_old_changes(chore, source, &error))
-    chore_tell_failure(&error, "dropping old changes");
-  if (prunes && !chore_is_leaving(chore) && !index_closed_days(chore, source, &error))
-    chore_tell_failure(&error, "indexing the log");
+    background_tell_failure(&error, "sealing the log");
+  if (prunes && !background_is_leaving(chore) && !drop_old_changes(chore, source, &error))
+    background_tell_failure(&error, "dropping old changes");
+  if (prunes && !background_is_leaving(chore) && !index_closed_days(chore, source, &error))
+    background_tell_failure(&error, "indexing the log");
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------------ */
 
-void keeper_init(struct keeper *keeper, const char *conninfo) {
-  *keeper = (struct keeper){.prunes = false};
-  chore_init(&keeper->maintenance, "maintenance", conninfo, maintain, keeper);
-  chore_init(&keeper->log, "keeping the log", conninfo, keep_log, keeper);
+void maintenance_init(struct maintenance *keeper, const char *conninfo) {
+  *keeper = (struct maintenance){.prunes = false};
+  background_init(&keeper->maintenance, "maintenance", conninfo, maintain, keeper);
+  background_init(&keeper->log, "keeping the log", conninfo, keep_log, keeper);
 }
 
-bool keeper_tend(struct keeper *keeper, struct source *source, struct error *error) {
+bool maintenance_tend(struct maintenance *keeper, struct source *source, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_keeper_is_due, NO_VALUES, &reply, error))
     return false;
-  bool maintains = reply_bool(reply, 0, COLUMN_MAINTAIN);
-  bool seals = reply_bool(reply, 0, COLUMN_SEAL);
-  bool prunes = reply_bool(reply, 0, COLUMN_PRUNE);
+  bool maintains = result_bool(reply, 0, COLUMN_MAINTAIN);
+  bool seals = result_bool(reply, 0, COLUMN_SEAL);
+  bool prunes = result_bool(reply, 0, COLUMN_PRUNE);
   PQclear(reply);
   if (prunes)
     atomic_store(&keeper->prunes, true);
-  return (!maintains || chore_wake(&keeper->maintenance, error)) &&
-         ((!seals && !prunes) || chore_wake(&keeper->log, error));
+  return (!maintains || background_wake(&keeper->maintenance, error)) &&
+         ((!seals && !prunes) || background_wake(&keeper->log, error));
 }
 
-bool keeper_is_maintaining(struct keeper *keeper) {
-  return chore_is_busy(&keeper->maintenance);
+bool maintenance_is_maintaining(struct maintenance *keeper) {
+  return background_is_busy(&keeper->maintenance);
 }
 
-bool keeper_has_maintained(struct keeper *keeper) {
+bool maintenance_has_maintained(struct maintenance *keeper) {
   return atomic_exchange(&keeper->maintained, false);
 }
 
-void keeper_leave(struct keeper *keeper) {
-  chore_leave(&keeper->maintenance);
-  chore_leave(&keeper->log);
+void maintenance_leave(struct maintenance *keeper) {
+  background_leave(&keeper->maintenance);
+  background_leave(&keeper->log);
 }
 
-void keeper_release(struct keeper *keeper) {
-  keeper_leave(keeper);
-  chore_release(&keeper->maintenance);
-  chore_release(&keeper->log);
+void maintenance_release(struct maintenance *keeper) {
+  maintenance_leave(keeper);
+  background_release(&keeper->maintenance);
+  background_release(&keeper->log);
 }

@@ -1,6 +1,6 @@
 /*
- * keeper: what a running process does for the source besides delivering, when it is its turn, each in a thread of its
- * own because it may take long:
+ * maintenance: what a running process does for the source besides delivering, when it is its turn, each in a thread of
+ * its own because it may take long:
  *
  *   - maintenance (rowrelay.maintain): partitions, triggers and trigger functions of tables that were altered;
  *   - the log: it seals days that are closed, drops changes which have been kept for long enough, and makes the indexes
@@ -16,25 +16,25 @@
 #include "process/background.h"
 #include "source/source.h"
 
-struct keeper {
-  struct chore maintenance;
-  struct chore log;
+struct maintenance {
+  struct background maintenance;
+  struct background log;
   atomic_bool prunes; /* dropping changes is part of what is to be done to the log */
   atomic_bool maintained;
 };
 
-void keeper_init(struct keeper *keeper, const char *conninfo);
+void maintenance_init(struct maintenance *keeper, const char *conninfo);
 /* Has it leave, in the middle of a statement, too: another process begins that anew. */
-void keeper_leave(struct keeper *keeper);
+void maintenance_leave(struct maintenance *keeper);
 /* The same, and waits for it. */
-void keeper_release(struct keeper *keeper);
+void maintenance_release(struct maintenance *keeper);
 
 /* Looks whether there is anything to do, and if so, lets a thread do it. To be called now and then. */
-MUST_CHECK bool keeper_tend(struct keeper *keeper, struct source *source, struct error *error);
+MUST_CHECK bool maintenance_tend(struct maintenance *keeper, struct source *source, struct error *error);
 
 /* Whether it is at what must be done by processes that never run for long, too. */
-bool keeper_is_maintaining(struct keeper *keeper);
+bool maintenance_is_maintaining(struct maintenance *keeper);
 /* Whether it has done that since this was last asked: then days may have been closed, and more is due. */
-bool keeper_has_maintained(struct keeper *keeper);
+bool maintenance_has_maintained(struct maintenance *keeper);
 
 #endif

@@ -26,7 +26,7 @@ static bool give_up(const struct patience *patience, struct error *error) {
 
 /* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
 bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
-  notify_status("waits for the source: %s", error->message);
+  systemd_status("waits for the source: %s", error->message);
   int64_t now = clock_now();
   if (patience->away_since == 0) {
     log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: trying again until it answers");
@@ -59,7 +59,7 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   patience->look_at = now + LOOK_INTERVAL;
   if (!source_run(source, &QUERY_trouble_longest, VALUES(instance), &reply, error))
     return false;
-  bool ok = PQntuples(reply) == 0 || reply_bigint(reply, 0, 1) < patience->wait ||
+  bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, 1) < patience->wait ||
             error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s", PQgetvalue(reply, 0, 0),
                       (int)(patience->wait / 1000), PQgetvalue(reply, 0, 2));
   PQclear(reply);

@@ -66,7 +66,7 @@ struct supervisor {
   struct horizon horizon;
   struct doorbell doorbell;
   struct backfiller backfiller;
-  struct keeper keeper;
+  struct maintenance keeper;
   struct monitor *monitor; /* NULL: nobody asks */
   struct crew **crews;
   size_t crew_count;
@@ -279,7 +279,7 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;
     patience_reward(&supervisor->patience);
-    notify_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
+    systemd_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
   if (strcmp(error->sqlstate, "25006") == 0)
@@ -331,7 +331,7 @@ static bool store_floors(struct supervisor *supervisor, struct error *error) {
 }
 
 static bool maintain(struct supervisor *supervisor, struct error *error) {
-  if (!keeper_tend(&supervisor->keeper, supervisor->source, error)) {
+  if (!maintenance_tend(&supervisor->keeper, supervisor->source, error)) {
     /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
@@ -349,7 +349,7 @@ static bool tick(struct supervisor *supervisor, struct error *error) {
     log_failure(LOG_LEVEL_WARNING, error, "tick");
     return true;
   }
-  if (reply_bigint(reply, 0, 0) >= TICK_ROWS)
+  if (result_bigint(reply, 0, 0) >= TICK_ROWS)
     supervisor->tick_at = clock_now() + MORE_TICKS_INTERVAL;
   PQclear(reply);
   return true;
@@ -377,7 +377,7 @@ static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bo
     ok = buffer_ok(&starts.lanes, "the list of lanes", error) &&
          buffer_ok(&starts.floors, "the list of floors", error) &&
          source_run(supervisor->source, &QUERY_pending, VALUES(starts.lanes.data, starts.floors.data), &reply, error);
-    *empty = ok && !reply_bool(reply, 0, 0);
+    *empty = ok && !result_bool(reply, 0, 0);
   }
   PQclear(reply);
   starts_release(&starts);
@@ -391,7 +391,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   bool unfinished;
   if (!look_for_backfills(supervisor, &unfinished, error))
     return false;
-  *empty = !unfinished && !keeper_is_maintaining(&supervisor->keeper);
+  *empty = !unfinished && !maintenance_is_maintaining(&supervisor->keeper);
   for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
     struct duty *duty = &supervisor->crews[i]->duty;
     if (duty_is_deserted(duty))
@@ -447,7 +447,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
-  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) || keeper_has_maintained(&supervisor->keeper)) &&
+  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) || maintenance_has_maintained(&supervisor->keeper)) &&
       !maintain(supervisor, error))
     return false;
   if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
@@ -490,13 +490,13 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool ready = false;
   while (!finished && !told_to_leave()) {
     monitor_beat(supervisor->monitor, supervisor->source != NULL);
-    notify_alive();
+    systemd_alive();
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
     if (!connected && error->kind == FAILURE_USAGE)
       return false;
     /* Whoever starts this has been told what is wrong for good, and need not wait with it for a source that is away. */
     if (!ready)
-      notify_ready();
+      systemd_ready();
     ready = true;
     if (!connected) {
       if (patience_try_away(&supervisor->patience, supervisor->was_connected, error))
@@ -527,12 +527,12 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->crew_count; i++)
     duty_leave(&supervisor->crews[i]->duty);
   backfiller_leave(&supervisor->backfiller);
-  keeper_leave(&supervisor->keeper);
+  maintenance_leave(&supervisor->keeper);
 }
 
 static void wait_for_all(struct supervisor *supervisor) {
   backfiller_release(&supervisor->backfiller);
-  keeper_release(&supervisor->keeper);
+  maintenance_release(&supervisor->keeper);
   join_crews(supervisor);
 }
 
@@ -558,18 +558,18 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   doorbell_init(&supervisor->doorbell);
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
-  keeper_init(&supervisor->keeper, options->conninfo);
+  maintenance_init(&supervisor->keeper, options->conninfo);
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
-  notify_stopping();
+  systemd_stopping();
   tell_all_to_leave(supervisor);
   wait_for_all(supervisor);
   say_goodbye(supervisor);
   free_crews(supervisor);
   monitor_stop(supervisor->monitor);
   source_close(supervisor->source);
-  notify_status("%s", ok ? "" : error->message);
+  systemd_status("%s", ok ? "" : error->message);
   doorbell_release(&supervisor->doorbell);
   horizon_release(&supervisor->horizon);
   free(supervisor->names);

@@ -29,11 +29,11 @@ static void send_message(const char *message) {
   close(fd);
 }
 
-void notify_ready(void) {
+void systemd_ready(void) {
   send_message("READY=1");
 }
 
-void notify_status(const char *format, ...) {
+void systemd_status(const char *format, ...) {
   static char last[512];
   char message[sizeof last] = "STATUS=";
   size_t length = strlen(message);
@@ -50,12 +50,12 @@ void notify_status(const char *format, ...) {
   send_message(message);
 }
 
-void notify_stopping(void) {
+void systemd_stopping(void) {
   send_message("STOPPING=1");
-  notify_status("finishes what it has in hand");
+  systemd_status("finishes what it has in hand");
 }
 
-void notify_alive(void) {
+void systemd_alive(void) {
   static int64_t due = 0; /* clock_now() */
   const char *limit = getenv("WATCHDOG_USEC");
   const char *pid = getenv("WATCHDOG_PID");

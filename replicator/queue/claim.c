@@ -51,14 +51,14 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   for (int i = 0; i < claim->settings->lanes.count; i++) {
     int lane = claim->settings->lanes.first + i;
     int64_t settled = claim->horizon;
-    if (row < *waiting && reply_int(reply, row, 0) == lane) {
-      int64_t first_id = reply_bigint(reply, row, 1);
+    if (row < *waiting && result_int(reply, row, 0) == lane) {
+      int64_t first_id = result_bigint(reply, row, 1);
       if (first_id <= settled)
         settled = first_id - 1;
-      if (reply_bool(reply, row, 2)) {
+      if (result_bool(reply, row, 2)) {
         batch->lanes[batch->lane_count++] = lane;
-        if (reply_int(reply, row, 3) > batch->receipt.failures)
-          batch->receipt.failures = reply_int(reply, row, 3);
+        if (result_int(reply, row, 3) > batch->receipt.failures)
+          batch->receipt.failures = result_int(reply, row, 3);
       }
       row++;
     }
@@ -87,7 +87,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct st
                              number(settings->lanes.live).text, claim->late_first ? "true" : "false",
                              settings->leased ? "true" : "false"));
   bool ok = pgconn_pipeline_run(connection, replies, 3, error);
-  if (ok && (PQntuples(replies[1]) == 0 || reply_int(replies[1], 0, 0) != settings->version)) {
+  if (ok && (PQntuples(replies[1]) == 0 || result_int(replies[1], 0, 0) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;
   } else if (ok) {
     int waiting;
@@ -100,7 +100,7 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct st
 }
 
 static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
-  batch->receipt.token = reply_bigint(reply, 0, 0);
+  batch->receipt.token = result_bigint(reply, 0, 0);
   snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, 1));
   return holds_read(batch, PQgetvalue(reply, 0, 2), error);
 }
@@ -131,7 +131,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
   if (ok && PQntuples(replies[1]) > 0)
-    batch->first_id = reply_bigint(replies[1], 0, 0);
+    batch->first_id = result_bigint(replies[1], 0, 0);
   PQclear(replies[0]);
   *rows = replies[1];
   return ok;
@@ -196,7 +196,7 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
                           VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false", aged));
     pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
     ok = pgconn_pipeline_run(connection, replies, 3, error);
-    logged->has_refusals = ok && reply_bool(replies[2], 0, 0);
+    logged->has_refusals = ok && result_bool(replies[2], 0, 0);
   }
   PQclear(replies[0]);
   PQclear(replies[2]);
@@ -226,7 +226,7 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
   int count = PQntuples(rows);
   int64_t bytes = 0;
   for (int row = 0; row < count; row++)
-    bytes += reply_bigint(rows, row, ROW_BYTES);
+    bytes += result_bigint(rows, row, ROW_BYTES);
   /* Of every transaction all is there, and all of it fits. */
   if (count == 1 || (count <= settings->batch_rows && bytes <= settings->batch_bytes)) {
     memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
@@ -238,10 +238,10 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] = (struct queued){.txid = reply_bigint(logged.rows, row, LOGGED_TXID),
-                                  .bytes = reply_bigint(rows, row, ROW_BYTES)};
-  struct whole_limit most = {.rows = (size_t)settings->batch_rows, .bytes = settings->batch_bytes};
-  ok = ok && whole_choose(queued, (size_t)count, most, candidates->chosen, error);
+    queued[row] = (struct queued){.txid = result_bigint(logged.rows, row, LOGGED_TXID),
+                                  .bytes = result_bigint(rows, row, ROW_BYTES)};
+  struct transactions_limit most = {.rows = (size_t)settings->batch_rows, .bytes = settings->batch_bytes};
+  ok = ok && transactions_choose(queued, (size_t)count, most, candidates->chosen, error);
   free(queued);
   PQclear(logged.rows);
   return ok;
@@ -262,7 +262,7 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
   bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++) {
     const char *operation = PQgetvalue(logged.rows, row, LOGGED_OPERATION);
-    bytes += reply_bigint(rows, row, ROW_BYTES);
+    bytes += result_bigint(rows, row, ROW_BYTES);
     if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
       break;
     candidates->chosen[row] = true;
@@ -313,7 +313,7 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     goto done;
   int count = PQntuples(replies[1]);
   if (count > 0)
-    batch->first_id = reply_bigint(replies[1], 0, ROW_ID);
+    batch->first_id = result_bigint(replies[1], 0, ROW_ID);
   if (claim->settings->leased) { /* it stays in the queue */
     *rows = replies[1];
     replies[1] = NULL;
@@ -393,7 +393,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     return false;
   }
   batch->receipt.has_refusals = logged.has_refusals;
-  if (!batch_read(batch, rows, logged.rows, claim->routes, error) || !identity_read(claim->source, batch, error))
+  if (!batch_read(batch, rows, logged.rows, claim->routes, error) || !row_identity_read(claim->source, batch, error))
     return false;
   bool taken = true;
   if (claim->settings->leased && !lease_take(claim, batch, &taken, error))

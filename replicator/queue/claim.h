@@ -6,8 +6,8 @@
  * lanes, which are rows of rowrelay.lane; only their holder takes rows from them, so two changes of one key are never
  * in two hands. What may be claimed, barriers included, is decided by a second statement, because the snapshot of the
  * first may be older than what the lane's last holder committed just before it let go: see schema/README.md. Of a
- * target's only lane it takes whole transactions (see whole.h), of several the oldest rows of each. Locks, deleted rows
- * and all vanish with the connection: a process that dies leaves nothing behind.
+ * target's only lane it takes whole transactions (see transactions.h), of several the oldest rows of each. Locks,
+ * deleted rows and all vanish with the connection: a process that dies leaves nothing behind.
  *
  * Where a target's lanes are leased (see lease.h) the rows stay in the queue, and the transaction is committed.
  */

@@ -52,8 +52,8 @@ bool lease_take(const struct claim *claim, struct batch *batch, bool *taken, str
   *taken = ok && (size_t)PQntuples(reply) == batch->lane_count;
   if (*taken) {
     snprintf(batch->receipt.process_id, sizeof batch->receipt.process_id, "%s", PQgetvalue(reply, 0, 0));
-    batch->receipt.failures = reply_int(reply, 0, 1);
-    batch->receipt.deaths = reply_int(reply, 0, 2);
+    batch->receipt.failures = result_int(reply, 0, 1);
+    batch->receipt.deaths = result_int(reply, 0, 2);
     /* It has to outlive a crash of the source: somebody may be pushing. */
     ok = source_script(claim->source, "set local synchronous_commit to on; commit", error);
   }

@@ -20,7 +20,7 @@ static const struct query COMMIT = {.name = NULL, .text = "commit"};
 /*
  * What is settled has to be on the disk before anything younger of its lanes is pushed: should a crash of the source
  * forget it, it would be delivered again after that, and targets would go back in time. The last push alone may come
- * again; see target/fence.h.
+ * again; see targets/fence.h.
  */
 static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
 
@@ -98,7 +98,7 @@ static bool block_waiting(const struct claim *claim, struct outcomes *outcomes, 
       (list_is_empty(&list) || source_run(claim->source, &QUERY_blocked_keys,
                                           VALUES(number(claim->settings->target).text, list.data), &reply, error));
   for (int row = 0; ok && reply != NULL && row < PQntuples(reply); row++) {
-    int64_t id = reply_bigint(reply, row, 0);
+    int64_t id = result_bigint(reply, row, 0);
     for (size_t i = 0; i < batch->count; i++)
       if (batch->changes[i].id == id)
         outcomes_decide(outcomes, i, OUTCOME_BLOCKED, NULL);
@@ -150,7 +150,7 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
     PGresult *reply = NULL;
     ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, starts.lanes.data, starts.floors.data),
                     &reply, error);
-    *has = ok && reply_bool(reply, 0, 0);
+    *has = ok && result_bool(reply, 0, 0);
     PQclear(reply);
   }
   starts_release(&starts);
@@ -180,8 +180,8 @@ static void add_halt(const struct settlement *settlement, struct pgconn *connect
     if (outcomes->fates[i].outcome != OUTCOME_REFUSED)
       continue;
     char reason[256];
-    letters_print(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
-                  (long long)change->id, change->route->relation);
+    text_print(reason, sizeof reason, "change %lld of %s was refused: retry or skip it, then resume",
+               (long long)change->id, change->route->relation);
     pgconn_pipeline_add(connection, &QUERY_target_halt,
                         VALUES(number(settlement->claim->settings->target).text, reason));
     return;

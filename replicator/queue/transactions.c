@@ -30,7 +30,7 @@ static int by_last(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static size_t cut_into_pieces(const struct queued *queued, size_t count, struct whole_limit most,
+static size_t cut_into_pieces(const struct queued *queued, size_t count, struct transactions_limit most,
                               const struct member *members, struct piece *pieces) {
   size_t piece_count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -48,8 +48,8 @@ static size_t cut_into_pieces(const struct queued *queued, size_t count, struct 
   return piece_count;
 }
 
-bool whole_choose(const struct queued *queued, size_t count, struct whole_limit most, bool *chosen,
-                  struct error *error) {
+bool transactions_choose(const struct queued *queued, size_t count, struct transactions_limit most, bool *chosen,
+                         struct error *error) {
   bool ok = false;
   struct member *members = calloc(count + 1, sizeof *members);
   struct piece *pieces = calloc(count + 1, sizeof *pieces);

@@ -1,5 +1,5 @@
 /*
- * whole: which of the changes that are queued in a lane make a batch of whole transactions.
+ * transactions: which of the changes that are queued in a lane make a batch of whole transactions.
  *
  * Transactions that were open at the same time have ids in between each other, so under concurrent writers there may be
  * no id at which none is open, and a batch that takes ids from the first on would always cut some. Instead transactions
@@ -27,7 +27,7 @@ struct queued {
 };
 
 /* How much a batch may be. */
-struct whole_limit {
+struct transactions_limit {
   size_t rows;
   int64_t bytes;
 };
@@ -36,7 +36,7 @@ struct whole_limit {
  * Sets chosen[i] for each of `count` queued changes, at least one of them to true unless there is none. What is chosen
  * has at most `most` rows and bytes, except that a single larger row is chosen alone.
  */
-MUST_CHECK bool whole_choose(const struct queued *queued, size_t count, struct whole_limit most, bool *chosen,
-                             struct error *error);
+MUST_CHECK bool transactions_choose(const struct queued *queued, size_t count, struct transactions_limit most,
+                                    bool *chosen, struct error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * batch: the changes of one claim, in order of their ids, as the source's reply holds them.
+ * change: the changes of one claim, in order of their ids, as the source's reply holds them.
  */
 #ifndef ROWRELAY_SOURCE_CHANGE_H
 #define ROWRELAY_SOURCE_CHANGE_H
@@ -32,7 +32,7 @@ struct change {
   enum operation operation;
   const char *key;
   bool has_hash;       /* texts of such keys may differ though the keys are equal: then the hash tells rows apart */
-  int64_t hash;        /* see identity.h */
+  int64_t hash;        /* see row_identity.h */
   const char *old_row; /* JSON objects */
   const char *new_row;
   const char *text_columns; /* JSON array of names */

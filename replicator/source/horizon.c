@@ -28,7 +28,7 @@ static bool list_writers(struct source *source, const char *earlier, char **writ
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_writers, VALUES(earlier), &reply, error))
     return false;
-  *remain = reply_bool(reply, 0, 1);
+  *remain = result_bool(reply, 0, 1);
   *writers = strdup(PQgetvalue(reply, 0, 0));
   PQclear(reply);
   return *writers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
@@ -42,7 +42,7 @@ bool horizon_look(struct horizon *horizon, struct source *source, struct error *
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
     return false;
-  int64_t last_id = reply_bigint(reply, 0, 0);
+  int64_t last_id = result_bigint(reply, 0, 0);
   PQclear(reply);
   /* The list must be younger than the id. */
   char *writers = NULL;

@@ -48,19 +48,19 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
     return error_set(error, FAILURE_RETRY, "out of memory");
   for (int row = 0; row < (int)count; row++)
     routes->routes[row] = (struct route){
-        .capture = reply_int(reply, row, COLUMN_CAPTURE),
+        .capture = result_int(reply, row, COLUMN_CAPTURE),
         .relation = PQgetvalue(reply, row, COLUMN_RELATION),
         .into_table = PQgetvalue(reply, row, COLUMN_INTO_TABLE),
-        .create_table = reply_bool(reply, row, COLUMN_CREATE_TABLE),
+        .create_table = result_bool(reply, row, COLUMN_CREATE_TABLE),
         .key_columns = PQgetvalue(reply, row, COLUMN_KEY_COLUMNS),
-        .keyless = reply_bool(reply, row, COLUMN_KEYLESS),
-        .key_is_exact = reply_bool(reply, row, COLUMN_KEY_IS_EXACT),
-        .key_is_lost = reply_bool(reply, row, COLUMN_KEY_IS_LOST),
-        .columns = reply_text(reply, row, COLUMN_COLUMNS),
-        .document = reply_bool(reply, row, COLUMN_DOCUMENT),
-        .source_columns = reply_text(reply, row, COLUMN_SOURCE_COLUMNS),
+        .keyless = result_bool(reply, row, COLUMN_KEYLESS),
+        .key_is_exact = result_bool(reply, row, COLUMN_KEY_IS_EXACT),
+        .key_is_lost = result_bool(reply, row, COLUMN_KEY_IS_LOST),
+        .columns = result_text(reply, row, COLUMN_COLUMNS),
+        .document = result_bool(reply, row, COLUMN_DOCUMENT),
+        .source_columns = result_text(reply, row, COLUMN_SOURCE_COLUMNS),
         .read_from = PQgetvalue(reply, row, COLUMN_READ_FROM),
-        .types = reply_text(reply, row, COLUMN_TYPES),
+        .types = result_text(reply, row, COLUMN_TYPES),
     };
   routes->count = count;
   qsort(routes->routes, count, sizeof *routes->routes, by_capture);

@@ -13,7 +13,7 @@ static bool is_wanted(const struct change *change) {
   return change->key != NULL && !route->keyless && !route->key_is_exact && !route->document;
 }
 
-bool identity_read(struct source *source, struct batch *batch, struct error *error) {
+bool row_identity_read(struct source *source, struct batch *batch, struct error *error) {
   struct buffer list;
   size_t count = 0;
   buffer_init(&list, LIST_LIMIT);
@@ -37,7 +37,7 @@ bool identity_read(struct source *source, struct batch *batch, struct error *err
     if (!is_wanted(change))
       continue;
     change->has_hash = true;
-    change->hash = reply_bigint(reply, row++, 0);
+    change->hash = result_bigint(reply, row++, 0);
   }
   PQclear(reply);
   buffer_release(&list);

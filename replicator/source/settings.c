@@ -40,7 +40,7 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .workers = row_int(&from, "workers"),
   };
   settings->lanes.live = settings->document ? (settings->lanes.count - 1) / 2 : settings->lanes.count - 1;
-  letters_print(settings->reason, sizeof settings->reason, "%s", row_text(&from, "reason"));
+  text_print(settings->reason, sizeof settings->reason, "%s", row_text(&from, "reason"));
   return copy_text(settings->name, sizeof settings->name, row_text(&from, "name"), "a target's name", error) &&
          copy_text(settings->url, sizeof settings->url, row_text(&from, "url"), "a target's URL", error) &&
          copy_text(settings->options, sizeof settings->options, row_text(&from, "options"),

@@ -95,14 +95,14 @@ bool source_schema_version(struct source *source, int *version, struct error *er
   PGresult *result = NULL;
   if (!source_run(source, &QUERY_schema_is_installed, NO_VALUES, &result, error))
     return false;
-  bool installed = reply_bool(result, 0, 0);
+  bool installed = result_bool(result, 0, 0);
   PQclear(result);
   *version = 0;
   if (!installed)
     return true;
   if (!source_run(source, &QUERY_schema_version, NO_VALUES, &result, error))
     return false;
-  *version = reply_int(result, 0, 0);
+  *version = result_int(result, 0, 0);
   PQclear(result);
   return true;
 }
@@ -139,7 +139,7 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
   const char *after = PQgetvalue(result, 0, COLUMN_GOES_ON_AFTER);
   if (PQgetisnull(result, 0, COLUMN_GOES_ON_AFTER))
     ;
-  else if (reply_bool(result, 0, COLUMN_IS_ALARM))
+  else if (result_bool(result, 0, COLUMN_IS_ALARM))
     log_message(LOG_LEVEL_WARNING,
                 "source: the server crashed, was restored, or took over from another, and may have lost changes that "
                 "targets have; change ids go on after %s",

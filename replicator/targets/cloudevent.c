@@ -3,7 +3,7 @@
 #include "common/json.h"
 #include "targets/change_json.h"
 
-void event_add_id(struct buffer *buffer, const struct change *change) {
+void cloudevent_add_id(struct buffer *buffer, const struct change *change) {
   buffer_add_format(buffer, "%lld", (long long)change->id);
   if (change->route->document && change->key != NULL)
     buffer_add_format(buffer, "/%s", change->key);
@@ -37,10 +37,10 @@ static bool is_subject(const char *key) {
   return true;
 }
 
-void event_add_json(struct buffer *buffer, const struct change *change, const char *source_id) {
+void cloudevent_add_json(struct buffer *buffer, const struct change *change, const char *source_id) {
   struct buffer id;
   buffer_init(&id, (size_t)16 * 1024 * 1024);
-  event_add_id(&id, change);
+  cloudevent_add_id(&id, change);
   buffer_add_string(buffer, "{\"specversion\":\"1.0\"");
   add_text(buffer, "id", id.data);
   buffer_add_format(buffer, ",\"source\":\"urn:uuid:%s\"", source_id);

@@ -1,5 +1,5 @@
 /*
- * event: a change as a CloudEvent 1.0 in structured JSON (https://cloudevents.io).
+ * cloudevent: a change as a CloudEvent 1.0 in structured JSON (https://cloudevents.io).
  */
 #ifndef ROWRELAY_TARGETS_CLOUDEVENT_H
 #define ROWRELAY_TARGETS_CLOUDEVENT_H
@@ -8,9 +8,9 @@
 #include "source/change.h"
 
 /* Appends its id, the same however often it is sent: of a row's change its number, of a document with the key. */
-void event_add_id(struct buffer *buffer, const struct change *change);
+void cloudevent_add_id(struct buffer *buffer, const struct change *change);
 
 /* Appends the event. `source_id` is the source's UUID. */
-void event_add_json(struct buffer *buffer, const struct change *change, const char *source_id);
+void cloudevent_add_json(struct buffer *buffer, const struct change *change, const char *source_id);
 
 #endif

@@ -188,7 +188,7 @@ failed:
 void http_target_show(const char *said, size_t said_length, char *shown, size_t size) {
   size_t length = 0;
   for (size_t i = 0; i < said_length && length < size - 1;) {
-    size_t letter = letters_length(said + i, said_length - i);
+    size_t letter = text_length(said + i, said_length - i);
     if (letter > size - 1 - length)
       break;
     unsigned char byte = (unsigned char)said[i];

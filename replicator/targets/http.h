@@ -1,5 +1,5 @@
 /*
- * http_options: what all targets that are reached by HTTP have in common: how to connect, and which headers to send.
+ * http: what all targets that are reached by HTTP have in common: how to connect, and which headers to send.
  */
 #ifndef ROWRELAY_TARGETS_HTTP_H
 #define ROWRELAY_TARGETS_HTTP_H

@@ -25,7 +25,7 @@ bool itself_read(struct itself *itself, struct source *source, struct error *err
   PGresult *reply = NULL;
   if (!pgconn_run(source_connection(source), &QUERY_source_identity, NO_VALUES, &reply, error))
     return false;
-  letters_print(itself->source, sizeof itself->source, "%s", PQgetvalue(reply, 0, 0));
+  text_print(itself->source, sizeof itself->source, "%s", PQgetvalue(reply, 0, 0));
   PQclear(reply);
   return true;
 }
@@ -62,7 +62,7 @@ static bool check_route(struct itself *itself, struct pgconn *connection, const 
   struct values values = VALUES(itself->source, route->read_from, route->into_table);
   if (!pgconn_run(connection, &QUERY_itself, values, &reply, error))
     return false;
-  bool is_itself = reply_bool(reply, 0, 0);
+  bool is_itself = result_bool(reply, 0, 0);
   PQclear(reply);
   if (is_itself)
     return complain(push, route, error);

@@ -1,4 +1,4 @@
-/* session: a connection to a PostgreSQL database that is a target, with settings under which values mean what they
+/* pg_session: a connection to a PostgreSQL database that is a target, with settings under which values mean what they
  * should. */
 #ifndef ROWRELAY_TARGETS_PG_SESSION_H
 #define ROWRELAY_TARGETS_PG_SESSION_H

@@ -13,7 +13,7 @@ static uint64_t hash_row(const struct change *change) {
   return hash ^ (hash >> 32);
 }
 
-bool latest_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error) {
+bool row_order_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error) {
   size_t slots = 16;
   while (slots < count * 2)
     slots *= 2;
@@ -34,11 +34,11 @@ bool latest_chain(const struct change *const *changes, size_t count, size_t *nex
   return true;
 }
 
-bool latest_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error) {
+bool row_order_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error) {
   size_t *next = calloc(count + 1, sizeof *next);
   if (next == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = latest_chain(changes, count, next, error);
+  bool ok = row_order_chain(changes, count, next, error);
   for (size_t i = 0; ok && i < count; i++)
     is_last[i] = next[i] == LATEST_NONE;
   free(next);

@@ -1,6 +1,6 @@
 /*
- * latest: of several changes of one row, which is the last, and which follows which. A target that holds rows as they
- * are needs no other than the last; one that gets all of them gets them one after the other.
+ * row_order: of several changes of one row, which is the last, and which follows which. A target that holds rows as
+ * they are needs no other than the last; one that gets all of them gets them one after the other.
  */
 #ifndef ROWRELAY_TARGETS_ROW_ORDER_H
 #define ROWRELAY_TARGETS_ROW_ORDER_H
@@ -11,12 +11,12 @@
  * Sets is_last[i] for each of the changes; all of them must have keys that are exact. Takes time in proportion to their
  * number.
  */
-MUST_CHECK bool latest_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error);
+MUST_CHECK bool row_order_mark(const struct change *const *changes, size_t count, bool *is_last, struct error *error);
 
 /* No change. */
 #define LATEST_NONE SIZE_MAX
 
 /* Sets next[i] to the next change of the row of changes[i], LATEST_NONE for its last. Takes as long. */
-MUST_CHECK bool latest_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error);
+MUST_CHECK bool row_order_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error);
 
 #endif

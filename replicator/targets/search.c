@@ -190,10 +190,7 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
       char answer[VERDICT_ANSWER_SIZE];
       const char *result = json_string_value(json_object_get(outcome, "result"));
-      letters_print(answer, sizeof answer, "%d %s", (int)status,
-                    result != NULL  ? result
-                    : status == 409 ? "newer"
-                                    : "");
+      text_print(answer, sizeof answer, "%d %s", (int)status, result != NULL ? result : status == 409 ? "newer" : "");
       verdict_answer(verdict, answer);
       verdict->kind = VERDICT_DELIVERED;
       return true;
@@ -275,7 +272,7 @@ static bool mark_rows(struct bulk *bulk, struct error *error) {
   size_t *next = calloc(push->count, sizeof *next);
   if (next == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = latest_chain(push->changes, push->count, next, error);
+  bool ok = row_order_chain(push->changes, push->count, next, error);
   for (size_t i = 0; i < push->count; i++)
     bulk->is_only[i] = true;
   for (size_t i = 0; ok && i < push->count; i++) {
@@ -293,7 +290,7 @@ static bool settle_older(struct bulk *bulk, struct error *error) {
   size_t *next = calloc(push->count, sizeof *next);
   if (next == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = latest_chain(push->changes, push->count, next, error);
+  bool ok = row_order_chain(push->changes, push->count, next, error);
   for (size_t i = push->count; ok && i-- > 0;)
     if (next[i] != LATEST_NONE && push->verdicts[next[i]].kind == VERDICT_DELIVERED) {
       push->verdicts[i].kind = VERDICT_DELIVERED;

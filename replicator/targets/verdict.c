@@ -19,5 +19,5 @@ void verdict_clear(struct verdict *verdict) {
 
 void verdict_answer(struct verdict *verdict, const char *answer) {
   if (verdict->answer[0] == '\0')
-    letters_print(verdict->answer, sizeof verdict->answer, "%s", answer);
+    text_print(verdict->answer, sizeof verdict->answer, "%s", answer);
 }

@@ -212,7 +212,7 @@ static void make_ready(struct sending *sending, size_t index) {
 
 static bool find_order(struct sending *sending, struct error *error) {
   const struct push *push = sending->push;
-  if (!latest_chain(push->changes, push->count, sending->next, error))
+  if (!row_order_chain(push->changes, push->count, sending->next, error))
     return false;
   bool *has_older = calloc(push->count, sizeof *has_older);
   if (has_older == NULL)
@@ -290,7 +290,7 @@ static void add_body(struct sending *sending, struct slot *slot, size_t index) {
   }
   if (webhook->events > 1)
     buffer_add_string(&slot->body, slot->count == 0 ? "[" : ",");
-  event_add_json(&slot->body, sending->push->changes[index], webhook->settings->source_id);
+  cloudevent_add_json(&slot->body, sending->push->changes[index], webhook->settings->source_id);
 }
 
 /* FNV-1a; of a document's id and of a batch, which have no number of their own. */

@@ -7,7 +7,7 @@
 /* Bytes of a key or a message in JSON. */
 #define TEXT_LIMIT ((size_t)64 * 1024 * 1024)
 
-void plain_print(const char *text) {
+void escape_print(const char *text) {
   for (const char *c = text; *c != '\0'; c++) {
     unsigned char byte = (unsigned char)*c;
     if (byte < 0x20 || byte == 0x7f)
@@ -17,7 +17,7 @@ void plain_print(const char *text) {
   }
 }
 
-void plain_print_json(const char *text) {
+void escape_print_json(const char *text) {
   if (text == NULL) {
     fputs("null", stdout);
     return;

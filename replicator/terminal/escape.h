@@ -1,10 +1,10 @@
-/* plain: texts of unknown origin on stdout, so that they can neither break the layout nor talk to the terminal. */
+/* escape: texts of unknown origin on stdout, so that they can neither break the layout nor talk to the terminal. */
 #ifndef ROWRELAY_TERMINAL_ESCAPE_H
 #define ROWRELAY_TERMINAL_ESCAPE_H
 
 /* Control characters are shown as \xNN. */
-void plain_print(const char *text);
+void escape_print(const char *text);
 /* As a JSON string; null for NULL. */
-void plain_print_json(const char *text);
+void escape_print_json(const char *text);
 
 #endif

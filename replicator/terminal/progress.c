@@ -121,7 +121,7 @@ void progress_show(struct progress *progress, int64_t done, int64_t total, const
   int64_t now = clock_now();
   struct stand stand = {.done = done, .total = total, .rate = measure_rate(progress, now, done)};
   bool news = note[0] != '\0' && strcmp(note, progress->note) != 0;
-  letters_print(progress->note, sizeof progress->note, "%s", note);
+  text_print(progress->note, sizeof progress->note, "%s", note);
   if (!news && now - progress->shown_at < (progress->terminal ? BAR_INTERVAL : LINE_INTERVAL))
     return;
   progress->shown_at = now;

@@ -66,11 +66,11 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
   if (!horizon_look(&decider->horizon, decider->pair->source, error) || !pair_ask(decider->pair, questions, 2, error))
     return false;
   int64_t horizon = atomic_load(&decider->horizon.id);
-  moment->settled_id = reply_bigint(questions[0].reply, 0, 0);
+  moment->settled_id = result_bigint(questions[0].reply, 0, 0);
   if (horizon > moment->settled_id)
     moment->settled_id = horizon;
   moment->snapshot = strdup(PQgetvalue(questions[1].reply, 0, 0));
-  moment->last_id = reply_bigint(questions[1].reply, 0, 1);
+  moment->last_id = result_bigint(questions[1].reply, 0, 1);
   pair_forget(questions, 2);
   return moment->snapshot != NULL || error_set(error, FAILURE_FATAL, "out of memory");
 }
@@ -97,7 +97,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, struct m
       return false;
     const char *keys = PQgetvalue(question.reply, 0, QUEUED_KEYS);
     const char *state = PQgetvalue(question.reply, 0, QUEUED_STATE);
-    bool told = !reply_bool(question.reply, 0, QUEUED_TOO_MUCH);
+    bool told = !result_bool(question.reply, 0, QUEUED_TOO_MUCH);
     bool any = strcmp(keys, "[]") != 0 || !told;
     snprintf(decider->waits, sizeof decider->waits, "%s", any ? state : "");
     bool ends = told || is_hopeless(state) || clock_now() >= decider->until;
@@ -128,7 +128,7 @@ bool decider_repair(struct decider *decider, const struct plan *plan, struct err
                            error)
               : source_run(decider->control, &rebuild, VALUES(decider->settings->name, array.data), &reply, error));
     if (ok)
-      decider->report->queued += reply_bigint(reply, 0, 0);
+      decider->report->queued += result_bigint(reply, 0, 0);
     PQclear(reply);
   }
   buffer_release(&array);
@@ -182,7 +182,7 @@ static bool is_settled(const struct found *found) {
 static bool report_row(struct decider *decider, const struct plan *plan, const PGresult *source,
                        const struct found *found, struct error *error) {
   int row = (found->equal ? found->row : found->different) - 1;
-  const char *here = reply_text(source, row, COLUMN_STATE);
+  const char *here = result_text(source, row, COLUMN_STATE);
   const char *names[MOST_COLUMNS];
   struct difference difference = {
       .kind = found->there == NULL ? DIFFERENCE_MISSING
@@ -190,7 +190,7 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
                                    : DIFFERENCE_DIFFERENT,
       .key = PQgetvalue(source, row, COLUMN_KEY),
       .columns = names,
-      .reason = reply_text(source, row, COLUMN_REFUSED),
+      .reason = result_text(source, row, COLUMN_REFUSED),
   };
   if (found->equal) {
     bool fewer = found->there_count < found->here_count;
@@ -206,20 +206,20 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
 
 static void read_rows(struct found *found, const PGresult *source, const PGresult *target) {
   for (int row = 0; row < PQntuples(target); row++) {
-    struct found *one = &found[reply_bigint(target, row, COLUMN_WHICH) - 1];
+    struct found *one = &found[result_bigint(target, row, COLUMN_WHICH) - 1];
     one->there = PQgetvalue(target, row, COLUMN_STATE);
     one->there_count++;
   }
   for (int row = 0; row < PQntuples(source); row++) {
-    struct found *one = &found[reply_bigint(source, row, COLUMN_WHICH) - 1];
-    const char *here = reply_text(source, row, COLUMN_STATE);
+    struct found *one = &found[result_bigint(source, row, COLUMN_WHICH) - 1];
+    const char *here = result_text(source, row, COLUMN_STATE);
     one->row = row + 1;
     one->here_count += here != NULL;
     if (here == NULL ? one->there == NULL : one->there != NULL && strcmp(here, one->there) == 0)
       one->equal = true;
     else
       one->different = row + 1;
-    one->changed = one->changed || reply_bool(source, row, COLUMN_CHANGED);
+    one->changed = one->changed || result_bool(source, row, COLUMN_CHANGED);
   }
 }
 
@@ -261,11 +261,11 @@ static void decide_copies(struct decider *decider, struct lookup *lookup) {
     int other = find_hash(target, decider->suspects.texts[i]);
     if (row < 0)
       continue;
-    int64_t here = reply_bigint(source, row, COLUMN_STATE);
-    int64_t there = other < 0 ? 0 : reply_bigint(target, other, COLUMN_STATE);
+    int64_t here = result_bigint(source, row, COLUMN_STATE);
+    int64_t there = other < 0 ? 0 : result_bigint(target, other, COLUMN_STATE);
     if (here == there)
       continue;
-    lookup->changed[i] = reply_bool(source, row, COLUMN_CHANGED);
+    lookup->changed[i] = result_bool(source, row, COLUMN_CHANGED);
     if (lookup->changed[i])
       continue;
     struct difference difference = {.kind = here > there ? DIFFERENCE_MISSING : DIFFERENCE_EXTRA,
@@ -325,7 +325,7 @@ static bool let_pass(struct decider *decider, bool *passed, struct error *error)
   if (!pair_ask(decider->pair, &mark, 1, error))
     return false;
   struct number target = number(decider->settings->target);
-  struct number last_id = number(reply_bigint(mark.reply, 0, 1));
+  struct number last_id = number(result_bigint(mark.reply, 0, 1));
   pair_forget(&mark, 1);
   for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
     struct question question = {
@@ -334,7 +334,7 @@ static bool let_pass(struct decider *decider, bool *passed, struct error *error)
       return error_set(error, FAILURE_STOP, "told to leave");
     if (!pair_ask(decider->pair, &question, 1, error))
       return false;
-    *passed = !reply_bool(question.reply, 0, QUEUED_ANY);
+    *passed = !result_bool(question.reply, 0, QUEUED_ANY);
     snprintf(decider->waits, sizeof decider->waits, "%s", *passed ? "" : PQgetvalue(question.reply, 0, QUEUED_STATE));
     pair_forget(&question, 1);
     if (*passed || is_hopeless(decider->waits) || clock_now() >= decider->until)
@@ -355,10 +355,10 @@ static void write_document_keys(const struct keys *suspects, size_t count, struc
 
 static void mark_changed(const PGresult *before, const PGresult *after, bool *changed) {
   for (int row = 0; row < PQntuples(before) && row < PQntuples(after); row++) {
-    const char *first = reply_text(before, row, COLUMN_STATE);
-    const char *second = reply_text(after, row, COLUMN_STATE);
+    const char *first = result_text(before, row, COLUMN_STATE);
+    const char *second = result_text(after, row, COLUMN_STATE);
     if (first == NULL || second == NULL ? first != second : strcmp(first, second) != 0)
-      changed[reply_bigint(after, row, COLUMN_WHICH) - 1] = true;
+      changed[result_bigint(after, row, COLUMN_WHICH) - 1] = true;
   }
 }
 

@@ -1,5 +1,5 @@
 /*
- * verify_decide: of rows that looked different, which are.
+ * decide: of rows that looked different, which are.
  *
  * Both sides are live, so a row may look different because a change of it is on its way. To know better, in this order:
  *

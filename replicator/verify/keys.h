@@ -1,4 +1,4 @@
-/* verify_keys: keys of rows, as texts, gathered to be asked for together. */
+/* keys: keys of rows, as texts, gathered to be asked for together. */
 #ifndef ROWRELAY_VERIFY_KEYS_H
 #define ROWRELAY_VERIFY_KEYS_H
 

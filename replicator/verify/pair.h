@@ -1,5 +1,5 @@
 /*
- * verify_pair: the two sides of a comparison, source and target. Both are asked at the same time, so that a question
+ * pair: the two sides of a comparison, source and target. Both are asked at the same time, so that a question
  * takes as long as the slower side needs. What values' texts mean is the same on both.
  */
 #ifndef ROWRELAY_VERIFY_PAIR_H

@@ -31,10 +31,10 @@ static bool resolve(struct pair *pair, const char *into_table, PGresult **name, 
 }
 
 static bool check(const struct plan *plan, const char *into_table, const PGresult *compared, struct error *error) {
-  if (reply_text(compared, 0, COLUMN_KEY_MISSING) != NULL)
+  if (result_text(compared, 0, COLUMN_KEY_MISSING) != NULL)
     return error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, which is in the key of %s",
                      into_table, PQgetvalue(compared, 0, COLUMN_KEY_MISSING), plan->relation);
-  if (reply_text(compared, 0, COLUMN_NAMES) == NULL)
+  if (result_text(compared, 0, COLUMN_NAMES) == NULL)
     return error_set(error, FAILURE_FATAL, "table %s in the target has no column of %s", into_table, plan->relation);
   return true;
 }
@@ -43,8 +43,8 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
                       struct error *error) {
   const char *token = recipe->token;
   const char *md5 = recipe->md5_only ? "true" : "false";
-  const char *missing = reply_text(compared, 0, COLUMN_MISSING);
-  plan->in_ranges = reply_bool(compared, 0, COLUMN_IN_RANGES);
+  const char *missing = result_text(compared, 0, COLUMN_MISSING);
+  plan->in_ranges = result_bool(compared, 0, COLUMN_IN_RANGES);
   plan->missing = missing != NULL ? strdup(missing) : NULL;
   struct question questions[] = {
       {.side = SIDE_SOURCE,
@@ -74,20 +74,20 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
   };
   if (!pair_ask(pair, questions, 2, error))
     return false;
-  plan->blocks[SIDE_SOURCE] = reply_bigint(questions[0].reply, 0, 0);
-  plan->blocks[SIDE_TARGET] = reply_bigint(questions[1].reply, 0, 0);
+  plan->blocks[SIDE_SOURCE] = result_bigint(questions[0].reply, 0, 0);
+  plan->blocks[SIDE_TARGET] = result_bigint(questions[1].reply, 0, 0);
   pair_forget(questions, 2);
   return true;
 }
 
 /* A mirror is made when the first row comes. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
-  if (plan->oid != NULL && reply_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
+  if (plan->oid != NULL && result_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
     struct question question = {.side = SIDE_SOURCE, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
     PGresult *reply = NULL;
     if (!ask_one(pair, question, &reply, error))
       return false;
-    plan->nothing = reply_bool(reply, 0, 0);
+    plan->nothing = result_bool(reply, 0, 0);
     PQclear(reply);
   }
   return plan->nothing || error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
@@ -100,8 +100,8 @@ static bool make(struct plan *plan, struct pair *pair, const PGresult *source, c
   PGresult *name = NULL;
   PGresult *compared = NULL;
   bool ok = false;
-  plan->keyless = reply_bool(source, 0, SOURCE_KEYLESS);
-  plan->capture = reply_int(source, 0, SOURCE_CAPTURE);
+  plan->keyless = result_bool(source, 0, SOURCE_KEYLESS);
+  plan->capture = result_int(source, 0, SOURCE_CAPTURE);
   if (!resolve(pair, into_table, &name, error))
     goto done;
   if (PQntuples(name) == 0) {

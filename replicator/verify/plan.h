@@ -1,5 +1,5 @@
 /*
- * verify_plan: how one table is compared: the statements for either side, made by verify_source.sql, verify_target.sql
+ * plan: how one table is compared: the statements for either side, made by verify_source.sql, verify_target.sql
  * and verify_statements.sql from what the catalogs say.
  */
 #ifndef ROWRELAY_VERIFY_PLAN_H

@@ -13,7 +13,7 @@ void report_begin(struct report *report, const char *target, bool json, int64_t 
   if (!json)
     return;
   fputs("{\"target\": ", stdout);
-  plain_print_json(target);
+  escape_print_json(target);
   fputs(", \"tables\": [", stdout);
 }
 
@@ -32,10 +32,10 @@ void report_table_begin(struct report *report, const char *table, const char *mi
     report->found[kind] = 0;
   if (report->json) {
     fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
-    plain_print_json(table);
+    escape_print_json(table);
     if (missing != NULL) {
       fputs(", \"not_compared\": ", stdout);
-      plain_print_json(missing);
+      escape_print_json(missing);
     }
     fputs(", \"found\": [", stdout);
   } else if (missing != NULL) {
@@ -47,13 +47,13 @@ void report_table_begin(struct report *report, const char *table, const char *mi
 void report_not_compared(struct report *report, const char *table, const char *reason) {
   if (report->json) {
     fputs(report->tables > 0 ? ", {\"table\": " : "{\"table\": ", stdout);
-    plain_print_json(table);
+    escape_print_json(table);
     fputs(", \"error\": ", stdout);
-    plain_print_json(reason);
+    escape_print_json(reason);
     putchar('}');
   } else {
     printf("%s: not compared: ", table);
-    plain_print(reason);
+    escape_print(reason);
     putchar('\n');
   }
   report->tables++;
@@ -61,35 +61,35 @@ void report_not_compared(struct report *report, const char *table, const char *r
 
 static void print_difference(const struct report *report, const struct difference *difference) {
   printf("%s: %s ", report->table, KINDS[difference->kind]);
-  plain_print(difference->key);
+  escape_print(difference->key);
   if (difference->copies > 1)
     printf(" (%" PRId64 " times)", difference->copies);
   for (size_t i = 0; i < difference->column_count; i++) {
     fputs(i == 0 ? " in " : ", ", stdout);
-    plain_print(difference->columns[i]);
+    escape_print(difference->columns[i]);
   }
   if (difference->reason != NULL) {
     fputs("; a change of it was refused: ", stdout);
-    plain_print(difference->reason);
+    escape_print(difference->reason);
   }
   putchar('\n');
 }
 
 static void print_difference_json(const struct report *report, const struct difference *difference) {
   printf("%s{\"kind\": \"%s\", \"key\": ", report->shown > 0 ? ", " : "", KINDS[difference->kind]);
-  plain_print_json(difference->key);
+  escape_print_json(difference->key);
   if (difference->copies > 0)
     printf(", \"copies\": %" PRId64, difference->copies);
   if (difference->column_count > 0) {
     for (size_t i = 0; i < difference->column_count; i++) {
       fputs(i == 0 ? ", \"columns\": [" : ", ", stdout);
-      plain_print_json(difference->columns[i]);
+      escape_print_json(difference->columns[i]);
     }
     putchar(']');
   }
   if (difference->reason != NULL) {
     fputs(", \"refused\": ", stdout);
-    plain_print_json(difference->reason);
+    escape_print_json(difference->reason);
   }
   putchar('}');
 }

@@ -1,5 +1,5 @@
 /*
- * verify_report: what a comparison found, for people (each difference in a line as it is found, a line for each table)
+ * report: what a comparison found, for people (each difference in a line as it is found, a line for each table)
  * or as one JSON object for programs.
  */
 #ifndef ROWRELAY_VERIFY_REPORT_H

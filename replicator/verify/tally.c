@@ -63,7 +63,7 @@ bool tally_add(struct tally *tally, const PGresult *reply, enum tally_columns co
     if (entry.name == NULL)
       return error_set(error, FAILURE_FATAL, "out of memory");
     if (columns != TALLY_HASH)
-      entry.rows = reply_bigint(reply, row, 1);
+      entry.rows = result_bigint(reply, row, 1);
     if (columns != TALLY_COUNT)
       entry.sum = read_wide(PQgetvalue(reply, row, columns == TALLY_HASH ? 1 : 2));
     tally->entries[tally->count++] = entry;

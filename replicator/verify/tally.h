@@ -1,5 +1,5 @@
 /*
- * verify_tally: what was counted under each name (a bucket, a key, the hash of a row), added up from the replies for
+ * tally: what was counted under each name (a bucket, a key, the hash of a row), added up from the replies for
  * the parts of a table.
  */
 #ifndef ROWRELAY_VERIFY_TALLY_H

@@ -226,8 +226,8 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
   struct inquiry inquiry = {.plan = plan, .ask = ASK_SUM, .range = range};
   if (!ask_both(verify, &inquiry, questions, error))
     return false;
-  int64_t here = reply_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
-  int64_t there = reply_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
+  int64_t here = result_bigint(questions[SIDE_SOURCE].reply, 0, SUM_COUNT);
+  int64_t there = result_bigint(questions[SIDE_TARGET].reply, 0, SUM_COUNT);
   bool same = here == there && strcmp(PQgetvalue(questions[SIDE_SOURCE].reply, 0, SUM_SUM),
                                       PQgetvalue(questions[SIDE_TARGET].reply, 0, SUM_SUM)) == 0;
   pair_forget(questions, SIDE_COUNT);

@@ -3,7 +3,7 @@
  *
  * Both sides hash the same range of keys at the same time, and only count and sum come over the wire. Where they
  * differ, both hash that range once more, in buckets by the hash of the key; of the buckets that differ, keys and
- * hashes of rows are fetched. What then looks different is decided on one by one, see verify_decide.h. So the time is
+ * hashes of rows are fetched. What then looks different is decided on one by one, see decide.h. So the time is
  * that of reading the table once, plus what the differences need.
  *
  * Ranges are taken from an index that both sides have, a fraction of a second's work each, so that no statement holds

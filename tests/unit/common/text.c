@@ -8,10 +8,10 @@
 static void check(const char *text, const char *in_utf8, const char *in_ascii) {
   char tamed[64];
   snprintf(tamed, sizeof tamed, "%s", text);
-  letters_tame(tamed, false);
+  text_tame(tamed, false);
   cr_expect_str_eq(tamed, in_utf8);
   snprintf(tamed, sizeof tamed, "%s", text);
-  letters_tame(tamed, true);
+  text_tame(tamed, true);
   cr_expect_str_eq(tamed, in_ascii);
 }
 
@@ -28,10 +28,10 @@ Test(letters, what_is_no_letter_is_a_question_mark) {
 
 Test(letters, what_is_cut_ends_with_a_whole_letter) {
   char text[8];
-  letters_print(text, sizeof text, "%s", "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
+  text_print(text, sizeof text, "%s", "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc");
   cr_expect_str_eq(text, "\xc3\xbc\xc3\xbc\xc3\xbc");
-  letters_print(text, sizeof text, "a%s", "\xc3\xbc\xc3\xbc\xc3\xbc");
+  text_print(text, sizeof text, "a%s", "\xc3\xbc\xc3\xbc\xc3\xbc");
   cr_expect_str_eq(text, "a\xc3\xbc\xc3\xbc\xc3\xbc");
-  letters_print(text, sizeof text, "abcdef%s", "\xf0\x9f\x98\x80");
+  text_print(text, sizeof text, "abcdef%s", "\xf0\x9f\x98\x80");
   cr_expect_str_eq(text, "abcdef");
 }

@@ -11,11 +11,11 @@ static const char *chosen_of(const char *transactions, size_t most_rows, int64_t
   bool chosen[64];
   struct error error;
   size_t count = strlen(transactions);
-  struct whole_limit most = {.rows = most_rows, .bytes = most_bytes};
+  struct transactions_limit most = {.rows = most_rows, .bytes = most_bytes};
   for (size_t i = 0; i < count; i++)
     queued[i] = (struct queued){.txid = transactions[i], .bytes = bytes_each};
   memset(chosen, true, sizeof chosen);
-  cr_assert(whole_choose(queued, count, most, chosen, &error), "%s", error.message);
+  cr_assert(transactions_choose(queued, count, most, chosen, &error), "%s", error.message);
   for (size_t i = 0; i < count; i++)
     text[i] = chosen[i] ? transactions[i] : '.';
   text[count] = '\0';

@@ -21,7 +21,7 @@ static const char *marks(void) {
   static char text[64];
   struct error error;
   memset(is_last, 7, sizeof is_last);
-  cr_assert(latest_mark(given, count, is_last, &error), "%s", error.message);
+  cr_assert(row_order_mark(given, count, is_last, &error), "%s", error.message);
   for (size_t i = 0; i < count; i++)
     text[i] = is_last[i] ? 'l' : '-';
   text[count] = '\0';
@@ -78,7 +78,7 @@ Test(latest, a_hundred_thousand_changes_of_many_keys_are_told_apart) {
     last_of[key] = i;
   }
   struct error error;
-  cr_assert(latest_mark(given, count, is_last, &error));
+  cr_assert(row_order_mark(given, count, is_last, &error));
   for (size_t i = 0; i < count; i++)
     cr_assert(is_last[i] == (last_of[atoi(given[i]->key)] == i), "change %zu of key %s", i, given[i]->key);
 }
