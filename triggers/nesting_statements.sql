@@ -58,7 +58,9 @@ declare
 begin
   declarations := concat_ws(E'\n',
            '  is_gone  pg_catalog.bool;',
-           '  is_at    pg_catalog.tid;',
+    case when has_key then
+           '  is_at    key%type;' else
+           '  is_at    pg_catalog.tid;' end,
     case when not has_key then concat_ws(E'\n',
            '  may_nest is_gone%type;',
            '  was_at   is_at%type;') end,
@@ -100,8 +102,8 @@ begin
            '        is_at := new.ctid;' end,
     -- a child that comes later has a trigger of its own, and this function is made anew before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
-           '        is_gone := rowrelay.is_superseded(tg_relid, is_at);' else
-    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name) end,
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
+    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at::pg_catalog.tid);', name) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not pg_catalog.row_security_active(%s::pg_catalog.oid) then',
@@ -177,7 +179,7 @@ begin
            '    end if;',
     case when has_children then concat_ws(E'\n',
            '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op, key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
            '      return null;',
            '    end if;') end,
            '  end if;');

@@ -111,17 +111,18 @@ begin
                                              ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
                             coalesce(images.caveat, 'null'));
   end if;
-  logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+  logged := format('rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
-    format('  op       pg_catalog."char" := pg_catalog.lower(%s)::pg_catalog."char";', operation),
            '  key      pg_catalog.text;',
+           -- a name for a type that was named before, and texts where another type would do: each name that PostgreSQL has
+           -- to look up costs a session 2 kB for each table
+    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
-           -- a name for a type that was named before: each name that PostgreSQL has to look up costs a session 2 kB
            '  old_row  new_row%type;',
     nesting.declarations,
     case when can_move then
@@ -188,7 +189,7 @@ begin
            '    begin',
            -- in what was changed for an image they are not any more
     format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
-    format('        coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',

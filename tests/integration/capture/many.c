@@ -174,3 +174,29 @@ Test(many, a_process_that_ends_when_nothing_is_queued_has_done_maintenance) {
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures where note <> ''"), "0");
   fixture_end(&f);
 }
+
+/* Each session keeps the plans of each trigger function that it ran. pg_backend_memory_contexts came with
+ * PostgreSQL 14. */
+Test(many, what_a_writers_session_keeps_for_each_table_is_bounded) {
+  struct fixture f;
+  fixture_begin(&f, "many_memory");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
+    cr_skip_test("PostgreSQL 13 does not tell what memory is for");
+  sql(f.at_source,
+      "do $$ begin for n in 1 .. 41 loop execute format('create table t%%s (id int primary key, a text, b text, "
+      "c int, d int, e numeric, f timestamptz, g date, h bool, k bigint)', n); end loop; end $$");
+  rowrelay_ok(&f, "target", "add", "w", "file:/dev/null", NULL);
+  rowrelay_ok(&f, "capture", "t*", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  static const char *const WRITE =
+      "do $$ begin for n in %d .. %d loop execute format('insert into t%%s values (1, ''x'')', n); "
+      "execute format('update t%%s set a = ''y''', n); execute format('delete from t%%s', n); "
+      "end loop; end $$";
+  sql(writer, WRITE, 41, 41);
+  int64_t before = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts");
+  sql(writer, WRITE, 1, 40);
+  int64_t kept = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts") - before;
+  cr_assert(kept / 40 < (int64_t)360 * 1024, "%lld kB", (long long)(kept / 40 / 1024));
+  PQfinish(writer);
+  fixture_end(&f);
+}

@@ -5813,7 +5813,9 @@ declare
 begin
   declarations := concat_ws(E'\n',
            '  is_gone  pg_catalog.bool;',
-           '  is_at    pg_catalog.tid;',
+    case when has_key then
+           '  is_at    key%type;' else
+           '  is_at    pg_catalog.tid;' end,
     case when not has_key then concat_ws(E'\n',
            '  may_nest is_gone%type;',
            '  was_at   is_at%type;') end,
@@ -5855,8 +5857,8 @@ begin
            '        is_at := new.ctid;' end,
     -- a child that comes later has a trigger of its own, and this function is made anew before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
-           '        is_gone := rowrelay.is_superseded(tg_relid, is_at);' else
-    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at);', name) end,
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
+    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at::pg_catalog.tid);', name) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not pg_catalog.row_security_active(%s::pg_catalog.oid) then',
@@ -5932,7 +5934,7 @@ begin
            '    end if;',
     case when has_children then concat_ws(E'\n',
            '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op, key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
            '      return null;',
            '    end if;') end,
            '  end if;');
@@ -6065,17 +6067,18 @@ begin
                                              ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
                             coalesce(images.caveat, 'null'));
   end if;
-  logged := format('rowrelay.log_change(%s, op, key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+  logged := format('rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
-    format('  op       pg_catalog."char" := pg_catalog.lower(%s)::pg_catalog."char";', operation),
            '  key      pg_catalog.text;',
+           -- a name for a type that was named before, and texts where another type would do: each name that PostgreSQL has
+           -- to look up costs a session 2 kB for each table
+    format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
-           -- a name for a type that was named before: each name that PostgreSQL has to look up costs a session 2 kB
            '  old_row  new_row%type;',
     nesting.declarations,
     case when can_move then
@@ -6142,7 +6145,7 @@ begin
            '    begin',
            -- in what was changed for an image they are not any more
     format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
-    format('        coalesce(is_at, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',
