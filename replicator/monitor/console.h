@@ -12,7 +12,7 @@
 #define CONSOLE_TOKEN "ROWRELAY_CONSOLE_TOKEN"
 #define CONSOLE_HOST "ROWRELAY_CONSOLE_HOST"
 
-/* Handlers for serve.h; their context is the monitor. The page itself and its parts: */
+/* Handlers for server.h; their context is the monitor. The page itself and its parts: */
 void console_page(void *context, const struct server_request *request, struct server_answer *answer);
 void console_script(void *context, const struct server_request *request, struct server_answer *answer);
 void console_style(void *context, const struct server_request *request, struct server_answer *answer);
