@@ -24,7 +24,7 @@ struct material {
 /* What was settled, for those who watch. Of documents, `pushed` are those that were built, and the batch what led to
  * them. */
 static void measure_batch(const struct work *work, const struct outcomes *pushed, int64_t began) {
-  struct meter *meter = work->worker->duty->meter;
+  struct meter *meter = work->worker->pool->meter;
   int64_t now = clock_microseconds();
   histogram_add(&meter->batches, now - began, 1);
   atomic_fetch_add(&meter->delivered, outcomes_count(pushed, OUTCOME_DELIVERED));
@@ -164,9 +164,9 @@ static bool go_on(struct work *work, enum sequel sequel, const struct error *err
   case SEQUEL_GO_ON:
     return true;
   case SEQUEL_PAUSE:
-    return duty_pause(work->worker->duty, AGAIN_PAUSE);
+    return worker_pool_pause(work->worker->pool, AGAIN_PAUSE);
   case SEQUEL_RANDOM_PAUSE:
-    return duty_pause(work->worker->duty, random() % AGAIN_PAUSE);
+    return worker_pool_pause(work->worker->pool, random() % AGAIN_PAUSE);
   case SEQUEL_FAILURE:
     work_report_failure(work, error);
     return true;

@@ -110,7 +110,7 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   } else {
     ok = push_to_target(work, &push, error);
   }
-  histogram_add(&work->worker->duty->meter->pushes, clock_microseconds() - began, 1);
+  histogram_add(&work->worker->pool->meter->pushes, clock_microseconds() - began, 1);
   return ok;
 }
 
@@ -121,7 +121,7 @@ bool push_may_retry(void *context) {
 
 bool push_pause(void *context, int64_t milliseconds) {
   struct work *work = context;
-  return duty_pause(work->worker->duty, milliseconds);
+  return worker_pool_pause(work->worker->pool, milliseconds);
 }
 
 bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,

@@ -47,7 +47,7 @@ static bool may_try_target(struct round *round) {
   round->chosen = work->settings;
   if (!work->settings.running) {
     work->has_settings = false;
-    return end_round(round, duty_wait(work->worker->duty, round->began, SLOW_LOOK));
+    return end_round(round, worker_pool_wait(work->worker->pool, round->began, SLOW_LOOK));
   }
   if (!work->settings.failing)
     return true;
@@ -57,7 +57,7 @@ static bool may_try_target(struct round *round) {
     return end_without_source(round, &error);
   if (!may) {
     work->has_settings = false;
-    return end_round(round, wait == 0 || duty_wait(work->worker->duty, round->began, wait));
+    return end_round(round, wait == 0 || worker_pool_wait(work->worker->pool, round->began, wait));
   }
   /* One change of one lane; but where transactions are to stay whole, a whole one. */
   if (work->settings.lanes.live > 1)
@@ -75,14 +75,14 @@ static bool release_holds(struct round *round) {
 }
 
 static bool deliver_claimed(struct work *work, const struct claim *claim) {
-  struct duty *duty = work->worker->duty;
+  struct worker_pool *pool = work->worker->pool;
   work->late_first = !work->late_first;
   /* Where there is so much, there may be more in other lanes. */
   if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
-    duty_wake(duty, 1);
-  atomic_fetch_add(&duty->meter->busy, 1);
+    worker_pool_wake(pool, 1);
+  atomic_fetch_add(&pool->meter->busy, 1);
   bool stay = deliver(work, claim);
-  atomic_fetch_sub(&duty->meter->busy, 1);
+  atomic_fetch_sub(&pool->meter->busy, 1);
   if (work->source != NULL)
     work->source_failures = 0;
   /* What could not be settled will be delivered again: at once where a connection was lost, then not too often. */
@@ -101,25 +101,25 @@ static bool wait_for_more(struct round *round, enum claimed claimed) {
   case CLAIMED_BUSY:
     /* Others have the late lanes that are ready; there may be live ones. */
     if (!work->late_first)
-      return duty_wait(work->worker->duty, round->began, BUSY_LOOK);
+      return worker_pool_wait(work->worker->pool, round->began, BUSY_LOOK);
     work->late_first = false;
     return true;
   default:
-    return duty_wait(work->worker->duty, round->began, SLOW_LOOK);
+    return worker_pool_wait(work->worker->pool, round->began, SLOW_LOOK);
   }
 }
 
 static bool claim_and_deliver(struct round *round) {
   struct work *work = round->work;
-  struct duty *duty = work->worker->duty;
+  struct worker_pool *pool = work->worker->pool;
   struct error error;
   /* Who tries a target that failed is alone with it. */
-  int workers = work->settings.failing ? work->settings.lanes.live : atomic_load(&duty->workers_everywhere);
+  int workers = work->settings.failing ? work->settings.lanes.live : atomic_load(&pool->workers_everywhere);
   struct claim claim = {.source = work->source,
                         .instance = work->worker->instance,
                         .settings = &round->chosen,
                         .routes = &work->routes,
-                        .floor = &duty->floor,
+                        .floor = &pool->floor,
                         .horizon = atomic_load(&work->worker->horizon->id),
                         .workers = workers,
                         .late_first = work->late_first,

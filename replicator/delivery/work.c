@@ -20,10 +20,10 @@
 
 void work_lose_source(struct work *work, const struct error *error) {
   if (error->kind != FAILURE_STOP && work->source_failures == 0)
-    log_failure(LOG_LEVEL_WARNING, error, "target %s: source", work->worker->duty->name);
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: source", work->worker->pool->name);
   work->source_failures++;
   if (work->source != NULL) {
-    floor_forget(&work->worker->duty->floor);
+    floor_forget(&work->worker->pool->floor);
     horizon_forget(work->worker->horizon);
   }
   /* A target in the source's own database goes with the connection. */
@@ -41,11 +41,11 @@ bool work_wait_for_source(struct work *work) {
   int64_t pause = SOURCE_FIRST_PAUSE;
   for (int i = 1; i < work->source_failures && pause < SOURCE_LONGEST_PAUSE; i++)
     pause *= 2;
-  return duty_pause(work->worker->duty, pause / 2 + random() % pause);
+  return worker_pool_pause(work->worker->pool, pause / 2 + random() % pause);
 }
 
 bool work_load_settings(struct work *work, struct error *error) {
-  struct number target = number(work->worker->duty->target);
+  struct number target = number(work->worker->pool->target);
   PGresult *replies[3] = {NULL};
   struct pgconn *connection = source_connection(work->source);
   pgconn_pipeline_begin(connection);
@@ -62,7 +62,7 @@ bool work_load_settings(struct work *work, struct error *error) {
   for (int row = 0; ok && !found && row < PQntuples(replies[0]); row++) {
     struct settings settings;
     ok = settings_read(&settings, replies[0], row, error);
-    found = ok && settings.target == work->worker->duty->target;
+    found = ok && settings.target == work->worker->pool->target;
     if (found)
       work->settings = settings;
   }
@@ -70,12 +70,12 @@ bool work_load_settings(struct work *work, struct error *error) {
   ok = routes_read(&work->routes, replies[1], error) && ok;
   work->routes.document = found && work->settings.document;
   if (work->routes.document)
-    ok = document_read(&work->document, replies[2], work->worker->duty->target, work->source, error) && ok;
+    ok = document_read(&work->document, replies[2], work->worker->pool->target, work->source, error) && ok;
   else
     PQclear(replies[2]);
-  ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->duty->name));
+  ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->pool->name));
   ok = ok && target_find_kind(work->settings.url, &work->kind, error);
-  ok = ok && floor_start(&work->worker->duty->floor, work->settings.version, work->settings.lanes, work->settings.floor,
+  ok = ok && floor_start(&work->worker->pool->floor, work->settings.version, work->settings.lanes, work->settings.floor,
                          error);
   /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
   char timeout[96];
@@ -104,7 +104,7 @@ void work_close_target(struct work *work) {
 void work_open_breaker(struct work *work, const struct error *why) {
   struct error error;
   if (!breaker_open(&work->breaker, why, &error))
-    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be noted", work->worker->duty->name);
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be noted", work->worker->pool->name);
 }
 
 void work_report_failure(struct work *work, const struct error *error) {
@@ -112,8 +112,8 @@ void work_report_failure(struct work *work, const struct error *error) {
   /* What it takes may have changed at the source, too: a column, a URL. */
   work->has_settings = false;
   work->has_failed = true;
-  atomic_fetch_add(&work->worker->duty->meter->failures, 1);
-  if (duty_failed(work->worker->duty, error->message))
+  atomic_fetch_add(&work->worker->pool->meter->failures, 1);
+  if (worker_pool_failed(work->worker->pool, error->message))
     log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
   work_open_breaker(work, error);
 }
@@ -130,7 +130,7 @@ void work_halt_target(struct work *work, const struct error *error) {
 
 void work_report_success(struct work *work) {
   work->has_failed = false;
-  if (duty_succeeded(work->worker->duty))
+  if (worker_pool_succeeded(work->worker->pool))
     log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
   struct error ignored;
   if (!work->settings.failing)

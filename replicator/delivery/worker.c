@@ -13,18 +13,18 @@ static void *work_until_told(void *argument) {
   struct worker *worker = argument;
   struct work *work = calloc(1, sizeof *work);
   if (work == NULL) {
-    log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->duty->name);
-    duty_left(worker->duty);
+    log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->pool->name);
+    worker_pool_left(worker->pool);
     return NULL;
   }
   work->worker = worker;
-  work->breaker.target = worker->duty->target;
+  work->breaker.target = worker->pool->target;
   routes_init(&work->routes);
   batch_init(&work->batch);
   document_init(&work->document);
   stale_init(&work->stale);
   bool stay = true;
-  while (stay && duty_enter(worker->duty)) {
+  while (stay && worker_pool_enter(worker->pool)) {
     struct error error;
     if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
       work->breaker.source = work->source;
@@ -40,8 +40,8 @@ static void *work_until_told(void *argument) {
   document_release(&work->document);
   routes_release(&work->routes);
   free(work);
-  atomic_fetch_sub(&worker->duty->meter->workers, 1);
-  duty_left(worker->duty);
+  atomic_fetch_sub(&worker->pool->meter->workers, 1);
+  worker_pool_left(worker->pool);
   return NULL;
 }
 

@@ -49,9 +49,9 @@
 #define NAMES_LIMIT ((size_t)64 * 1024)
 #define LANES_LIMIT ((size_t)64 * 1024)
 
-/* The workers of one target. Allocated one by one, because threads point to them. */
-struct crew {
-  struct duty duty;
+/* A target and its workers. Allocated one by one, because threads point to them. */
+struct served_target {
+  struct worker_pool pool;
   struct worker *workers;
   int count;
 };
@@ -68,8 +68,8 @@ struct supervisor {
   struct backfiller backfiller;
   struct maintenance keeper;
   struct monitor *monitor; /* NULL: nobody asks */
-  struct crew **crews;
-  size_t crew_count;
+  struct served_target **served;
+  size_t served_count;
   int64_t started_at;
   /* when each is due; clock_now() */
   int64_t targets_at;
@@ -118,37 +118,37 @@ static bool handle_signals(struct error *error) {
 
 /* ---- targets and their workers --------------------------------------------------------------------------------- */
 
-static struct crew *find_crew(struct supervisor *supervisor, int target) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    if (supervisor->crews[i]->duty.target == target)
-      return supervisor->crews[i];
+static struct served_target *find_served(struct supervisor *supervisor, int id) {
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    if (supervisor->served[i]->pool.target == id)
+      return supervisor->served[i];
   return NULL;
 }
 
-static bool add_crew(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
+static bool serve_target(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
   int count = supervisor->options->workers;
-  struct crew **grown = realloc(supervisor->crews, (supervisor->crew_count + 1) * sizeof *grown);
+  struct served_target **grown = realloc(supervisor->served, (supervisor->served_count + 1) * sizeof *grown);
   if (grown != NULL)
-    supervisor->crews = grown;
-  struct crew *crew = grown != NULL ? calloc(1, sizeof *crew) : NULL;
-  if (crew != NULL)
-    crew->workers = calloc((size_t)count, sizeof *crew->workers);
-  if (crew == NULL || crew->workers == NULL) {
-    free(crew);
+    supervisor->served = grown;
+  struct served_target *target = grown != NULL ? calloc(1, sizeof *target) : NULL;
+  if (target != NULL)
+    target->workers = calloc((size_t)count, sizeof *target->workers);
+  if (target == NULL || target->workers == NULL) {
+    free(target);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
-  duty_init(&crew->duty, settings->target, settings->name, wake_fd);
-  crew->duty.workers = count;
-  crew->duty.meter = meter_of(settings->name);
-  if (crew->duty.meter == NULL)
+  worker_pool_init(&target->pool, settings->target, settings->name, wake_fd);
+  target->pool.workers = count;
+  target->pool.meter = meter_of(settings->name);
+  if (target->pool.meter == NULL)
     return error_set(error, FAILURE_FATAL, "out of memory");
-  atomic_store(&crew->duty.meter->workers, count);
-  supervisor->crews[supervisor->crew_count++] = crew;
-  for (; crew->count < count; crew->count++) {
-    struct worker *worker = &crew->workers[crew->count];
+  atomic_store(&target->pool.meter->workers, count);
+  supervisor->served[supervisor->served_count++] = target;
+  for (; target->count < count; target->count++) {
+    struct worker *worker = &target->workers[target->count];
     *worker = (struct worker){.conninfo = supervisor->options->conninfo,
                               .instance = supervisor->instance,
-                              .duty = &crew->duty,
+                              .pool = &target->pool,
                               .horizon = &supervisor->horizon};
     if (!worker_start(worker, error))
       return false;
@@ -157,20 +157,20 @@ static bool add_crew(struct supervisor *supervisor, const struct settings *setti
   return true;
 }
 
-static void join_crews(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    for (int n = 0; n < supervisor->crews[i]->count; n++)
-      worker_join(&supervisor->crews[i]->workers[n]);
+static void join_workers(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    for (int n = 0; n < supervisor->served[i]->count; n++)
+      worker_join(&supervisor->served[i]->workers[n]);
 }
 
-static void free_crews(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++) {
-    struct crew *crew = supervisor->crews[i];
-    duty_release(&crew->duty);
-    free(crew->workers);
-    free(crew);
+static void free_served(struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->served_count; i++) {
+    struct served_target *target = supervisor->served[i];
+    worker_pool_release(&target->pool);
+    free(target->workers);
+    free(target);
   }
-  free(supervisor->crews);
+  free(supervisor->served);
 }
 
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
@@ -182,10 +182,10 @@ static bool look_for_targets(struct supervisor *supervisor, struct error *error)
   for (int row = 0; ok && row < PQntuples(reply); row++) {
     struct settings settings;
     ok = settings_read(&settings, reply, row, error);
-    if (ok && find_crew(supervisor, settings.target) == NULL)
-      ok = add_crew(supervisor, &settings, error);
+    if (ok && find_served(supervisor, settings.target) == NULL)
+      ok = serve_target(supervisor, &settings, error);
     if (ok)
-      atomic_store(&find_crew(supervisor, settings.target)->duty.workers_everywhere, settings.workers);
+      atomic_store(&find_served(supervisor, settings.target)->pool.workers_everywhere, settings.workers);
     if (ok)
       supervisor->doorbell.processes = 1 + settings.workers / (supervisor->options->workers + 1);
     if (ok && supervisor->options->until_empty && !settings.running) {
@@ -291,8 +291,8 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
 
 /* What was known of it may hold no more: see floor.h and horizon.h. */
 static void lose_source(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    floor_forget(&supervisor->crews[i]->duty.floor);
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    floor_forget(&supervisor->served[i]->pool.floor);
   horizon_forget(&supervisor->horizon);
   source_close(supervisor->source);
   supervisor->source = NULL;
@@ -302,14 +302,14 @@ static void lose_source(struct supervisor *supervisor) {
 static bool beat(struct supervisor *supervisor, struct error *error) {
   struct buffer doing;
   buffer_init(&doing, NAMES_LIMIT);
-  for (size_t i = 0; i < supervisor->crew_count; i++) {
-    struct crew *crew = supervisor->crews[i];
-    int busy = atomic_load(&crew->duty.meter->busy);
+  for (size_t i = 0; i < supervisor->served_count; i++) {
+    struct served_target *target = supervisor->served[i];
+    int busy = atomic_load(&target->pool.meter->busy);
     const char *separator = doing.length > 0 ? "; " : "";
-    if (duty_is_failing(&crew->duty))
-      buffer_add_format(&doing, "%s%s: fails, and is tried again", separator, crew->duty.name);
+    if (worker_pool_is_failing(&target->pool))
+      buffer_add_format(&doing, "%s%s: fails, and is tried again", separator, target->pool.name);
     else if (busy > 0)
-      buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, crew->duty.name, busy, crew->count);
+      buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, target->pool.name, busy, target->count);
   }
   bool ok = source_run(supervisor->source, &QUERY_instance_beat,
                        VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waits for changes"), NULL, error);
@@ -318,13 +318,13 @@ static bool beat(struct supervisor *supervisor, struct error *error) {
 }
 
 static bool store_floors(struct supervisor *supervisor, struct error *error) {
-  for (size_t i = 0; i < supervisor->crew_count; i++) {
-    struct duty *duty = &supervisor->crews[i]->duty;
+  for (size_t i = 0; i < supervisor->served_count; i++) {
+    struct worker_pool *pool = &supervisor->served[i]->pool;
     int version;
-    int64_t floor = floor_lowest(&duty->floor, &version);
+    int64_t floor = floor_lowest(&pool->floor, &version);
     if (version != 0 && floor > 0 &&
         !source_run(supervisor->source, &QUERY_floor_store,
-                    VALUES(number(duty->target).text, number(version).text, number(floor).text), NULL, error))
+                    VALUES(number(pool->target).text, number(version).text, number(floor).text), NULL, error))
       return false;
   }
   return true;
@@ -365,15 +365,15 @@ static bool look_for_backfills(struct supervisor *supervisor, bool *found, struc
 }
 
 /* Whether a target has nothing queued, not even in the hands of another process. */
-static bool target_is_empty(struct supervisor *supervisor, struct duty *duty, bool *empty, struct error *error) {
+static bool target_is_empty(struct supervisor *supervisor, struct worker_pool *pool, bool *empty, struct error *error) {
   struct starts starts;
   starts_init(&starts, LANES_LIMIT);
   PGresult *reply = NULL;
   bool ok = true;
   int version;
-  floor_lowest(&duty->floor, &version);
+  floor_lowest(&pool->floor, &version);
   *empty = false;
-  if (floor_write(&duty->floor, version, NULL, 0, &starts)) {
+  if (floor_write(&pool->floor, version, NULL, 0, &starts)) {
     ok = buffer_ok(&starts.lanes, "the list of lanes", error) &&
          buffer_ok(&starts.floors, "the list of floors", error) &&
          source_run(supervisor->source, &QUERY_pending, VALUES(starts.lanes.data, starts.floors.data), &reply, error);
@@ -392,12 +392,12 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   if (!look_for_backfills(supervisor, &unfinished, error))
     return false;
   *empty = !unfinished && !maintenance_is_maintaining(&supervisor->keeper);
-  for (size_t i = 0; *empty && i < supervisor->crew_count; i++) {
-    struct duty *duty = &supervisor->crews[i]->duty;
-    if (duty_is_deserted(duty))
+  for (size_t i = 0; *empty && i < supervisor->served_count; i++) {
+    struct worker_pool *pool = &supervisor->served[i]->pool;
+    if (worker_pool_is_deserted(pool))
       continue;
-    *empty = duty_is_idle(duty, supervisor->started_at - 1);
-    if (*empty && !target_is_empty(supervisor, duty, empty, error))
+    *empty = worker_pool_is_idle(pool, supervisor->started_at - 1);
+    if (*empty && !target_is_empty(supervisor, pool, empty, error))
       return false;
   }
   return true;
@@ -415,16 +415,16 @@ static bool is_due(int64_t *due, int64_t interval) {
 }
 
 static bool any_idle(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    if (worker_pool_is_idle(&supervisor->served[i]->pool, 0))
       return true;
   return false;
 }
 
 static void wake_idle(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    if (duty_is_idle(&supervisor->crews[i]->duty, 0))
-      duty_wake(&supervisor->crews[i]->duty, 1);
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    if (worker_pool_is_idle(&supervisor->served[i]->pool, 0))
+      worker_pool_wake(&supervisor->served[i]->pool, 1);
 }
 
 static int64_t tending_interval(const struct supervisor *supervisor) {
@@ -524,8 +524,8 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
 
 /* All at once, so that nothing goes on, or is begun, while one of them takes its time. */
 static void tell_all_to_leave(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->crew_count; i++)
-    duty_leave(&supervisor->crews[i]->duty);
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    worker_pool_leave(&supervisor->served[i]->pool);
   backfiller_leave(&supervisor->backfiller);
   maintenance_leave(&supervisor->keeper);
 }
@@ -533,7 +533,7 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
 static void wait_for_all(struct supervisor *supervisor) {
   backfiller_release(&supervisor->backfiller);
   maintenance_release(&supervisor->keeper);
-  join_crews(supervisor);
+  join_workers(supervisor);
 }
 
 /* What others may know of a process that has left. */
@@ -566,7 +566,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   tell_all_to_leave(supervisor);
   wait_for_all(supervisor);
   say_goodbye(supervisor);
-  free_crews(supervisor);
+  free_served(supervisor);
   monitor_stop(supervisor->monitor);
   source_close(supervisor->source);
   systemd_status("%s", ok ? "" : error->message);
