@@ -15,7 +15,7 @@
 struct background;
 
 /* What is to be done. It logs what fails by itself: the next time is soon. */
-typedef void background_work(struct background *chore, struct source *source);
+typedef void background_work(struct background *task, struct source *source);
 
 struct background {
   const char *name;     /* for the log; borrowed */
@@ -31,21 +31,21 @@ struct background {
   bool leaving;
 };
 
-void background_init(struct background *chore, const char *name, const char *conninfo, background_work *work,
+void background_init(struct background *task, const char *name, const char *conninfo, background_work *work,
                      void *context);
 /* Has it leave, in the middle of a statement, too: another process begins that anew. */
-void background_leave(struct background *chore);
+void background_leave(struct background *task);
 /* The same, and waits for it. */
-void background_release(struct background *chore);
+void background_release(struct background *task);
 
 /* The first time it starts the thread. */
-MUST_CHECK bool background_wake(struct background *chore, struct error *error);
+MUST_CHECK bool background_wake(struct background *task, struct error *error);
 /* Whether it works, or is about to. */
-bool background_is_busy(struct background *chore);
+bool background_is_busy(struct background *task);
 
 /* For `work`: whether it is time to leave; a pause, which that ends; and how to log what failed. */
-bool background_is_leaving(struct background *chore);
-void background_rest(struct background *chore, int64_t milliseconds);
+bool background_is_leaving(struct background *task);
+void background_rest(struct background *task, int64_t milliseconds);
 void background_tell_failure(const struct error *error, const char *what);
 
 #endif

@@ -15,7 +15,7 @@
 /* Sealing takes a third of one of the server's processors. */
 #define SEAL_REST 2
 
-/* Columns of keeper_is_due.sql. */
+/* Columns of maintenance_is_due.sql. */
 enum { COLUMN_MAINTAIN, COLUMN_SEAL, COLUMN_PRUNE };
 
 /* Columns of prune.sql. */
@@ -23,26 +23,26 @@ enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
 
 /* ---- maintenance ----------------------------------------------------------------------------------------------- */
 
-static void maintain(struct background *chore, struct source *source) {
-  struct maintenance *keeper = chore->context;
+static void maintain(struct background *task, struct source *source) {
+  struct maintenance *maintenance = task->context;
   struct error error;
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
   if (!source_run(source, &QUERY_maintain, NO_VALUES, &reply, &error)) {
-    background_tell_failure(&error, chore->name);
+    background_tell_failure(&error, task->name);
     return;
   }
   for (int row = 0; row < PQntuples(reply); row++)
     log_message(LOG_LEVEL_INFO, "%s", PQgetvalue(reply, row, 0));
   PQclear(reply);
-  atomic_store(&keeper->maintained, true);
+  atomic_store(&maintenance->maintained, true);
 }
 
 /* ---- the log --------------------------------------------------------------------------------------------------- */
 
-static bool seal_days(struct background *chore, struct source *source, struct error *error) {
+static bool seal_days(struct background *task, struct source *source, struct error *error) {
   int made = 1;
-  while (made > 0 && !background_is_leaving(chore)) {
+  while (made > 0 && !background_is_leaving(task)) {
     int64_t began = clock_now();
     PGresult *reply = NULL;
     pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
@@ -51,7 +51,7 @@ static bool seal_days(struct background *chore, struct source *source, struct er
     made = result_int(reply, 0, 0);
     PQclear(reply);
     if (made > 0)
-      background_rest(chore, SEAL_REST * (clock_now() - began));
+      background_rest(task, SEAL_REST * (clock_now() - began));
   }
   return true;
 }
@@ -75,9 +75,9 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
 }
 
 /* Under load it takes some tries to meet a moment in which nobody is long at anything. */
-static bool drop_empty_days(struct background *chore, struct source *source, struct error *error) {
+static bool drop_empty_days(struct background *task, struct source *source, struct error *error) {
   int dropped = 1;
-  for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !background_is_leaving(chore); tries += dropped < 0) {
+  for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !background_is_leaving(task); tries += dropped < 0) {
     PGresult *reply = NULL;
     if (!source_run(source, &QUERY_drop_empty_days, NO_VALUES, &reply, error))
       return false;
@@ -87,9 +87,9 @@ static bool drop_empty_days(struct background *chore, struct source *source, str
   return true;
 }
 
-static bool index_closed_days(struct background *chore, struct source *source, struct error *error) {
+static bool index_closed_days(struct background *task, struct source *source, struct error *error) {
   bool again = true;
-  while (again && !background_is_leaving(chore)) {
+  while (again && !background_is_leaving(task)) {
     PGresult *done = NULL;
     if (!source_run(source, &QUERY_index_closed_days, NO_VALUES, &done, error))
       return false;
@@ -101,63 +101,63 @@ static bool index_closed_days(struct background *chore, struct source *source, s
   return true;
 }
 
-static bool drop_old_changes(struct background *chore, struct source *source, struct error *error) {
+static bool drop_old_changes(struct background *task, struct source *source, struct error *error) {
   bool again = true;
-  while (again && !background_is_leaving(chore))
+  while (again && !background_is_leaving(task))
     if (!prune_once(source, &again, error))
       return false;
-  return drop_empty_days(chore, source, error);
+  return drop_empty_days(task, source, error);
 }
 
-static void keep_log(struct background *chore, struct source *source) {
-  struct maintenance *keeper = chore->context;
+static void keep_log(struct background *task, struct source *source) {
+  struct maintenance *maintenance = task->context;
   struct error error;
-  bool prunes = atomic_exchange(&keeper->prunes, false);
-  if (!seal_days(chore, source, &error))
+  bool prunes = atomic_exchange(&maintenance->prunes, false);
+  if (!seal_days(task, source, &error))
     background_tell_failure(&error, "sealing the log");
-  if (prunes && !background_is_leaving(chore) && !drop_old_changes(chore, source, &error))
+  if (prunes && !background_is_leaving(task) && !drop_old_changes(task, source, &error))
     background_tell_failure(&error, "dropping old changes");
-  if (prunes && !background_is_leaving(chore) && !index_closed_days(chore, source, &error))
+  if (prunes && !background_is_leaving(task) && !index_closed_days(task, source, &error))
     background_tell_failure(&error, "indexing the log");
 }
 
 /* ---- both ------------------------------------------------------------------------------------------------------ */
 
-void maintenance_init(struct maintenance *keeper, const char *conninfo) {
-  *keeper = (struct maintenance){.prunes = false};
-  background_init(&keeper->maintenance, "maintenance", conninfo, maintain, keeper);
-  background_init(&keeper->log, "keeping the log", conninfo, keep_log, keeper);
+void maintenance_init(struct maintenance *maintenance, const char *conninfo) {
+  *maintenance = (struct maintenance){.prunes = false};
+  background_init(&maintenance->tables, "maintenance", conninfo, maintain, maintenance);
+  background_init(&maintenance->log, "log maintenance", conninfo, keep_log, maintenance);
 }
 
-bool maintenance_tend(struct maintenance *keeper, struct source *source, struct error *error) {
+bool maintenance_tend(struct maintenance *maintenance, struct source *source, struct error *error) {
   PGresult *reply = NULL;
-  if (!source_run(source, &QUERY_keeper_is_due, NO_VALUES, &reply, error))
+  if (!source_run(source, &QUERY_maintenance_is_due, NO_VALUES, &reply, error))
     return false;
   bool maintains = result_bool(reply, 0, COLUMN_MAINTAIN);
   bool seals = result_bool(reply, 0, COLUMN_SEAL);
   bool prunes = result_bool(reply, 0, COLUMN_PRUNE);
   PQclear(reply);
   if (prunes)
-    atomic_store(&keeper->prunes, true);
-  return (!maintains || background_wake(&keeper->maintenance, error)) &&
-         ((!seals && !prunes) || background_wake(&keeper->log, error));
+    atomic_store(&maintenance->prunes, true);
+  return (!maintains || background_wake(&maintenance->tables, error)) &&
+         ((!seals && !prunes) || background_wake(&maintenance->log, error));
 }
 
-bool maintenance_is_maintaining(struct maintenance *keeper) {
-  return background_is_busy(&keeper->maintenance);
+bool maintenance_is_maintaining(struct maintenance *maintenance) {
+  return background_is_busy(&maintenance->tables);
 }
 
-bool maintenance_has_maintained(struct maintenance *keeper) {
-  return atomic_exchange(&keeper->maintained, false);
+bool maintenance_has_maintained(struct maintenance *maintenance) {
+  return atomic_exchange(&maintenance->maintained, false);
 }
 
-void maintenance_leave(struct maintenance *keeper) {
-  background_leave(&keeper->maintenance);
-  background_leave(&keeper->log);
+void maintenance_leave(struct maintenance *maintenance) {
+  background_leave(&maintenance->tables);
+  background_leave(&maintenance->log);
 }
 
-void maintenance_release(struct maintenance *keeper) {
-  maintenance_leave(keeper);
-  background_release(&keeper->maintenance);
-  background_release(&keeper->log);
+void maintenance_release(struct maintenance *maintenance) {
+  maintenance_leave(maintenance);
+  background_release(&maintenance->tables);
+  background_release(&maintenance->log);
 }

@@ -17,24 +17,24 @@
 #include "source/source.h"
 
 struct maintenance {
-  struct background maintenance;
+  struct background tables;
   struct background log;
   atomic_bool prunes; /* dropping changes is part of what is to be done to the log */
   atomic_bool maintained;
 };
 
-void maintenance_init(struct maintenance *keeper, const char *conninfo);
+void maintenance_init(struct maintenance *maintenance, const char *conninfo);
 /* Has it leave, in the middle of a statement, too: another process begins that anew. */
-void maintenance_leave(struct maintenance *keeper);
+void maintenance_leave(struct maintenance *maintenance);
 /* The same, and waits for it. */
-void maintenance_release(struct maintenance *keeper);
+void maintenance_release(struct maintenance *maintenance);
 
 /* Looks whether there is anything to do, and if so, lets a thread do it. To be called now and then. */
-MUST_CHECK bool maintenance_tend(struct maintenance *keeper, struct source *source, struct error *error);
+MUST_CHECK bool maintenance_tend(struct maintenance *maintenance, struct source *source, struct error *error);
 
 /* Whether it is at what must be done by processes that never run for long, too. */
-bool maintenance_is_maintaining(struct maintenance *keeper);
+bool maintenance_is_maintaining(struct maintenance *maintenance);
 /* Whether it has done that since this was last asked: then days may have been closed, and more is due. */
-bool maintenance_has_maintained(struct maintenance *keeper);
+bool maintenance_has_maintained(struct maintenance *maintenance);
 
 #endif

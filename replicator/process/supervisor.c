@@ -66,7 +66,7 @@ struct supervisor {
   struct horizon horizon;
   struct doorbell doorbell;
   struct backfiller backfiller;
-  struct maintenance keeper;
+  struct maintenance maintenance;
   struct monitor *monitor; /* NULL: nobody asks */
   struct served_target **served;
   size_t served_count;
@@ -331,7 +331,7 @@ static bool store_floors(struct supervisor *supervisor, struct error *error) {
 }
 
 static bool maintain(struct supervisor *supervisor, struct error *error) {
-  if (!maintenance_tend(&supervisor->keeper, supervisor->source, error)) {
+  if (!maintenance_tend(&supervisor->maintenance, supervisor->source, error)) {
     /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
@@ -391,7 +391,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   bool unfinished;
   if (!look_for_backfills(supervisor, &unfinished, error))
     return false;
-  *empty = !unfinished && !maintenance_is_maintaining(&supervisor->keeper);
+  *empty = !unfinished && !maintenance_is_maintaining(&supervisor->maintenance);
   for (size_t i = 0; *empty && i < supervisor->served_count; i++) {
     struct worker_pool *pool = &supervisor->served[i]->pool;
     if (worker_pool_is_deserted(pool))
@@ -447,7 +447,8 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
-  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) || maintenance_has_maintained(&supervisor->keeper)) &&
+  if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) ||
+       maintenance_has_maintained(&supervisor->maintenance)) &&
       !maintain(supervisor, error))
     return false;
   if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
@@ -527,12 +528,12 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
     worker_pool_leave(&supervisor->served[i]->pool);
   backfiller_leave(&supervisor->backfiller);
-  maintenance_leave(&supervisor->keeper);
+  maintenance_leave(&supervisor->maintenance);
 }
 
 static void wait_for_all(struct supervisor *supervisor) {
   backfiller_release(&supervisor->backfiller);
-  maintenance_release(&supervisor->keeper);
+  maintenance_release(&supervisor->maintenance);
   join_workers(supervisor);
 }
 
@@ -558,7 +559,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   doorbell_init(&supervisor->doorbell);
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
-  maintenance_init(&supervisor->keeper, options->conninfo);
+  maintenance_init(&supervisor->maintenance, options->conninfo);
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
