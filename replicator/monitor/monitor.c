@@ -40,7 +40,7 @@ struct line {
 struct monitor {
   struct server *server;
   time_t started_at;
-  _Atomic int64_t beat_at; /* clock_now() */
+  _Atomic int64_t heartbeat_at; /* clock_now() */
   atomic_bool connected;
   struct line probes; /* what people ask keeps no probe waiting */
   struct line people;
@@ -107,7 +107,7 @@ bool monitor_ask(struct monitor *monitor, const struct query *query, struct valu
 static void answer_health(void *context, const struct server_request *request, struct server_answer *answer) {
   struct monitor *monitor = context;
   (void)request;
-  int64_t silent = clock_now() - atomic_load(&monitor->beat_at);
+  int64_t silent = clock_now() - atomic_load(&monitor->heartbeat_at);
   if (silent > STUCK_AFTER) {
     answer->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     buffer_add_format(&answer->body, "stuck for %" PRId64 " s\n", silent / 1000);
@@ -316,7 +316,7 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   line_init(&made->probes, conninfo, PROBE_TIMEOUT);
   line_init(&made->people, conninfo, PEOPLE_TIMEOUT);
   samples_init(&made->samples);
-  atomic_store(&made->beat_at, clock_now());
+  atomic_store(&made->heartbeat_at, clock_now());
   metrics_measure_delays();
   bool ok = server_start(&made->server, address, ROUTES, made, error);
   if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0) {
@@ -344,9 +344,9 @@ void monitor_stop(struct monitor *monitor) {
   release(monitor);
 }
 
-void monitor_beat(struct monitor *monitor, bool connected) {
+void monitor_heartbeat(struct monitor *monitor, bool connected) {
   if (monitor == NULL)
     return;
-  atomic_store(&monitor->beat_at, clock_now());
+  atomic_store(&monitor->heartbeat_at, clock_now());
   atomic_store(&monitor->connected, connected);
 }

@@ -17,7 +17,7 @@ MUST_CHECK bool monitor_start(struct monitor **monitor, const char *address, con
 void monitor_stop(struct monitor *monitor);
 
 /* The supervisor has come round once more, and is connected to the source or not. */
-void monitor_beat(struct monitor *monitor, bool connected);
+void monitor_heartbeat(struct monitor *monitor, bool connected);
 
 /* Asks the source; for what is served beside. Any thread may. *reply is the caller's to PQclear. */
 MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,

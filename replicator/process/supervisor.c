@@ -299,7 +299,7 @@ static void lose_source(struct supervisor *supervisor) {
 }
 
 /* Says that we are alive, and what we do. */
-static bool beat(struct supervisor *supervisor, struct error *error) {
+static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
   struct buffer doing;
   buffer_init(&doing, NAMES_LIMIT);
   for (size_t i = 0; i < supervisor->served_count; i++) {
@@ -311,7 +311,7 @@ static bool beat(struct supervisor *supervisor, struct error *error) {
     else if (busy > 0)
       buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, target->pool.name, busy, target->count);
   }
-  bool ok = source_run(supervisor->source, &QUERY_instance_beat,
+  bool ok = source_run(supervisor->source, &QUERY_instance_heartbeat,
                        VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waits for changes"), NULL, error);
   buffer_release(&doing);
   return ok;
@@ -440,7 +440,7 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   bool unfinished;
   if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !look_for_backfills(supervisor, &unfinished, error))
     return false;
-  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !beat(supervisor, error))
+  if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !send_heartbeat(supervisor, error))
     return false;
   if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) &&
       !horizon_look(&supervisor->horizon, source, error))
@@ -490,7 +490,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   bool finished = false;
   bool ready = false;
   while (!finished && !told_to_leave()) {
-    monitor_beat(supervisor->monitor, supervisor->source != NULL);
+    monitor_heartbeat(supervisor->monitor, supervisor->source != NULL);
     systemd_alive();
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
     if (!connected && error->kind == FAILURE_USAGE)
