@@ -9,19 +9,19 @@
 #define LONGEST_WAIT 1000
 
 bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error) {
-  return source_run(breaker->source, &QUERY_trouble_begin,
+  return source_run(breaker->source, &QUERY_outage_begin,
                     VALUES(number(breaker->target).text, why->message, why->hint[0] != '\0' ? why->hint : NULL,
                            number(why->retry_after).text),
                     NULL, error);
 }
 
 bool breaker_close(struct breaker *breaker, struct error *error) {
-  return source_run(breaker->source, &QUERY_trouble_end, VALUES(number(breaker->target).text), NULL, error);
+  return source_run(breaker->source, &QUERY_outage_end, VALUES(number(breaker->target).text), NULL, error);
 }
 
 bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error) {
   PGresult *reply = NULL;
-  if (!source_run(breaker->source, &QUERY_trouble_probe, VALUES(number(breaker->target).text), &reply, error))
+  if (!source_run(breaker->source, &QUERY_outage_probe, VALUES(number(breaker->target).text), &reply, error))
     return false;
   bool fails = PQntuples(reply) > 0;
   *wait = 0;
@@ -37,6 +37,6 @@ bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct e
 void breaker_leave(struct breaker *breaker) {
   struct error ignored; /* a connection that is lost has let go by itself */
   if (breaker->probing && breaker->source != NULL)
-    (void)!source_run(breaker->source, &QUERY_trouble_leave, VALUES(number(breaker->target).text), NULL, &ignored);
+    (void)!source_run(breaker->source, &QUERY_outage_leave, VALUES(number(breaker->target).text), NULL, &ignored);
   breaker->probing = false;
 }

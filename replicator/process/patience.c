@@ -12,7 +12,7 @@
 #define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
 #define LONG_AWAY_INTERVAL 600000 /* and from then on */
 #define LOOK_INTERVAL 1000
-#define TROUBLE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
+#define FAILURE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
 
 static bool give_up(const struct patience *patience, struct error *error) {
   struct error last = *error;
@@ -57,7 +57,7 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   if (patience->wait == 0 || now - patience->began < patience->wait || now < patience->look_at)
     return true;
   patience->look_at = now + LOOK_INTERVAL;
-  if (!source_run(source, &QUERY_trouble_longest, VALUES(instance), &reply, error))
+  if (!source_run(source, &QUERY_outage_longest, VALUES(instance), &reply, error))
     return false;
   bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, 1) < patience->wait ||
             error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s", PQgetvalue(reply, 0, 0),
@@ -67,13 +67,13 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
 }
 
 /* Somebody is at its functions, or at the rights to them. Several statements may fail by turns. */
-void patience_tell_trouble(struct patience *patience, const struct error *error) {
-  bool is_news = strcmp(patience->trouble.message, error->message) != 0;
+void patience_report_failure(struct patience *patience, const struct error *error) {
+  bool is_news = strcmp(patience->failure.message, error->message) != 0;
   int64_t now = clock_now();
-  if (patience->trouble.message[0] != '\0' &&
-      now - patience->trouble_told_at < (is_news ? TROUBLE_INTERVAL : LONG_AWAY_INTERVAL))
+  if (patience->failure.message[0] != '\0' &&
+      now - patience->failure_logged_at < (is_news ? FAILURE_INTERVAL : LONG_AWAY_INTERVAL))
     return;
   log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
-  patience->trouble = *error;
-  patience->trouble_told_at = now;
+  patience->failure = *error;
+  patience->failure_logged_at = now;
 }

@@ -16,8 +16,8 @@ struct patience {
   int64_t look_at;    /* when to ask for targets that fail */
   int64_t away_since; /* clock_now(); 0: the source is there */
   int64_t tell_away_at;
-  struct error trouble; /* what was told last of a source that is there; message "": nothing */
-  int64_t trouble_told_at;
+  struct error failure; /* what was told last of a source that is there; message "": nothing */
+  int64_t failure_logged_at;
 };
 
 /* The source is away, for the reason `error`; true when it is time to give up: then the error says so. */
@@ -32,6 +32,6 @@ MUST_CHECK bool patience_with_targets(struct patience *patience, struct source *
                                       struct error *error);
 
 /* The source is there, and does not do what it is asked. */
-void patience_tell_trouble(struct patience *patience, const struct error *error);
+void patience_report_failure(struct patience *patience, const struct error *error);
 
 #endif

@@ -515,7 +515,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
         log_failure(LOG_LEVEL_WARNING, error, "source");
       lose_source(supervisor);
     } else {
-      patience_tell_trouble(&supervisor->patience, error);
+      patience_report_failure(&supervisor->patience, error);
       pgconn_rollback(source_connection(supervisor->source));
       usleep(RECONNECT_PAUSE * 1000);
     }

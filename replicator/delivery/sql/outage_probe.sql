@@ -1,5 +1,5 @@
 -- Whether the caller may try a target that failed: one at a time may, when it is due. Nobody else may until
--- trouble_leave.sql, or for 15 s, should the process that tries it die. Else: in how many milliseconds it is due. No line: it
+-- outage_leave.sql, or for 15 s, should the process that tries it die. Else: in how many milliseconds it is due. No line: it
 -- is well again. What was noted while the clock was ahead is due.
 --   $1 target
 with taken as (
