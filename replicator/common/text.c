@@ -12,13 +12,13 @@ size_t text_length(const char *text, size_t left) {
     if (((unsigned char)text[i] & 0xC0) != 0x80)
       return 0;
   unsigned char second = length > 1 ? (unsigned char)text[1] : 0;
-  /* Written longer than need be, halves of pairs, and beyond the last. */
+  /* Overlong forms, surrogates, and what lies beyond U+10FFFF. */
   bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
   return wrong ? 0 : length;
 }
 
-void text_tame(char *text, bool ascii_only) {
+void text_sanitize(char *text, bool ascii_only) {
   size_t left = strlen(text);
   char *to = text;
   while (left > 0) {
@@ -36,23 +36,23 @@ void text_tame(char *text, bool ascii_only) {
   *to = '\0';
 }
 
-static void end_with_letter(char *text, size_t size, int wanted) {
+static void end_with_character(char *text, size_t size, int wanted) {
   if (wanted < 0 || (size_t)wanted < size)
     return;
   size_t length = size - 1;
-  size_t letter = length; /* where the last one begins */
-  while (letter > 0 && length - letter < 4 && ((unsigned char)text[letter - 1] & 0xC0) == 0x80)
-    letter--;
-  if (letter == 0 || (unsigned char)text[letter - 1] < 0xC0)
+  size_t start = length; /* where the last character begins */
+  while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+    start--;
+  if (start == 0 || (unsigned char)text[start - 1] < 0xC0)
     return;
-  unsigned char first = (unsigned char)text[letter - 1];
+  unsigned char first = (unsigned char)text[start - 1];
   size_t expected = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (length - (letter - 1) < expected)
-    text[letter - 1] = '\0';
+  if (length - (start - 1) < expected)
+    text[start - 1] = '\0';
 }
 
 void text_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
-  end_with_letter(text, size, vsnprintf(text, size, format, arguments));
+  end_with_character(text, size, vsnprintf(text, size, format, arguments));
 }
 
 void text_print(char *text, size_t size, const char *format, ...) {

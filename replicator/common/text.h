@@ -1,6 +1,6 @@
 /*
- * text: texts that somebody else wrote, a receiver of HTTP or a server in another encoding, made into what a
- * database can hold, and cut between letters.
+ * text: makes text from others (an HTTP receiver, a server with another encoding) fit for a database: valid UTF-8, and
+ * cut between characters.
  */
 #ifndef ROWRELAY_COMMON_TEXT_H
 #define ROWRELAY_COMMON_TEXT_H
@@ -9,16 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Length of the UTF-8 letter that stands there; 0: it is none. */
+/* Bytes of the UTF-8 character at `text`, of which `left` bytes remain; 0: not a valid one. */
 size_t text_length(const char *text, size_t left);
 
-/* Replaces every byte that is no letter by a question mark, and where `ascii_only` every letter that is not of ASCII.
- */
-void text_tame(char *text, bool ascii_only);
+/* Replaces each byte of invalid UTF-8 by a question mark; with `ascii_only`, also each character beyond ASCII. */
+void text_sanitize(char *text, bool ascii_only);
 
 /*
- * As snprintf, but what is cut does not end in the middle of a letter: databases and terminals take whole ones. For
- * every text that may hold words of others and may be cut.
+ * As snprintf, but never cuts within a character, which databases and terminals would reject. For every text that may
+ * come from others and may be cut.
  */
 void text_print(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void text_print_arguments(char *text, size_t size, const char *format, va_list arguments)

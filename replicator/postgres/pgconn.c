@@ -168,7 +168,7 @@ static bool has_no_encoding(const struct pgconn *connection) {
 
 void pgconn_fit_text(const struct pgconn *connection, char *text) {
   const char *encoding = PQparameterStatus(connection->pg, "server_encoding");
-  text_tame(text, encoding != NULL && strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0);
+  text_sanitize(text, encoding != NULL && strcmp(encoding, "UTF8") != 0 && strcmp(encoding, "SQL_ASCII") != 0);
 }
 
 void pgconn_fit_error(const struct pgconn *connection, struct error *error) {

@@ -6,13 +6,13 @@
 #include "common/text.h"
 
 static void check(const char *text, const char *in_utf8, const char *in_ascii) {
-  char tamed[64];
-  snprintf(tamed, sizeof tamed, "%s", text);
-  text_tame(tamed, false);
-  cr_expect_str_eq(tamed, in_utf8);
-  snprintf(tamed, sizeof tamed, "%s", text);
-  text_tame(tamed, true);
-  cr_expect_str_eq(tamed, in_ascii);
+  char sanitized[64];
+  snprintf(sanitized, sizeof sanitized, "%s", text);
+  text_sanitize(sanitized, false);
+  cr_expect_str_eq(sanitized, in_utf8);
+  snprintf(sanitized, sizeof sanitized, "%s", text);
+  text_sanitize(sanitized, true);
+  cr_expect_str_eq(sanitized, in_ascii);
 }
 
 Test(letters, what_is_no_letter_is_a_question_mark) {
