@@ -28,7 +28,7 @@
 /* Times that a row is found locked, before it is worth telling who has it. */
 #define PATIENCE 3
 
-/* Columns of backfill_step.sql and backfill_look.sql. */
+/* Columns of backfill_step.sql and backfill_progress.sql. */
 enum {
   COLUMN_OUTCOME,
   COLUMN_PASSED,
@@ -38,7 +38,7 @@ enum {
   COLUMN_ESTIMATED,
   COLUMN_RATE,
   COLUMN_NOTE,
-  COLUMN_COPIED /* of backfill_look.sql only */
+  COLUMN_COPIED /* of backfill_progress.sql only */
 };
 
 void backfill_init(struct backfill *backfill, struct source *source, const char *conninfo, int id) {
@@ -224,9 +224,9 @@ bool backfill_prepare(struct backfill *backfill, bool *waits, struct error *erro
   return !taken || (copy_prepare(backfill, waits, error) && backfill_let_go(backfill, error));
 }
 
-bool backfill_look(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
+bool backfill_watch(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
   PGresult *reply = NULL;
-  if (!ask(backfill, &QUERY_backfill_look, &reply, error))
+  if (!ask(backfill, &QUERY_backfill_progress, &reply, error))
     return false;
   read_progress(reply, progress);
   progress->copied = PQntuples(reply) > 0 && result_bool(reply, 0, COLUMN_COPIED);

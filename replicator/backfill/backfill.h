@@ -61,6 +61,6 @@ MUST_CHECK bool backfill_prepare(struct backfill *backfill, bool *waits, struct 
 MUST_CHECK bool backfill_step(struct backfill *backfill, struct backfill_progress *progress, struct error *error);
 
 /* How far it is, when somebody else is at it. */
-MUST_CHECK bool backfill_look(struct backfill *backfill, struct backfill_progress *progress, struct error *error);
+MUST_CHECK bool backfill_watch(struct backfill *backfill, struct backfill_progress *progress, struct error *error);
 
 #endif

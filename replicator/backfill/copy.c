@@ -50,7 +50,7 @@ enum {
   COLUMN_FORBIDDEN
 };
 
-/* Columns of copy_look.sql */
+/* Columns of copy_inspect.sql */
 enum { LOOK_PROBLEM, LOOK_NAMES, LOOK_LOCK, LOOK_PROBE, LOOK_COPY };
 
 /* One step. */
@@ -63,7 +63,7 @@ struct copy {
   struct routes routes;
   const struct route *route;
   struct pgconn *target;  /* NULL: not connected */
-  PGresult *look;         /* at the target */
+  PGresult *table;        /* at the target */
   struct source *reading; /* the connection that copies out; NULL: there is none */
   char snapshot[4096];    /* that it copies */
   int64_t ticked_at;
@@ -139,30 +139,30 @@ static bool connect_target(struct copy *copy, struct error *error) {
   return ok;
 }
 
-static bool look_at_table(struct copy *copy, struct error *error) {
-  PQclear(copy->look);
-  copy->look = NULL;
-  return pgconn_run(copy->target, &QUERY_copy_look,
+static bool inspect_table(struct copy *copy, struct error *error) {
+  PQclear(copy->table);
+  copy->table = NULL;
+  return pgconn_run(copy->target, &QUERY_copy_inspect,
                     VALUES(copy->route->into_table, state_text(copy, COLUMN_COLUMNS), copy->route->key_columns),
-                    &copy->look, error);
+                    &copy->table, error);
 }
 
 /* Connects and makes the table if that is wanted; *problem is why the rows cannot be copied into it, NULL: they can. */
 static bool prepare_target(struct copy *copy, const char **problem, struct error *error) {
-  if (!connect_target(copy, error) || !look_at_table(copy, error))
+  if (!connect_target(copy, error) || !inspect_table(copy, error))
     return false;
-  if (result_text(copy->look, 0, LOOK_PROBLEM) != NULL && copy->route->create_table && copy->route->columns != NULL &&
+  if (result_text(copy->table, 0, LOOK_PROBLEM) != NULL && copy->route->create_table && copy->route->columns != NULL &&
       (!ddl_run(copy->target, false, &QUERY_mirror_create,
                 VALUES(copy->route->into_table, copy->route->columns, copy->route->key_columns, copy->route->types),
                 error) ||
-       !look_at_table(copy, error)))
+       !inspect_table(copy, error)))
     return false;
-  *problem = copy->route->key_is_lost ? "a key column was dropped" : result_text(copy->look, 0, LOOK_PROBLEM);
+  *problem = copy->route->key_is_lost ? "a key column was dropped" : result_text(copy->table, 0, LOOK_PROBLEM);
   return true;
 }
 
-static bool look_if_empty(struct copy *copy, bool *empty, struct error *error) {
-  const struct query probe = {.name = NULL, .text = result_text(copy->look, 0, LOOK_PROBE)};
+static bool check_if_empty(struct copy *copy, bool *empty, struct error *error) {
+  const struct query probe = {.name = NULL, .text = result_text(copy->table, 0, LOOK_PROBE)};
   PGresult *reply = NULL;
   if (!pgconn_run(copy->target, &probe, NO_VALUES, &reply, error))
     return false;
@@ -188,7 +188,7 @@ static bool raise_fences(struct copy *copy, struct error *error) {
 
 /* Locks the table in a transaction that has no bound, because it lasts as long as the copy. */
 static bool lock_target(struct copy *copy, struct error *error) {
-  const struct query lock = {.name = NULL, .text = result_text(copy->look, 0, LOOK_LOCK)};
+  const struct query lock = {.name = NULL, .text = result_text(copy->table, 0, LOOK_LOCK)};
   pgconn_set_deadline(copy->target, copy->settings.push_timeout);
   return pgconn_script(copy->target, "begin; set local statement_timeout to 0", error) &&
          pgconn_run(copy->target, &lock, NO_VALUES, NULL, error);
@@ -251,7 +251,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
   PGresult *statement = NULL;
   PGresult *begun = NULL;
   bool ok = false;
-  if (!ask(copy, &QUERY_copy_statement, VALUES(id_of(copy).text, result_text(copy->look, 0, LOOK_NAMES)), &statement,
+  if (!ask(copy, &QUERY_copy_statement, VALUES(id_of(copy).text, result_text(copy->table, 0, LOOK_NAMES)), &statement,
            error) ||
       !begin_reading(copy, PQgetvalue(statement, 0, 1), error) ||
       !ask(copy, &QUERY_copy_begin, VALUES(id_of(copy).text, copy->snapshot), &begun, error))
@@ -266,7 +266,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
       .from = source_connection(copy->reading),
       .from_statement = PQgetvalue(statement, 0, 0),
       .to = copy->target,
-      .to_statement = result_text(copy->look, 0, LOOK_COPY),
+      .to_statement = result_text(copy->table, 0, LOOK_COPY),
       .rate = PQgetisnull(copy->state, 0, COLUMN_RATE) ? 0 : result_bigint(copy->state, 0, COLUMN_RATE),
       .timeout = DEADLINE,
       .tell = tell,
@@ -325,7 +325,7 @@ static bool step_waiting(struct copy *copy, struct error *error) {
   if (problem != NULL)
     return abandon(copy, problem, error);
   if (!read_route(copy, error) || !prepare_target(copy, &problem, error) ||
-      (problem == NULL && !look_if_empty(copy, &empty, error)))
+      (problem == NULL && !check_if_empty(copy, &empty, error)))
     return false;
   char not_empty[512];
   text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
@@ -381,7 +381,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
     return false;
   if (copied)
     return true;
-  if (problem == NULL && give_up == NULL && !look_if_empty(copy, &empty, error))
+  if (problem == NULL && give_up == NULL && !check_if_empty(copy, &empty, error))
     return false;
   char not_empty[512];
   text_print(not_empty, sizeof not_empty, "table %s in the target is not empty", copy->route->into_table);
@@ -483,7 +483,7 @@ static bool run(struct backfill *backfill, struct backfill_progress *progress, b
   pgconn_close(copy.target);
   source_close(copy.reading);
   routes_release(&copy.routes);
-  PQclear(copy.look);
+  PQclear(copy.table);
   PQclear(copy.state);
   return ok;
 }

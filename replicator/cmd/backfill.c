@@ -20,7 +20,7 @@
 
 #define MOST_TABLES 10000
 /* Before the first is begun; then it is a matter of hours, or of none. */
-#define LOOKS_AT_WRITERS 10
+#define WRITER_POLLS 10
 #define LOOK_PAUSE 200 /* milliseconds */
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static bool go_on(struct job *job, bool *taken, struct backfill_progress *state,
     return false;
   if (*taken)
     return backfill_step(&job->backfill, state, error);
-  return backfill_look(&job->backfill, state, error);
+  return backfill_watch(&job->backfill, state, error);
 }
 
 /* In the middle of a step that takes long. */
@@ -101,7 +101,7 @@ static bool show(void *context, const struct backfill_progress *state) {
 static bool drive(struct job *job, struct error *error) {
   bool taken = false;
   struct backfill_progress state = {.outcome = BACKFILL_PROGRESS};
-  if (!backfill_look(&job->backfill, &state, error))
+  if (!backfill_watch(&job->backfill, &state, error))
     return false;
   char what[256];
   text_print(what, sizeof what, "%s to %s", job->table, job->target);
@@ -155,7 +155,7 @@ static bool ask_for(struct source *source, const struct options *given, const PG
 static bool prepare(struct source *source, const struct options *given, const int *ids, int count,
                     struct error *error) {
   bool any_waits = true;
-  for (int look = 0; any_waits && !told_to_stop && look < LOOKS_AT_WRITERS; look++) {
+  for (int poll = 0; any_waits && !told_to_stop && poll < WRITER_POLLS; poll++) {
     any_waits = false;
     for (int i = 0; i < count; i++) {
       struct backfill backfill;

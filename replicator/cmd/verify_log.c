@@ -63,7 +63,7 @@ static void print_problem(const PGresult *problems, int row) {
 }
 
 /* Runs a query that gives problems, and prints them. */
-static bool look(struct check *check, const struct query *query, struct values values, struct error *error) {
+static bool run_check(struct check *check, const struct query *query, struct values values, struct error *error) {
   PGresult *problems = NULL;
   if (!call_run(check->source, query, values, &problems, error))
     return false;
@@ -83,14 +83,14 @@ static bool look(struct check *check, const struct query *query, struct values v
   return true;
 }
 
-static bool look_everywhere(struct check *check, const char *head, int64_t seals, struct error *error) {
-  bool ok = look(check, &QUERY_cmd_verify_chain, VALUES(head), error);
+static bool run_checks(struct check *check, const char *head, int64_t seals, struct error *error) {
+  bool ok = run_check(check, &QUERY_cmd_verify_chain, VALUES(head), error);
   for (int64_t at = 1; ok && at <= seals; at += SEALS_AT_ONCE) {
-    ok = look(check, &QUERY_cmd_verify_seals, VALUES(number(at).text, number(at + SEALS_AT_ONCE - 1).text), error);
+    ok = run_check(check, &QUERY_cmd_verify_seals, VALUES(number(at).text, number(at + SEALS_AT_ONCE - 1).text), error);
     if (ok && !check->json)
       progress_show(&check->progress, at, seals, "");
   }
-  return ok && look(check, &QUERY_cmd_verify_unsealed, NO_VALUES, error);
+  return ok && run_check(check, &QUERY_cmd_verify_unsealed, NO_VALUES, error);
 }
 
 static void print_state(const struct check *check, const PGresult *state) {
@@ -129,7 +129,7 @@ static bool verify(struct check *check, const char *head, const PGresult *state,
   if (check->json)
     fputs("{\"problems\": [", stdout);
   progress_begin(&check->progress, "verify-log", 0);
-  bool ok = look_everywhere(check, head, result_bigint(state, 0, STATE_SEALS), error);
+  bool ok = run_checks(check, head, result_bigint(state, 0, STATE_SEALS), error);
   progress_end(&check->progress);
   if (!ok)
     return false;

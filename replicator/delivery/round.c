@@ -7,9 +7,9 @@
 #include "queue/hold.h"
 
 /* Milliseconds. */
-#define SLOW_LOOK 1000    /* how long to wait for a wake-up before looking all the same */
-#define BUSY_LOOK 200     /* the same when others hold the lanes: they may die, and nobody would ring */
-#define HOLD_INTERVAL 500 /* between looks whether it is time to try what is held */
+#define POLL_INTERVAL 1000     /* how long to wait for a wake-up before looking all the same */
+#define BUSY_POLL_INTERVAL 200 /* the same when others hold the lanes: they may die, and nobody would ring */
+#define HOLD_INTERVAL 500      /* between looks whether it is time to try what is held */
 
 /* Each step goes on to the next, or ends the round. */
 struct round {
@@ -47,7 +47,7 @@ static bool may_try_target(struct round *round) {
   round->chosen = work->settings;
   if (!work->settings.running) {
     work->has_settings = false;
-    return end_round(round, worker_pool_wait(work->worker->pool, round->began, SLOW_LOOK));
+    return end_round(round, worker_pool_wait(work->worker->pool, round->began, POLL_INTERVAL));
   }
   if (!work->settings.failing)
     return true;
@@ -101,11 +101,11 @@ static bool wait_for_more(struct round *round, enum claimed claimed) {
   case CLAIMED_BUSY:
     /* Others have the late lanes that are ready; there may be live ones. */
     if (!work->late_first)
-      return worker_pool_wait(work->worker->pool, round->began, BUSY_LOOK);
+      return worker_pool_wait(work->worker->pool, round->began, BUSY_POLL_INTERVAL);
     work->late_first = false;
     return true;
   default:
-    return worker_pool_wait(work->worker->pool, round->began, SLOW_LOOK);
+    return worker_pool_wait(work->worker->pool, round->began, POLL_INTERVAL);
   }
 }
 
@@ -136,7 +136,7 @@ static bool claim_and_deliver(struct round *round) {
   return end_round(round, wait_for_more(round, claimed));
 }
 
-bool round_look(struct work *work) {
+bool round_poll(struct work *work) {
   struct round round = {.work = work, .began = clock_now()};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (read_settings(&round) && may_try_target(&round) && release_holds(&round))

@@ -7,6 +7,6 @@
 #include "delivery/work.h"
 
 /* Waits where there is nothing to do. False when it is time to leave. */
-bool round_look(struct work *work);
+bool round_poll(struct work *work);
 
 #endif

@@ -28,7 +28,7 @@ static void *work_until_told(void *argument) {
     struct error error;
     if (work->source != NULL || source_open_for_work(&work->source, worker->conninfo, &error)) {
       work->breaker.source = work->source;
-      stay = round_look(work);
+      stay = round_poll(work);
     } else {
       work_lose_source(work, &error);
       stay = error.kind != FAILURE_STOP && work_wait_for_source(work);

@@ -30,7 +30,7 @@ void follow_init(struct follower *follower, const char *from_day, const char *be
 }
 
 void follow_release(struct follower *follower) {
-  free(follower->snapshot); /* NOLINT(clang-analyzer-unix.Malloc): it does not see that end_look() hands over */
+  free(follower->snapshot); /* NOLINT(clang-analyzer-unix.Malloc): it does not see that end_poll() hands over */
   free(follower->running);
   free(follower->points);
   follow_init(follower, NULL, NULL);
@@ -153,7 +153,7 @@ static bool take_snapshot(const struct follower *before, struct source *source, 
 }
 
 /* Ends a look: what it has found out takes the place of what was known, or nothing has happened. */
-static bool end_look(struct follower *follower, struct follower *now, bool ok) {
+static bool end_poll(struct follower *follower, struct follower *now, bool ok) {
   follow_release(ok ? follower : now);
   if (ok)
     *follower = *now;
@@ -165,7 +165,7 @@ bool follow_begin(struct follower *follower, struct source *source, struct error
     struct follower now;
     follow_init(&now, follower->from_day, follower->before_day);
     clock_sleep(i > 0 ? FIRST_PAUSE : 0);
-    if (!end_look(follower, &now, take_snapshot(follower, source, &now, error)))
+    if (!end_poll(follower, &now, take_snapshot(follower, source, &now, error)))
       return false;
   }
   return true;
@@ -223,7 +223,7 @@ static int64_t lowest(const struct follower *before, const struct follower *now)
 /* ---- what is new ----------------------------------------------------------------------------------------------- */
 
 /* What one look needs to know. */
-struct look {
+struct poll {
   struct source *source;
   struct follow_reader *reader;
   const struct follower *before;
@@ -232,18 +232,18 @@ struct look {
 };
 
 /* Hands a page to the reader, but for what it has. */
-static bool hand_over(struct look *look, struct change_list *page, struct error *error) {
-  struct follow_shown *shown = look->reader->shown;
+static bool hand_over(struct poll *poll, struct change_list *page, struct error *error) {
+  struct follow_shown *shown = poll->reader->shown;
   size_t kept = 0;
   size_t printed = 0;
   for (size_t i = 0; i < page->count; i++)
-    if (!look->again || !was_shown(shown, page->items[i]))
+    if (!poll->again || !was_shown(shown, page->items[i]))
       page->items[kept++] = page->items[i];
   page->count = kept;
   /* room is made first: what was printed must be remembered */
   if (kept == 0 || !change_list_make_room(&shown->page, kept, error))
     return kept == 0;
-  bool ok = look->reader->print(look->reader, look->source, page, &printed, error);
+  bool ok = poll->reader->print(poll->reader, poll->source, page, &printed, error);
   memcpy(shown->page.items + shown->page.count, page->items, printed * sizeof *page->items);
   shown->page.count += printed;
   if (shown->page.count > MOST_SHOWN)
@@ -251,19 +251,19 @@ static bool hand_over(struct look *look, struct change_list *page, struct error 
   return ok;
 }
 
-static bool find_above(struct look *look, int64_t from, struct error *error) {
-  const struct log_filter *filter = look->reader->filter;
-  const struct number base = number(look->reader->shown->base);
-  const struct number first = number((int64_t)look->before->first);
+static bool find_above(struct poll *poll, int64_t from, struct error *error) {
+  const struct log_filter *filter = poll->reader->filter;
+  const struct number base = number(poll->reader->shown->base);
+  const struct number first = number((int64_t)poll->before->first);
   struct number after = number(from);
   struct change_list page;
   change_list_init(&page);
   bool ok = true;
   for (int found = LARGEST_PAGE; ok && found == LARGEST_PAGE;) {
     PGresult *rows = NULL;
-    ok = call_run(look->source, &QUERY_cmd_log_news,
-                  VALUES(after.text, look->before->from_day, look->before->before_day, look->before->snapshot,
-                         look->now->snapshot, look->again ? base.text : NULL, first.text, filter->relations,
+    ok = call_run(poll->source, &QUERY_cmd_log_news,
+                  VALUES(after.text, poll->before->from_day, poll->before->before_day, poll->before->snapshot,
+                         poll->now->snapshot, poll->again ? base.text : NULL, first.text, filter->relations,
                          filter->actors, filter->ops, filter->since, filter->until, filter->key, filter->txid,
                          number(LARGEST_PAGE).text),
                   &rows, error);
@@ -273,64 +273,64 @@ static bool find_above(struct look *look, int64_t from, struct error *error) {
     if (ok && found > 0)
       after = number(page.items[found - 1].id);
     PQclear(rows);
-    ok = ok && hand_over(look, &page, error);
+    ok = ok && hand_over(poll, &page, error);
   }
   change_list_release(&page);
   return ok;
 }
 
 /* All of a transaction that ran when following began. */
-static bool find_transaction(struct look *look, uint64_t txid, struct error *error) {
+static bool find_transaction(struct poll *poll, uint64_t txid, struct error *error) {
   char text[24];
   snprintf(text, sizeof text, "%" PRIu64, txid);
-  if (look->reader->filter->txid != NULL && strcmp(look->reader->filter->txid, text) != 0)
+  if (poll->reader->filter->txid != NULL && strcmp(poll->reader->filter->txid, text) != 0)
     return true;
-  struct log_filter filter = *look->reader->filter;
+  struct log_filter filter = *poll->reader->filter;
   filter.txid = text;
-  filter.snapshot = look->now->snapshot;
+  filter.snapshot = poll->now->snapshot;
   struct log_reader book;
   struct change_list page;
   change_list_init(&page);
-  bool ok = log_reader_open(&book, look->source, &filter, error);
+  bool ok = log_reader_open(&book, poll->source, &filter, error);
   for (size_t before = SIZE_MAX; ok && page.count != before;) {
     before = page.count;
     ok = log_reader_read(&book, &page, LARGEST_PAGE, error);
   }
   change_list_reverse(&page);
-  ok = ok && hand_over(look, &page, error);
+  ok = ok && hand_over(poll, &page, error);
   log_reader_close(&book);
   change_list_release(&page);
   return ok;
 }
 
 /* What ran when following began, and has ended between the two. Such transactions can be of any day. */
-static bool find_early_ones(struct look *look, struct error *error) {
-  const struct follower *before = look->before;
+static bool find_early_ones(struct poll *poll, struct error *error) {
+  const struct follower *before = poll->before;
   for (size_t i = 0; i < before->running_count; i++)
-    if (before->running[i] < before->first && has_ended(look->now, before->running[i]) &&
-        !find_transaction(look, before->running[i], error))
+    if (before->running[i] < before->first && has_ended(poll->now, before->running[i]) &&
+        !find_transaction(poll, before->running[i], error))
       return false;
   for (uint64_t txid = before->xmax; txid < before->first; txid++)
-    if (has_ended(look->now, txid) && !find_transaction(look, txid, error))
+    if (has_ended(poll->now, txid) && !find_transaction(poll, txid, error))
       return false;
   return true;
 }
 
-static bool look_between(struct look *look, struct error *error) {
-  int64_t from = lowest(look->before, look->now);
-  if (look->again)
-    from = (from < look->reader->shown->base ? from : look->reader->shown->base) - FORGOTTEN_IDS;
+static bool poll_between(struct poll *poll, struct error *error) {
+  int64_t from = lowest(poll->before, poll->now);
+  if (poll->again)
+    from = (from < poll->reader->shown->base ? from : poll->reader->shown->base) - FORGOTTEN_IDS;
   /* Else no id was given out since. */
-  if (from < look->now->high && !find_above(look, from, error))
+  if (from < poll->now->high && !find_above(poll, from, error))
     return false;
-  return look->before->from_day == NULL || find_early_ones(look, error);
+  return poll->before->from_day == NULL || find_early_ones(poll, error);
 }
 
-bool follow_look(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
+bool follow_poll(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
                  struct error *error) {
   struct follower now;
-  struct look look = {.source = source, .reader = reader, .before = follower, .now = &now, .again = again};
+  struct poll poll = {.source = source, .reader = reader, .before = follower, .now = &now, .again = again};
   follow_init(&now, follower->from_day, follower->before_day);
-  bool ok = take_snapshot(follower, source, &now, error) && look_between(&look, error);
-  return end_look(follower, &now, ok);
+  bool ok = take_snapshot(follower, source, &now, error) && poll_between(&poll, error);
+  return end_poll(follower, &now, ok);
 }

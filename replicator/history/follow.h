@@ -80,7 +80,7 @@ MUST_CHECK bool follow_begin_at(struct follower *follower, const struct follower
  * Hands what is new to the reader. `again`: the connection was lost since the last look. When it fails, nothing is
  * lost: the next look finds what the reader has not got.
  */
-MUST_CHECK bool follow_look(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
+MUST_CHECK bool follow_poll(struct follower *follower, struct source *source, struct follow_reader *reader, bool again,
                             struct error *error);
 
 #endif

@@ -10,7 +10,7 @@
 #include "queries.h"
 
 /* Milliseconds. */
-#define LOOK_INTERVAL 250 /* between looks, */
+#define POLL_INTERVAL 250 /* between looks, */
 #define LEAST_INTERVAL 20 /* and when a doorbell rings */
 #define OLD_INTERVAL 5000 /* between looks at days before yesterday */
 #define CONNECT_PAUSE 500
@@ -22,7 +22,7 @@ struct tail {
   struct follower recent;
   struct follower old;
   struct follow_shown shown;
-  int64_t old_look; /* when to look at old days again */
+  int64_t old_poll_at; /* when to look at old days again */
   bool again_recent;
   bool again_old;
 };
@@ -80,16 +80,16 @@ static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct
 
 /* ---- and then -------------------------------------------------------------------------------------------------- */
 
-static bool look(struct tail *tail, struct error *error) {
-  if (!follow_look(&tail->recent, *tail->source, &tail->reader, tail->again_recent, error))
+static bool poll_log(struct tail *tail, struct error *error) {
+  if (!follow_poll(&tail->recent, *tail->source, &tail->reader, tail->again_recent, error))
     return false;
   tail->again_recent = false;
-  if (clock_now() < tail->old_look)
+  if (clock_now() < tail->old_poll_at)
     return true;
-  if (!follow_look(&tail->old, *tail->source, &tail->reader, tail->again_old, error))
+  if (!follow_poll(&tail->old, *tail->source, &tail->reader, tail->again_old, error))
     return false;
   tail->again_old = false;
-  tail->old_look = clock_now() + OLD_INTERVAL;
+  tail->old_poll_at = clock_now() + OLD_INTERVAL;
   return true;
 }
 
@@ -97,7 +97,7 @@ static bool look(struct tail *tail, struct error *error) {
 static bool connect_again(struct tail *tail, const struct options *given, struct error *error) {
   fprintf(stderr, "rowrelay: %s; trying again\n", error->message);
   tail->again_recent = tail->again_old = true;
-  tail->old_look = 0;
+  tail->old_poll_at = 0;
   for (;;) {
     source_close(*tail->source);
     *tail->source = NULL;
@@ -113,9 +113,9 @@ static bool connect_again(struct tail *tail, const struct options *given, struct
 
 static bool follow(struct tail *tail, const struct options *given, struct error *error) {
   while (!interrupted() && !tail->printer->pager->left) {
-    if (look(tail, error)) {
+    if (poll_log(tail, error)) {
       clock_sleep(LEAST_INTERVAL);
-      (void)pgconn_wait_notify(source_connection(*tail->source), LOOK_INTERVAL - LEAST_INTERVAL, -1);
+      (void)pgconn_wait_notify(source_connection(*tail->source), POLL_INTERVAL - LEAST_INTERVAL, -1);
     } else if (error->kind != FAILURE_RETRY || !connect_again(tail, given, error)) {
       return false;
     }

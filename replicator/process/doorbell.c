@@ -77,9 +77,9 @@ static bool is_armed(struct source *source, bool *armed, struct error *error) {
   return true;
 }
 
-bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *look, int64_t *wait, struct error *error) {
+bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *poll, int64_t *wait, struct error *error) {
   int64_t now = clock_now();
-  *look = false;
+  *poll = false;
   if (now < doorbell->next_step) {
     lower(wait, doorbell->next_step, now);
     return true;
@@ -95,7 +95,7 @@ bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *look,
     }
     doorbell->state = DOORBELL_AWAKE;
   }
-  *look = true;
+  *poll = true;
   if (!doorbell->can_ring) {
     doorbell->next_step = now + POLL_STEP;
   } else if (doorbell->state == DOORBELL_AWAKE) {

@@ -48,10 +48,10 @@ MUST_CHECK bool doorbell_listen(struct doorbell *doorbell, struct source *source
 MUST_CHECK bool doorbell_disarm(struct doorbell *doorbell, struct source *source, struct error *error);
 
 /*
- * To be called again and again while some worker has nothing to do. *look tells whether idle workers are to look for
+ * To be called again and again while some worker has nothing to do. *poll tells whether idle workers are to look for
  * work now; *wait is lowered to the milliseconds after which this is to be called again at the latest.
  */
-MUST_CHECK bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *look, int64_t *wait,
+MUST_CHECK bool doorbell_tend(struct doorbell *doorbell, struct source *source, bool *poll, int64_t *wait,
                               struct error *error);
 
 #endif

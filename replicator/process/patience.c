@@ -11,7 +11,7 @@
 /* Milliseconds. */
 #define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
 #define LONG_AWAY_INTERVAL 600000 /* and from then on */
-#define LOOK_INTERVAL 1000
+#define TARGETS_INTERVAL 1000
 #define FAILURE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
 
 static bool give_up(const struct patience *patience, struct error *error) {
@@ -54,9 +54,9 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
                            struct error *error) {
   PGresult *reply = NULL;
   int64_t now = clock_now();
-  if (patience->wait == 0 || now - patience->began < patience->wait || now < patience->look_at)
+  if (patience->wait == 0 || now - patience->began < patience->wait || now < patience->ask_at)
     return true;
-  patience->look_at = now + LOOK_INTERVAL;
+  patience->ask_at = now + TARGETS_INTERVAL;
   if (!source_run(source, &QUERY_outage_longest, VALUES(instance), &reply, error))
     return false;
   bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, 1) < patience->wait ||

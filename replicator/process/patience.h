@@ -13,7 +13,7 @@
 struct patience {
   int64_t wait;       /* milliseconds after which to give up; 0: never */
   int64_t began;      /* clock_now() */
-  int64_t look_at;    /* when to ask for targets that fail */
+  int64_t ask_at;     /* when to ask for targets that fail */
   int64_t away_since; /* clock_now(); 0: the source is there */
   int64_t tell_away_at;
   struct error failure; /* what was told last of a source that is there; message "": nothing */

@@ -174,7 +174,7 @@ static void free_served(struct supervisor *supervisor) {
 }
 
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
-static bool look_for_targets(struct supervisor *supervisor, struct error *error) {
+static bool poll_targets(struct supervisor *supervisor, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
     return false;
@@ -355,7 +355,7 @@ static bool tick(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-static bool look_for_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
+static bool poll_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(supervisor->source, &QUERY_backfill_unfinished, VALUES(supervisor->names), &reply, error))
     return false;
@@ -389,7 +389,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
     return false;
   /* Before the queues, because what ends a backfill fills them. */
   bool unfinished;
-  if (!look_for_backfills(supervisor, &unfinished, error))
+  if (!poll_backfills(supervisor, &unfinished, error))
     return false;
   *empty = !unfinished && !maintenance_is_maintaining(&supervisor->maintenance);
   for (size_t i = 0; *empty && i < supervisor->served_count; i++) {
@@ -435,15 +435,15 @@ static int64_t tending_interval(const struct supervisor *supervisor) {
 static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, struct error *error) {
   struct source *source = supervisor->source;
   pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
-  if (is_due(&supervisor->targets_at, TARGETS_INTERVAL) && !look_for_targets(supervisor, error))
+  if (is_due(&supervisor->targets_at, TARGETS_INTERVAL) && !poll_targets(supervisor, error))
     return false;
   bool unfinished;
-  if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !look_for_backfills(supervisor, &unfinished, error))
+  if (is_due(&supervisor->backfills_at, BACKFILLS_INTERVAL) && !poll_backfills(supervisor, &unfinished, error))
     return false;
   if (is_due(&supervisor->heartbeat_at, HEARTBEAT_INTERVAL) && !send_heartbeat(supervisor, error))
     return false;
   if (is_due(&supervisor->horizon_at, tending_interval(supervisor)) &&
-      !horizon_look(&supervisor->horizon, source, error))
+      !horizon_advance(&supervisor->horizon, source, error))
     return false;
   if (is_due(&supervisor->floors_at, FLOORS_INTERVAL) && !store_floors(supervisor, error))
     return false;
@@ -456,10 +456,10 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
       !is_empty(supervisor, finished, error))
     return false;
-  bool look = false;
-  if (any_idle(supervisor) && !doorbell_tend(&supervisor->doorbell, source, &look, wait, error))
+  bool poll = false;
+  if (any_idle(supervisor) && !doorbell_tend(&supervisor->doorbell, source, &poll, wait, error))
     return false;
-  if (look)
+  if (poll)
     wake_idle(supervisor);
   return true;
 }

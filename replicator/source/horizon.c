@@ -34,7 +34,7 @@ static bool list_writers(struct source *source, const char *earlier, char **writ
   return *writers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-bool horizon_look(struct horizon *horizon, struct source *source, struct error *error) {
+bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error) {
   if (atomic_exchange(&horizon->forgotten, false)) {
     free(horizon->writers);
     horizon->writers = NULL;

@@ -37,7 +37,7 @@ void horizon_release(struct horizon *horizon);
 void horizon_forget(struct horizon *horizon);
 
 /* Looks at who is writing, and moves the horizon if it can be. */
-MUST_CHECK bool horizon_look(struct horizon *horizon, struct source *source, struct error *error);
+MUST_CHECK bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error);
 
 /* Lists who is writing now, as a text that the caller frees; and tells whether all of such a list have ended since. */
 MUST_CHECK bool horizon_mark(struct source *source, char **writers, struct error *error);

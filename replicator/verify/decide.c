@@ -63,7 +63,8 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
       {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES},
   };
   /* What is known of the writers must be older than the snapshot. */
-  if (!horizon_look(&decider->horizon, decider->pair->source, error) || !pair_ask(decider->pair, questions, 2, error))
+  if (!horizon_advance(&decider->horizon, decider->pair->source, error) ||
+      !pair_ask(decider->pair, questions, 2, error))
     return false;
   int64_t horizon = atomic_load(&decider->horizon.id);
   moment->settled_id = result_bigint(questions[0].reply, 0, 0);
