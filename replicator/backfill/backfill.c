@@ -63,8 +63,8 @@ bool backfill_take(struct backfill *backfill, bool *taken, struct error *error) 
   return true;
 }
 
-bool backfill_let_go(struct backfill *backfill, struct error *error) {
-  return ask(backfill, &QUERY_backfill_let_go, NULL, error);
+bool backfill_unlock(struct backfill *backfill, struct error *error) {
+  return ask(backfill, &QUERY_backfill_unlock, NULL, error);
 }
 
 /* ---- what came of a step --------------------------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ bool backfill_prepare(struct backfill *backfill, bool *waits, struct error *erro
   *waits = false;
   if (!backfill_take(backfill, &taken, error))
     return false;
-  return !taken || (copy_prepare(backfill, waits, error) && backfill_let_go(backfill, error));
+  return !taken || (copy_prepare(backfill, waits, error) && backfill_unlock(backfill, error));
 }
 
 bool backfill_watch(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {

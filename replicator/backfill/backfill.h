@@ -48,7 +48,7 @@ void backfill_init(struct backfill *backfill, struct source *source, const char 
 
 /* Whether nobody else is at it. What was taken must be let go of before something else is taken. */
 MUST_CHECK bool backfill_take(struct backfill *backfill, bool *taken, struct error *error);
-MUST_CHECK bool backfill_let_go(struct backfill *backfill, struct error *error);
+MUST_CHECK bool backfill_unlock(struct backfill *backfill, struct error *error);
 
 /*
  * A first step for one of several, before any of them takes the next: a table that is to be copied as a whole takes its

@@ -120,7 +120,7 @@ static bool drive(struct job *job, struct error *error) {
   if (ok && state.outcome != BACKFILL_DONE && state.outcome != BACKFILL_CANCELLED)
     ok = fail_stopped(job, &state, error);
   else if (ok)
-    ok = finish(job, &state, error) && (!taken || backfill_let_go(&job->backfill, error));
+    ok = finish(job, &state, error) && (!taken || backfill_unlock(&job->backfill, error));
   return ok;
 }
 

@@ -113,7 +113,7 @@ static bool documents_settle(struct work *work, struct outcomes *outcomes) {
 }
 
 /* Nobody knows whether it arrived: it is not sent again by itself. */
-static void give_up_unknown(struct outcomes *outcomes, const struct error *error) {
+static void refuse_unknown(struct outcomes *outcomes, const struct error *error) {
   for (size_t i = 0; i < outcomes->batch->count; i++)
     if (outcomes->fates[i].unknown)
       outcomes_decide(outcomes, i, OUTCOME_REFUSED, error);
@@ -189,7 +189,7 @@ static bool end(struct work *work, struct outcomes *outcomes, const struct endin
   if (ending->end == BATCH_GIVE_BACK && error->kind == FAILURE_FENCED)
     log_failure(LOG_LEVEL_WARNING, error, "target %s: a batch was let go", work->settings.name);
   if (ending->refuses_unknown)
-    give_up_unknown(outcomes, error);
+    refuse_unknown(outcomes, error);
   if (ending->end == BATCH_GIVE_BACK)
     keep_give_back(&work->keep);
   else if (!material->settle(work, outcomes))

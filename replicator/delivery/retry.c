@@ -211,7 +211,7 @@ static bool attempt_round(struct run *run, bool all, struct error *error) {
  * The tries are used up. Those that were refused stay so if that is final, and what waits behind them is treated as the
  * target asks. *more tells whether some of it may be pushed now.
  */
-static bool give_up(struct run *run, bool *more, struct error *error) {
+static bool end_tries(struct run *run, bool *more, struct error *error) {
   bool any_goes_back = false;
   *more = false;
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
@@ -268,7 +268,7 @@ bool retry_push(const struct retry *retry, struct error *error) {
         goto done;
     }
     bool more;
-    if (!give_up(run, &more, error))
+    if (!end_tries(run, &more, error))
       goto done;
     if (!more)
       break;

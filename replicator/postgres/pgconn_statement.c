@@ -16,13 +16,13 @@ static bool wait_reply(struct pgconn *connection, struct error *error) {
   for (;;) {
     int unsent = PQflush(connection->pg);
     if (unsent < 0)
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
     if (unsent == 0 && !PQisBusy(connection->pg))
       return true;
     if (!pgconn_wait_socket(connection, (short)(POLLIN | (unsent ? POLLOUT : 0)), connection->deadline, error))
       return false;
     if (!PQconsumeInput(connection->pg))
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   }
 }
 
@@ -119,7 +119,7 @@ void pgconn_pipeline_begin(struct pgconn *connection) {
   connection->expected_count = 0;
   connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
   if (connection->pipeline_failed)
-    pgconn_give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+    pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
 }
 
 /* Sends what is buffered, so that libpq's buffer does not grow with the pipeline. */
@@ -129,12 +129,12 @@ static bool flush(struct pgconn *connection, struct error *error) {
     if (unsent == 0)
       return true;
     if (unsent < 0)
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
     if (!pgconn_wait_socket(connection, POLLIN | POLLOUT, connection->deadline, error))
       return false;
     /* The server may be waiting for us to read. */
     if (!PQconsumeInput(connection->pg))
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   }
 }
 
@@ -159,7 +159,7 @@ void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, s
     sent = PQsendQueryParams(connection->pg, query->text, values.count, NULL, values.texts, NULL, NULL, 0) == 1;
   }
   if (!sent || !expect(connection, query, false)) {
-    pgconn_give_up(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
+    pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
     connection->pipeline_failed = true;
   } else if (!flush(connection, &connection->pipeline_error)) {
     connection->pipeline_failed = true;
@@ -172,7 +172,7 @@ static bool take_reply(struct pgconn *connection, PGresult **reply, struct error
     return false;
   *reply = PQgetResult(connection->pg);
   if (*reply == NULL) {
-    pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
     return false;
   }
   if (PQresultStatus(*reply) == PGRES_PIPELINE_SYNC)
@@ -195,7 +195,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     return false;
   }
   if (PQpipelineSync(connection->pg) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
 
   bool succeeded = true;
   size_t next_result = 0;
@@ -232,7 +232,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     PQclear(reply);
   }
   if (PQexitPipelineMode(connection->pg) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, succeeded ? error : NULL, PQerrorMessage(connection->pg));
   return succeeded;
 }
 
@@ -268,7 +268,7 @@ static bool end_statement(struct pgconn *connection, struct error *error) {
 
 bool pgconn_script(struct pgconn *connection, const char *text, struct error *error) {
   if (connection->broken || PQsendQuery(connection->pg, text) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   return end_statement(connection, error);
 }
 
@@ -276,7 +276,7 @@ bool pgconn_script(struct pgconn *connection, const char *text, struct error *er
 
 bool pgconn_copy_begin(struct pgconn *connection, const char *statement, struct error *error) {
   if (connection->broken || PQsendQuery(connection->pg, statement) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   if (!wait_reply(connection, error))
     return false;
   PGresult *reply = PQgetResult(connection->pg);
@@ -300,7 +300,7 @@ bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **ro
     if (*length == -1)
       return end_statement(connection, error);
     if (*length == -2)
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
     int64_t now = clock_now();
     until = until == 0 ? now + milliseconds : until;
     if (now >= until)
@@ -309,18 +309,18 @@ bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds, char **ro
       return pgconn_leave(connection, error);
     struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};
     if (poll(&polled, 1, (int)(until - now)) > 0 && !PQconsumeInput(connection->pg))
-      return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+      return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   }
 }
 
 bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error) {
   if (PQputCopyData(connection->pg, data, (int)length) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   return flush(connection, error);
 }
 
 bool pgconn_copy_end(struct pgconn *connection, struct error *error) {
   if (PQputCopyEnd(connection->pg, NULL) != 1)
-    return pgconn_give_up(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
+    return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   return end_statement(connection, error);
 }

@@ -10,14 +10,14 @@
 /* How often a wait looks whether the process is told to leave. */
 #define INTERRUPT_INTERVAL 100
 
-bool pgconn_give_up(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
+bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
   connection->broken = true;
   return error_set(error, kind, "%s: %s", connection->description, message);
 }
 
 bool pgconn_leave(struct pgconn *connection, struct error *error) {
   pgconn_cancel(connection);
-  return pgconn_give_up(connection, FAILURE_STOP, error, "told to leave");
+  return pgconn_break(connection, FAILURE_STOP, error, "told to leave");
 }
 
 bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {
@@ -28,7 +28,7 @@ bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadlin
     if (deadline != 0) {
       int64_t left = deadline - clock_now();
       if (left <= 0)
-        return pgconn_give_up(connection, FAILURE_RETRY, error, "no answer in time");
+        return pgconn_break(connection, FAILURE_RETRY, error, "no answer in time");
       if (left < timeout)
         timeout = (int)left;
     }
@@ -37,6 +37,6 @@ bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadlin
     if (ready > 0)
       return true;
     if (ready < 0 && errno != EINTR)
-      return pgconn_give_up(connection, FAILURE_RETRY, error, strerror(errno));
+      return pgconn_break(connection, FAILURE_RETRY, error, strerror(errno));
   }
 }

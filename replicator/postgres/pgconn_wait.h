@@ -30,7 +30,7 @@ struct pgconn {
 };
 
 /* The connection is of no use after this: what was asked may still be answered, and nobody would know to what. */
-bool pgconn_give_up(struct pgconn *connection, enum failure kind, struct error *error, const char *message);
+bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *error, const char *message);
 
 /* What nobody waits for any more must not go on at the server. Always false. */
 bool pgconn_leave(struct pgconn *connection, struct error *error);

@@ -127,7 +127,7 @@ static bool drive(struct round *round, int id, const char *name, struct error *e
     if (!source_run(source, &QUERY_backfill_failed, VALUES(number(id).text, error->message), NULL, error))
       return false;
   }
-  return backfill_let_go(&backfill, error);
+  return backfill_unlock(&backfill, error);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@
 #define TARGETS_INTERVAL 1000
 #define FAILURE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
 
-static bool give_up(const struct patience *patience, struct error *error) {
+static bool set_timeout_error(const struct patience *patience, struct error *error) {
   struct error last = *error;
   error_set(error, FAILURE_FATAL, "source: could not be used for %d s: %s", (int)(patience->wait / 1000), last.message);
   if (last.detail[0] != '\0')
@@ -33,7 +33,7 @@ bool patience_try_away(struct patience *patience, bool was_connected, struct err
     patience->away_since = now;
     patience->tell_away_at = now + AWAY_INTERVAL;
   } else if (patience->wait > 0 && now - patience->away_since >= patience->wait) {
-    return give_up(patience, error);
+    return set_timeout_error(patience, error);
   } else if (now >= patience->tell_away_at) {
     log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
                 (int)((now - patience->away_since) / 1000));
@@ -42,11 +42,11 @@ bool patience_try_away(struct patience *patience, bool was_connected, struct err
   return false;
 }
 
-void patience_reward(struct patience *patience) {
+void patience_connected(struct patience *patience) {
   patience->away_since = 0;
 }
 
-bool patience_is_needed(const struct patience *patience) {
+bool patience_was_away(const struct patience *patience) {
   return patience->away_since != 0;
 }
 

@@ -23,9 +23,9 @@ struct patience {
 /* The source is away, for the reason `error`; true when it is time to give up: then the error says so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
 /* It is there. */
-void patience_reward(struct patience *patience);
+void patience_connected(struct patience *patience);
 /* Whether it was away when it was last tried. */
-bool patience_is_needed(const struct patience *patience);
+bool patience_was_away(const struct patience *patience);
 
 /* False, too, when one of the targets that the process serves has failed for longer than is to be waited for. */
 MUST_CHECK bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,

@@ -275,10 +275,10 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
       begin_instance(supervisor, error) && source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
       doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
-    if (supervisor->was_connected || patience_is_needed(&supervisor->patience))
+    if (supervisor->was_connected || patience_was_away(&supervisor->patience))
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;
-    patience_reward(&supervisor->patience);
+    patience_connected(&supervisor->patience);
     systemd_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
