@@ -1,6 +1,7 @@
 #include "backfill/copy.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/buffer.h"
@@ -31,7 +32,6 @@
 #define TICK 1000           /* between looks at the source while rows are copied */
 
 #define MOST_GIVING_WAY 3 /* before it is done piece by piece */
-#define URL_LIMIT 16384
 
 /* Columns of copy_state.sql */
 enum {
@@ -59,13 +59,13 @@ struct copy {
   struct backfill_progress *progress;
   PGresult *state;
   const char *name; /* of the target */
-  struct settings settings;
+  struct settings *settings;
   struct routes routes;
   const struct route *route;
   struct pgconn *target;  /* NULL: not connected */
   PGresult *table;        /* at the target */
   struct source *reading; /* the connection that copies out; NULL: there is none */
-  char snapshot[4096];    /* that it copies */
+  char *snapshot;         /* that it copies; owned */
   int64_t ticked_at;
   bool wanted;      /* somebody waited for the table at the last tick */
   bool gives_way;   /* and still did at this one */
@@ -111,14 +111,12 @@ static bool read_route(struct copy *copy, struct error *error) {
   const char *capture = state_text(copy, COLUMN_CAPTURE);
   PGresult *settings = NULL;
   PGresult *routes = NULL;
-  bool found = false;
-  bool ok = ask(copy, &QUERY_target_settings, VALUES(NULL), &settings, error);
-  for (int row = 0; ok && !found && row < PQntuples(settings); row++) {
-    ok = settings_read(&copy->settings, settings, row, error);
-    found = ok && copy->settings.target == result_int(copy->state, 0, COLUMN_TARGET);
-  }
+  settings_free(copy->settings);
+  copy->settings = NULL;
+  bool ok = ask(copy, &QUERY_target_settings, VALUES(NULL, target), &settings, error) &&
+            settings_read(&copy->settings, settings, error);
   PQclear(settings);
-  ok = ok && (found || error_set(error, FAILURE_FATAL, "target %s was dropped", copy->name)) &&
+  ok = ok && (copy->settings != NULL || error_set(error, FAILURE_FATAL, "target %s was dropped", copy->name)) &&
        ask(copy, &QUERY_target_routes, VALUES(target, capture), &routes, error) &&
        routes_read(&copy->routes, routes, error);
   if (!ok)
@@ -130,12 +128,12 @@ static bool read_route(struct copy *copy, struct error *error) {
 static bool connect_target(struct copy *copy, struct error *error) {
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
-  bool ok = url_fill_in(copy->settings.url, "URL", &url, error) &&
-            session_open(&copy->target, &copy->settings, url.data, error) &&
+  bool ok = url_fill_in(copy->settings->url, "URL", &url, error) &&
+            session_open(&copy->target, copy->settings, url.data, error) &&
             pgconn_script(copy->target, QUERY_copy_create.text, error);
   buffer_release(&url);
   if (!ok)
-    url_hide(copy->settings.url, error);
+    url_hide(copy->settings->url, error);
   return ok;
 }
 
@@ -179,8 +177,8 @@ static bool raise_fences(struct copy *copy, struct error *error) {
   PGresult *reply = NULL;
   bool ok = ask(copy, &QUERY_copy_token, VALUES(state_text(copy, COLUMN_TARGET)), &reply, error);
   if (ok) {
-    pgconn_set_deadline(copy->target, copy->settings.push_timeout);
-    ok = fence_raise(copy->target, copy->settings.source_id, PQgetvalue(reply, 0, 1), PQgetvalue(reply, 0, 0), error);
+    pgconn_set_deadline(copy->target, copy->settings->push_timeout);
+    ok = fence_raise(copy->target, copy->settings->source_id, PQgetvalue(reply, 0, 1), PQgetvalue(reply, 0, 0), error);
   }
   PQclear(reply);
   return ok;
@@ -189,7 +187,7 @@ static bool raise_fences(struct copy *copy, struct error *error) {
 /* Locks the table in a transaction that has no bound, because it lasts as long as the copy. */
 static bool lock_target(struct copy *copy, struct error *error) {
   const struct query lock = {.name = NULL, .text = result_text(copy->table, 0, LOOK_LOCK)};
-  pgconn_set_deadline(copy->target, copy->settings.push_timeout);
+  pgconn_set_deadline(copy->target, copy->settings->push_timeout);
   return pgconn_script(copy->target, "begin; set local statement_timeout to 0", error) &&
          pgconn_run(copy->target, &lock, NO_VALUES, NULL, error);
 }
@@ -211,10 +209,10 @@ static bool begin_reading(struct copy *copy, const char *lock_statement, struct 
       !pgconn_run(connection, &QUERY_copy_snapshot, NO_VALUES, &reply, error))
     return false;
   pgconn_set_deadline(connection, 0);
-  int length = snprintf(copy->snapshot, sizeof copy->snapshot, "%s", PQgetvalue(reply, 0, 0));
+  free(copy->snapshot);
+  copy->snapshot = strdup(PQgetvalue(reply, 0, 0));
   PQclear(reply);
-  return length < (int)sizeof copy->snapshot ||
-         error_set(error, FAILURE_RETRY, "too many transactions are open at the source");
+  return copy->snapshot != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 /* What the source has to say while rows go by. */
@@ -276,9 +274,9 @@ static bool copy_rows(struct copy *copy, struct error *error) {
   /* Others may write it, alter it or truncate it again. */
   source_close(copy->reading);
   copy->reading = NULL;
-  pgconn_set_deadline(copy->target, copy->settings.push_timeout);
+  pgconn_set_deadline(copy->target, copy->settings->push_timeout);
   if (!pgconn_run(copy->target, &QUERY_copy_note,
-                  VALUES(copy->settings.source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE),
+                  VALUES(copy->settings->source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE),
                          copy->snapshot, number(stream.rows).text),
                   NULL, error) ||
       !tick(copy, stream.rows, error))
@@ -351,7 +349,7 @@ static bool resume(struct copy *copy, bool *copied, struct error *error) {
   if (noted == NULL)
     return true;
   if (!pgconn_run(copy->target, &QUERY_copy_mark,
-                  VALUES(copy->settings.source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE)),
+                  VALUES(copy->settings->source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE)),
                   &mark, error))
     return false;
   *copied = PQntuples(mark) > 0 && strcmp(PQgetvalue(mark, 0, 0), noted) == 0;
@@ -483,6 +481,8 @@ static bool run(struct backfill *backfill, struct backfill_progress *progress, b
   pgconn_close(copy.target);
   source_close(copy.reading);
   routes_release(&copy.routes);
+  settings_free(copy.settings);
+  free(copy.snapshot);
   PQclear(copy.table);
   PQclear(copy.state);
   return ok;

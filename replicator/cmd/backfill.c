@@ -209,7 +209,7 @@ static bool cancel_tables(struct source *source, const struct options *given, co
 static bool find_tables(struct source *source, const struct options *given, PGresult **tables, struct error *error) {
   if (option_given(given, "document"))
     return call_run(source, &QUERY_cmd_document_root, VALUES(option_text(given, "document")), tables, error);
-  return call_run(source, &QUERY_cmd_target_id, VALUES(option_text(given, "to")), NULL, error) &&
+  return call_run(source, &QUERY_target_id, VALUES(option_text(given, "to")), NULL, error) &&
          pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){given->argument_count, given->arguments}, tables,
                        error);
 }

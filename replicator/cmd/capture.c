@@ -89,7 +89,7 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
   PGresult *tables = NULL;
   const char *target = option_text(given, "to");
   /* Whatever can be known to be wrong is found out before anything is changed. */
-  if (target != NULL && !call_run(source, &QUERY_cmd_target_id, VALUES(target), NULL, error))
+  if (target != NULL && !call_run(source, &QUERY_target_id, VALUES(target), NULL, error))
     return false;
   if (!pattern_match(source, &PATTERN_OF_TABLES, (struct patterns){given->argument_count, given->arguments}, &tables,
                      error))

@@ -7,7 +7,7 @@ static bool run(const struct options *given, struct error *error) {
   int64_t limit;
   const char *target = option_text(given, "target");
   return option_integer(given, "limit", (struct bounds){1, INT32_MAX}, &limit, error) &&
-         (target == NULL || call_once(given, &QUERY_cmd_target_id, VALUES(target), error)) &&
+         (target == NULL || call_once(given, &QUERY_target_id, VALUES(target), error)) &&
          call_print(given, &QUERY_cmd_errors, &QUERY_cmd_errors_json, VALUES(target, option_text(given, "limit")),
                     error);
 }

@@ -32,7 +32,7 @@ static bool route_table(struct source *source, const struct options *given, cons
 
 static bool route_tables(struct source *source, const struct options *given, struct error *error) {
   PGresult *tables = NULL;
-  if (!call_run(source, &QUERY_cmd_target_id, VALUES(given->arguments[1]), NULL, error) ||
+  if (!call_run(source, &QUERY_target_id, VALUES(given->arguments[1]), NULL, error) ||
       !pattern_match(source, &PATTERN_OF_CAPTURED, (struct patterns){1, given->arguments}, &tables, error))
     return false;
   bool ok = true;

@@ -68,41 +68,24 @@ static bool list(const struct options *given, struct error *error) {
 static bool show(const struct options *given, struct error *error) {
   /* The function knows best what to say when there is none of that name. */
   struct values name = VALUES(given->arguments[0]);
-  return call_once(given, &QUERY_cmd_target_id, name, error) &&
+  return call_once(given, &QUERY_target_id, name, error) &&
          call_print(given, &QUERY_cmd_target_show, &QUERY_cmd_target_show_json, name, error);
-}
-
-/* Reads what a running process would know of the target. */
-static bool read_target(struct source *source, const char *name, struct settings *settings, struct error *error) {
-  struct buffer names;
-  PGresult *reply = NULL;
-  buffer_init(&names, LIST_LIMIT);
-  array_add_texts(&names, 1, &name);
-  bool ok = buffer_ok(&names, "a name", error) && call_run(source, &QUERY_cmd_target_id, VALUES(name), NULL, error) &&
-            call_run(source, &QUERY_target_settings, VALUES(names.data), &reply, error);
-  bool found = false;
-  for (int row = 0; ok && !found && row < PQntuples(reply); row++) {
-    ok = settings_read(settings, reply, row, error);
-    found = ok && strcmp(settings->name, name) == 0;
-  }
-  PQclear(reply);
-  buffer_release(&names);
-  return ok && (found || error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name));
 }
 
 static bool test(const struct options *given, struct error *error) {
   struct source *source = NULL;
   struct target *target = NULL;
   const struct target_kind *kind;
-  struct settings settings;
+  struct settings *settings = NULL;
   struct buffer answer;
   buffer_init(&answer, LIST_LIMIT);
-  bool ok = call_open(&source, given, error) && read_target(source, given->arguments[0], &settings, error) &&
-            target_find_kind(settings.url, &kind, error) && target_open(&target, kind, &settings, source, error) &&
+  bool ok = call_open(&source, given, error) && settings_load(&settings, source, given->arguments[0], error) &&
+            target_find_kind(settings->url, &kind, error) && target_open(&target, kind, settings, source, error) &&
             target_test(target, &answer, error) && buffer_ok(&answer, "the answer", error);
   if (ok)
     printf("target %s: %s\n", given->arguments[0], answer.data);
   target_close(target);
+  settings_free(settings);
   source_close(source);
   buffer_release(&answer);
   return ok;

@@ -24,8 +24,9 @@ struct meter *meter_of(const char *target) {
   struct meter **place = &first;
   while (*place != NULL && strcmp((*place)->target, target) != 0)
     place = &(*place)->next;
-  if (*place == NULL && (*place = calloc(1, sizeof **place)) != NULL)
-    snprintf((*place)->target, sizeof(*place)->target, "%s", target);
+  size_t size = strlen(target) + 1;
+  if (*place == NULL && (*place = calloc(1, sizeof **place + size)) != NULL)
+    memcpy((*place)->target, target, size);
   struct meter *meter = *place;
   pthread_mutex_unlock(&lock);
   return meter;

@@ -20,7 +20,6 @@ struct histogram {
 };
 
 struct meter {
-  char target[128];
   struct meter *next;
   _Atomic int workers;
   _Atomic int busy; /* of them, those with a batch in hand */
@@ -30,6 +29,7 @@ struct meter {
   struct histogram batches;  /* from when a claim was read to its settlement */
   struct histogram pushes;   /* one call of the target */
   struct histogram delays;   /* from the commit of a change, or its capture, to the settlement of its delivery */
+  char target[];             /* its name */
 };
 
 /* The meter of a target; the same for the same name, and valid until the process ends. NULL: out of memory. */

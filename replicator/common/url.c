@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define LONGEST_NAME 127
 /* What is hidden in an error. Bytes; anything shorter stands in every text, and is no secret. */
 #define SHORTEST_SECRET 4
-#define LONGEST_SECRET 16384
 
 static void add_encoded(struct buffer *filled, const char *value) {
   for (const char *c = value; *c != '\0'; c++) {
@@ -38,7 +37,8 @@ static bool is_parameter(const char *url, const char *c) {
 struct placeholder {
   const char *start;
   const char *end;
-  char name[LONGEST_NAME + 1]; /* "" when it has none, or it is too long */
+  const char *name; /* not ended by a NUL, but by its length: */
+  int length;
 };
 
 static bool find_placeholder(const char *url, struct placeholder *found) {
@@ -46,12 +46,18 @@ static bool find_placeholder(const char *url, struct placeholder *found) {
   found->end = found->start != NULL ? strchr(found->start, '}') : NULL;
   if (found->end == NULL)
     return false;
-  size_t length = (size_t)(found->end - found->start - 2);
-  if (length > LONGEST_NAME)
-    length = 0;
-  memcpy(found->name, found->start + 2, length);
-  found->name[length] = '\0';
+  found->name = found->start + 2;
+  found->length = (int)(found->end - found->name);
   return true;
+}
+
+/* What the environment has for it; NULL: nothing. As getenv(), for a name of any length within another text. */
+static const char *value_of(const struct placeholder *found) {
+  size_t length = (size_t)found->length;
+  for (char **variable = environ; length > 0 && variable != NULL && *variable != NULL; variable++)
+    if (strncmp(*variable, found->name, length) == 0 && (*variable)[length] == '=')
+      return *variable + length + 1;
+  return NULL;
 }
 
 static bool fill_in(const char *text, const char *what, bool is_url, struct buffer *filled, struct error *error) {
@@ -59,13 +65,12 @@ static bool fill_in(const char *text, const char *what, bool is_url, struct buff
   struct placeholder found;
   while (find_placeholder(rest, &found)) {
     buffer_add(filled, rest, (size_t)(found.start - rest));
-    if (found.name[0] == '\0')
-      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's %s has no name, or one of over %d letters",
-                       what, LONGEST_NAME);
-    const char *value = getenv(found.name);
+    if (found.length == 0)
+      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's %s has no name", what);
+    const char *value = value_of(&found);
     if (value == NULL) {
-      error_set(error, FAILURE_FATAL, "environment variable %s is not set, which the target's %s needs", found.name,
-                what);
+      error_set(error, FAILURE_FATAL, "environment variable %.*s is not set, which the target's %s needs", found.length,
+                found.name, what);
       return error_hint(error, "set it in the environment of rowrelay run");
     }
     if (is_url && (is_userinfo(found.end) || is_parameter(text, found.start)))
@@ -96,8 +101,8 @@ static size_t cut_value(const char *text, const char *value) {
   return 0;
 }
 
-/* Writes `name` in the place of `value`, all through a text. */
-static void hide(char *text, size_t size, const char *value, const char *name) {
+/* Writes ${NAME} in the place of `value`, all through a text. */
+static void hide(char *text, size_t size, const char *value, const struct placeholder *named) {
   char *found = strstr(text, value);
   if (found == NULL && cut_value(text, value) == 0)
     return;
@@ -106,13 +111,13 @@ static void hide(char *text, size_t size, const char *value, const char *name) {
   const char *rest = text;
   for (; found != NULL; found = strstr(rest, value)) {
     buffer_add(&hidden, rest, (size_t)(found - rest));
-    buffer_add_format(&hidden, "${%s}", name);
+    buffer_add(&hidden, named->start, (size_t)named->length + 3);
     rest = found + strlen(value);
   }
   size_t cut = cut_value(rest, value);
   buffer_add(&hidden, rest, strlen(rest) - cut);
   if (cut > 0)
-    buffer_add_format(&hidden, "${%s}", name);
+    buffer_add(&hidden, named->start, (size_t)named->length + 3);
   size_t length = hidden.overflow ? 0 : hidden.length < size ? hidden.length : size - 1;
   /* not in the middle of a letter */
   while (length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
@@ -123,10 +128,10 @@ static void hide(char *text, size_t size, const char *value, const char *name) {
   buffer_release(&hidden);
 }
 
-static void hide_everywhere(struct error *error, const char *value, const char *name) {
-  hide(error->message, sizeof error->message, value, name);
-  hide(error->detail, sizeof error->detail, value, name);
-  hide(error->hint, sizeof error->hint, value, name);
+static void hide_everywhere(struct error *error, const char *value, const struct placeholder *named) {
+  hide(error->message, sizeof error->message, value, named);
+  hide(error->detail, sizeof error->detail, value, named);
+  hide(error->hint, sizeof error->hint, value, named);
 }
 
 /* User and password as HTTP sends them. */
@@ -138,13 +143,14 @@ static void hide_basic(const char *url, struct error *error) {
     return;
   struct buffer user;
   struct buffer filled;
-  buffer_init(&user, LONGEST_SECRET);
-  buffer_init(&filled, LONGEST_SECRET);
+  buffer_init(&user, URL_LIMIT);
+  buffer_init(&filled, URL_LIMIT);
   buffer_add(&user, start + 3, length);
-  char *encoded = malloc(2 * (size_t)LONGEST_SECRET);
-  if (encoded != NULL && !user.overflow && fill_in(user.data, "URL", false, &filled, NULL)) {
+  bool ok = !user.overflow && fill_in(user.data, "URL", false, &filled, NULL);
+  char *encoded = ok ? malloc(2 * filled.length + 4) : NULL;
+  if (encoded != NULL) {
     EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)filled.data, (int)filled.length);
-    hide_everywhere(error, encoded, found.name);
+    hide_everywhere(error, encoded, &found);
   }
   free(encoded);
   buffer_release(&user);
@@ -155,16 +161,16 @@ void url_hide(const char *text, struct error *error) {
   struct placeholder found;
   struct buffer encoded;
   hide_basic(text, error);
-  buffer_init(&encoded, (size_t)LONGEST_SECRET * 3);
+  buffer_init(&encoded, URL_LIMIT);
   for (; find_placeholder(text, &found); text = found.end + 1) {
-    const char *value = getenv(found.name);
+    const char *value = value_of(&found);
     if (value == NULL || strlen(value) < SHORTEST_SECRET)
       continue;
     buffer_clear(&encoded);
     add_encoded(&encoded, value);
     const char *forms[] = {value, encoded.overflow ? value : encoded.data};
     for (int i = 0; i < 2; i++)
-      hide_everywhere(error, forms[i], found.name);
+      hide_everywhere(error, forms[i], &found);
   }
   buffer_release(&encoded);
 }

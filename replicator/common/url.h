@@ -6,6 +6,10 @@
 
 #include "common/buffer.h"
 
+/* For a target's URL, or a text among its options, with what the environment filled in: as long as PostgreSQL's texts.
+ */
+#define URL_LIMIT ((size_t)1024 * 1024 * 1024)
+
 /*
  * Appends `url` with every ${NAME} replaced. A value that stands before an @ (user or password) or behind a ? is
  * percent-encoded where it must be. An error names a variable that is not set, and

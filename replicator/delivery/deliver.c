@@ -30,7 +30,7 @@ static void measure_batch(const struct work *work, const struct outcomes *pushed
   atomic_fetch_add(&meter->delivered, outcomes_count(pushed, OUTCOME_DELIVERED));
   atomic_fetch_add(&meter->refused, outcomes_count(pushed, OUTCOME_REFUSED));
   for (size_t i = 0; metrics_wants_delays() && i < work->batch.count; i++)
-    if (work->batch.changes[i].age >= 0 && (work->settings.document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
+    if (work->batch.changes[i].age >= 0 && (work->settings->document || pushed->fates[i].outcome == OUTCOME_DELIVERED))
       histogram_add(&meter->delays, work->batch.changes[i].age + now - work->batch.read_at, 1);
 }
 
@@ -39,12 +39,12 @@ static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   struct settlement settlement = {.claim = work->keep.claim,
                                   .outcomes = outcomes,
                                   .instance = work->worker->instance,
-                                  .keeps_state = target_keeps_state(work->kind, &work->settings)};
+                                  .keeps_state = target_keeps_state(work->kind, work->settings)};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;
   if (error.kind == FAILURE_FENCED) {
-    log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings.name);
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings->name);
     keep_give_back(&work->keep);
     return false;
   }
@@ -65,11 +65,11 @@ static void log_refused(const struct work *work, const struct outcomes *outcomes
     if (fate->outcome != OUTCOME_REFUSED || fate->why == NULL)
       continue;
     if (refused == 1)
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings.name,
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings->name,
                   (long long)change->id, change->route->relation);
     else
       log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, the first is %lld of %s",
-                  work->settings.name, refused, (long long)change->id, change->route->relation);
+                  work->settings->name, refused, (long long)change->id, change->route->relation);
     return;
   }
 }
@@ -82,7 +82,7 @@ static void log_held(const struct work *work, const struct outcomes *outcomes) {
     for (size_t n = 0; n < outcomes->batch->hold_count; n++)
       is_known = is_known || outcomes->batch->holds[n].capture == outcomes->batch->changes[i].capture;
     if (fate->outcome == OUTCOME_HELD && fate->why != NULL && !is_known)
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait, others go on", work->settings.name,
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait, others go on", work->settings->name,
                   outcomes->batch->changes[i].route->relation);
   }
 }
@@ -95,9 +95,9 @@ static bool documents_settle(struct work *work, struct outcomes *outcomes) {
   struct error error;
   struct outcomes claimed;
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
-  bool ok = outcomes_begin(&claimed, &work->batch, work->settings.on_error, &error) &&
+  bool ok = outcomes_begin(&claimed, &work->batch, work->settings->on_error, &error) &&
             document_queue_more(&work->document, work->source, &work->stale, &error) &&
-            document_note(&work->document, work->source, outcomes, work->settings.on_error == ON_ERROR_HALT, &error);
+            document_note(&work->document, work->source, outcomes, work->settings->on_error == ON_ERROR_HALT, &error);
   for (size_t i = 0; ok && i < work->batch.count; i++)
     outcomes_decide(&claimed, i, OUTCOME_DELIVERED, NULL);
   struct settlement settlement = {.claim = work->keep.claim, .outcomes = &claimed, .instance = work->worker->instance};
@@ -120,13 +120,13 @@ static void refuse_unknown(struct outcomes *outcomes, const struct error *error)
 }
 
 static bool changes_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {
-  return outcomes_begin(outcomes, &work->batch, work->settings.on_error, error) && work_open_target(work, error) &&
+  return outcomes_begin(outcomes, &work->batch, work->settings->on_error, error) && work_open_target(work, error) &&
          settle_beforehand(work->keep.claim, outcomes, error);
 }
 
 static bool documents_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {
-  return work_open_target(work, error) && document_collect(&work->settings, &work->batch, &work->stale, error) &&
-         outcomes_begin(outcomes, &work->stale.batch, work->settings.on_error, error);
+  return work_open_target(work, error) && document_collect(work->settings, &work->batch, &work->stale, error) &&
+         outcomes_begin(outcomes, &work->stale.batch, work->settings->on_error, error);
 }
 
 static const struct material CHANGES = {changes_prepare, changes_settle};
@@ -139,9 +139,9 @@ static bool is_momentary(const struct error *error) {
 
 static struct ending decide(const struct work *work, const struct outcomes *outcomes, bool ok,
                             const struct error *error) {
-  struct pushed pushed = {.documents = work->settings.document,
-                          .at_most_once = work->settings.at_most_once,
-                          .failing = work->settings.failing,
+  struct pushed pushed = {.documents = work->settings->document,
+                          .at_most_once = work->settings->at_most_once,
+                          .failing = work->settings->failing,
                           .source_lost = work->keep.source_lost,
                           .began = outcomes->fates != NULL,
                           .ok = ok,
@@ -181,13 +181,13 @@ static bool go_on(struct work *work, enum sequel sequel, const struct error *err
 
 /* Does what was decided; see ending.h. */
 static bool end(struct work *work, struct outcomes *outcomes, const struct ending *ending, const struct error *error) {
-  const struct material *material = work->settings.document ? &DOCUMENTS : &CHANGES;
+  const struct material *material = work->settings->document ? &DOCUMENTS : &CHANGES;
   if (ending->end == BATCH_LOST) {
     work_lose_source(work, error);
     return true;
   }
   if (ending->end == BATCH_GIVE_BACK && error->kind == FAILURE_FENCED)
-    log_failure(LOG_LEVEL_WARNING, error, "target %s: a batch was let go", work->settings.name);
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: a batch was let go", work->settings->name);
   if (ending->refuses_unknown)
     refuse_unknown(outcomes, error);
   if (ending->end == BATCH_GIVE_BACK)
@@ -210,10 +210,10 @@ static bool end(struct work *work, struct outcomes *outcomes, const struct endin
 bool deliver(struct work *work, const struct claim *claim) {
   struct error error;
   struct outcomes outcomes = {.fates = NULL};
-  const struct material *material = work->settings.document ? &DOCUMENTS : &CHANGES;
+  const struct material *material = work->settings->document ? &DOCUMENTS : &CHANGES;
   struct retry retry = {.outcomes = &outcomes,
-                        .retries = work->settings.at_most_once ? 0 : work->settings.retries,
-                        .at_most_once = work->settings.at_most_once,
+                        .retries = work->settings->at_most_once ? 0 : work->settings->retries,
+                        .at_most_once = work->settings->at_most_once,
                         .push = push_part,
                         .may_retry = push_may_retry,
                         .pause = push_pause,

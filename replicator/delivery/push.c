@@ -19,9 +19,9 @@ static bool still_ours(void *context, struct error *error) {
 static bool refresh_routes(struct work *work, struct error *error) {
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
-  bool ok =
-      source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings.target).text, NULL), &reply, error) &&
-      routes_read(&work->routes, reply, error);
+  bool ok = source_run(work->source, &QUERY_target_routes, VALUES(number(work->settings->target).text, NULL), &reply,
+                       error) &&
+            routes_read(&work->routes, reply, error);
   for (size_t i = 0; ok && i < work->batch.count; i++) {
     struct change *change = &work->batch.changes[i];
     change->route = routes_find(&work->routes, change->capture);
@@ -43,16 +43,16 @@ static bool blame_for_delay(struct work *work, const struct push *push, struct e
   struct error ignored;
   nothing.count = 0;
   work_close_target(work);
-  if (work->settings.at_most_once || !still_ours(work, &ignored) || !work_open_target(work, &ignored) ||
+  if (work->settings->at_most_once || !still_ours(work, &ignored) || !work_open_target(work, &ignored) ||
       !target_push(work->target, &nothing, &ignored)) {
     error->kind = FAILURE_RETRY;
     return false;
   }
   error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
-            (int)(work->settings.push_timeout / 1000));
+            (int)(work->settings->push_timeout / 1000));
   struct shell_word name;
   error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",
-             shell_quote(&name, work->settings.name));
+             shell_quote(&name, work->settings->name));
   return false;
 }
 
@@ -80,7 +80,7 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   int64_t began = clock_microseconds();
   if (!still_ours(work, error))
     return false;
-  const struct batch *batch = work->settings.document ? &work->stale.batch : &work->batch;
+  const struct batch *batch = work->settings->document ? &work->stale.batch : &work->batch;
   struct push push = {.changes = changes,
                       .count = count,
                       .verdicts = verdicts,
@@ -89,14 +89,14 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
                       .token = batch->receipt.token,
                       .first_id = work->batch.first_id,
                       .routes_are_new = work->has_failed,
-                      .target = work->settings.name,
+                      .target = work->settings->name,
                       .still_ours = still_ours,
                       .claimer = work};
   bool ok;
-  if (work->settings.document) {
+  if (work->settings->document) {
     pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
     struct builder builder = {
-        .document = &work->document, .source = work->source, .settings = &work->settings, .target = work->target};
+        .document = &work->document, .source = work->source, .settings = work->settings, .target = work->target};
     ok = document_push(&builder, &push, error);
     /* A document is a target by itself, and its table is all it has. */
     for (size_t i = 0; !ok && error->kind == FAILURE_TABLE && i < count; i++)
@@ -116,7 +116,7 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
 
 bool push_may_retry(void *context) {
   const struct work *work = context;
-  return work->settings.leased || clock_now() - work->delivery_began < RETRY_TIME;
+  return work->settings->leased || clock_now() - work->delivery_began < RETRY_TIME;
 }
 
 bool push_pause(void *context, int64_t milliseconds) {
@@ -128,7 +128,7 @@ bool push_is_final(void *context, const struct change *change, const struct erro
                    struct error *error) {
   struct work *work = context;
   *final = true; /* a document is built from what is there, whatever is still to come */
-  if (work->settings.document)
+  if (work->settings->document)
     return true;
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle_is_final(work->keep.claim, change, why, final, error))

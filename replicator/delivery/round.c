@@ -14,9 +14,9 @@
 /* Each step goes on to the next, or ends the round. */
 struct round {
   struct work *work;
-  int64_t began;          /* clock_now() */
-  struct settings chosen; /* how much to claim, and all else as the target's settings say */
-  bool stay;              /* when it has ended: whether to look again */
+  int64_t began;  /* clock_now() */
+  int batch_rows; /* to be claimed at most */
+  bool stay;      /* when it has ended: whether to look again */
 };
 
 static bool end_round(struct round *round, bool stay) {
@@ -44,12 +44,12 @@ static bool read_settings(struct round *round) {
 static bool may_try_target(struct round *round) {
   struct work *work = round->work;
   struct error error;
-  round->chosen = work->settings;
-  if (!work->settings.running) {
+  round->batch_rows = work->settings->batch_rows;
+  if (!work->settings->running) {
     work->has_settings = false;
     return end_round(round, worker_pool_wait(work->worker->pool, round->began, POLL_INTERVAL));
   }
-  if (!work->settings.failing)
+  if (!work->settings->failing)
     return true;
   int64_t wait;
   bool may;
@@ -60,25 +60,25 @@ static bool may_try_target(struct round *round) {
     return end_round(round, wait == 0 || worker_pool_wait(work->worker->pool, round->began, wait));
   }
   /* One change of one lane; but where transactions are to stay whole, a whole one. */
-  if (work->settings.lanes.live > 1)
-    round->chosen.batch_rows = 1;
+  if (work->settings->lanes.live > 1)
+    round->batch_rows = 1;
   return true;
 }
 
 static bool release_holds(struct round *round) {
   struct work *work = round->work;
   struct error error;
-  if (!work->settings.holds || clock_now() < work->holds_due)
+  if (!work->settings->holds || clock_now() < work->holds_due)
     return true;
   work->holds_due = clock_now() + HOLD_INTERVAL;
-  return hold_release(work->source, work->settings.target, &error) || end_without_source(round, &error);
+  return hold_release(work->source, work->settings->target, &error) || end_without_source(round, &error);
 }
 
 static bool deliver_claimed(struct work *work, const struct claim *claim) {
   struct worker_pool *pool = work->worker->pool;
   work->late_first = !work->late_first;
   /* Where there is so much, there may be more in other lanes. */
-  if (work->batch.count >= (size_t)work->settings.batch_rows / 2)
+  if (work->batch.count >= (size_t)work->settings->batch_rows / 2)
     worker_pool_wake(pool, 1);
   atomic_fetch_add(&pool->meter->busy, 1);
   bool stay = deliver(work, claim);
@@ -114,16 +114,17 @@ static bool claim_and_deliver(struct round *round) {
   struct worker_pool *pool = work->worker->pool;
   struct error error;
   /* Who tries a target that failed is alone with it. */
-  int workers = work->settings.failing ? work->settings.lanes.live : atomic_load(&pool->workers_everywhere);
+  int workers = work->settings->failing ? work->settings->lanes.live : atomic_load(&pool->workers_everywhere);
   struct claim claim = {.source = work->source,
                         .instance = work->worker->instance,
-                        .settings = &round->chosen,
+                        .settings = work->settings,
+                        .batch_rows = round->batch_rows,
                         .routes = &work->routes,
                         .floor = &pool->floor,
                         .horizon = atomic_load(&work->worker->horizon->id),
                         .workers = workers,
                         .late_first = work->late_first,
-                        .with_details = work->kind->wants_details(&work->settings)};
+                        .with_details = work->kind->wants_details(work->settings)};
   enum claimed claimed = CLAIMED_NONE;
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
     if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)

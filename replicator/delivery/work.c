@@ -49,7 +49,7 @@ bool work_load_settings(struct work *work, struct error *error) {
   PGresult *replies[3] = {NULL};
   struct pgconn *connection = source_connection(work->source);
   pgconn_pipeline_begin(connection);
-  pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL));
+  pgconn_pipeline_add(connection, &QUERY_target_settings, VALUES(NULL, target.text));
   pgconn_pipeline_add(connection, &QUERY_target_routes, VALUES(target.text, NULL));
   pgconn_pipeline_add(connection, &QUERY_document_definition, VALUES(target.text));
   if (!pgconn_pipeline_run(connection, replies, 3, error)) {
@@ -57,33 +57,31 @@ bool work_load_settings(struct work *work, struct error *error) {
       PQclear(replies[i]);
     return false;
   }
-  bool found = false;
-  bool ok = true;
-  for (int row = 0; ok && !found && row < PQntuples(replies[0]); row++) {
-    struct settings settings;
-    ok = settings_read(&settings, replies[0], row, error);
-    found = ok && settings.target == work->worker->pool->target;
-    if (found)
-      work->settings = settings;
-  }
+  /* Its URL, options or tables may be others now. */
+  work_close_target(work);
+  struct settings *settings;
+  bool ok = settings_read(&settings, replies[0], error);
   PQclear(replies[0]);
+  bool found = settings != NULL;
+  if (found) {
+    settings_free(work->settings);
+    work->settings = settings;
+  }
   ok = routes_read(&work->routes, replies[1], error) && ok;
-  work->routes.document = found && work->settings.document;
+  work->routes.document = found && work->settings->document;
   if (work->routes.document)
     ok = document_read(&work->document, replies[2], work->worker->pool->target, work->source, error) && ok;
   else
     PQclear(replies[2]);
   ok = ok && (found || error_set(error, FAILURE_STOP, "target %s was dropped", work->worker->pool->name));
-  ok = ok && target_find_kind(work->settings.url, &work->kind, error);
-  ok = ok && floor_start(&work->worker->pool->floor, work->settings.version, work->settings.lanes, work->settings.floor,
-                         error);
+  ok = ok && target_find_kind(work->settings->url, &work->kind, error);
+  ok = ok && floor_start(&work->worker->pool->floor, work->settings->version, work->settings->lanes,
+                         work->settings->floor, error);
   /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
   char timeout[96];
   snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
-           number(10 * work->settings.push_timeout + WORK_SOURCE_TIMEOUT).text);
+           number(10 * work->settings->push_timeout + WORK_SOURCE_TIMEOUT).text);
   ok = ok && source_script(work->source, timeout, error);
-  /* Its URL, options or tables may be others now. */
-  work_close_target(work);
   work->has_settings = ok;
   return ok;
 }
@@ -93,7 +91,7 @@ bool work_load_settings(struct work *work, struct error *error) {
 bool work_open_target(struct work *work, struct error *error) {
   if (work->target != NULL)
     return true;
-  return target_open(&work->target, work->kind, &work->settings, work->source, error);
+  return target_open(&work->target, work->kind, work->settings, work->source, error);
 }
 
 void work_close_target(struct work *work) {
@@ -114,7 +112,7 @@ void work_report_failure(struct work *work, const struct error *error) {
   work->has_failed = true;
   atomic_fetch_add(&work->worker->pool->meter->failures, 1);
   if (worker_pool_failed(work->worker->pool, error->message))
-    log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings.name);
+    log_failure(LOG_LEVEL_WARNING, error, "target %s", work->settings->name);
   work_open_breaker(work, error);
 }
 
@@ -122,20 +120,20 @@ void work_halt_target(struct work *work, const struct error *error) {
   char reason[1200];
   struct error failed;
   text_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
-  log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings.name);
-  if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings.target).text, reason), NULL, &failed))
-    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings.name);
+  log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings->name);
+  if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings->target).text, reason), NULL, &failed))
+    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings->name);
   work->has_settings = false;
 }
 
 void work_report_success(struct work *work) {
   work->has_failed = false;
   if (worker_pool_succeeded(work->worker->pool))
-    log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings.name);
+    log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings->name);
   struct error ignored;
-  if (!work->settings.failing)
+  if (!work->settings->failing)
     return;
-  work->settings.failing = false;
+  work->settings->failing = false;
   if (!breaker_close(&work->breaker, &ignored))
-    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings.name);
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings->name);
 }

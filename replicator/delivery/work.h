@@ -16,8 +16,8 @@ struct work {
   struct worker *worker;
   struct source *source; /* NULL: not connected */
   int source_failures;
-  bool has_settings;
-  struct settings settings;
+  bool has_settings;         /* as far as is known, they are still what the source says */
+  struct settings *settings; /* owned; NULL: they were never read */
   struct routes routes;
   const struct target_kind *kind;
   struct target *target;  /* NULL: not open */

@@ -39,6 +39,7 @@ static void *work_until_told(void *argument) {
   batch_release(&work->batch);
   document_release(&work->document);
   routes_release(&work->routes);
+  settings_free(work->settings);
   free(work);
   atomic_fetch_sub(&worker->pool->meter->workers, 1);
   worker_pool_left(worker->pool);

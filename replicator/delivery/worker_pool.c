@@ -15,9 +15,8 @@
 /* After this time other workers no longer count as about to finish. Milliseconds. */
 #define LONG_BATCH 50
 
-void worker_pool_init(struct worker_pool *pool, int target, const char *name, int idle_fd) {
-  *pool = (struct worker_pool){.target = target, .idle_fd = idle_fd};
-  snprintf(pool->name, sizeof pool->name, "%s", name);
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, int idle_fd) {
+  *pool = (struct worker_pool){.target = target, .meter = meter, .name = meter->target, .idle_fd = idle_fd};
   floor_init(&pool->floor);
   pthread_mutex_init(&pool->lock, NULL);
   clock_init_condition(&pool->changed);

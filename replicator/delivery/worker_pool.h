@@ -14,12 +14,13 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/metrics.h"
 #include "queue/floor.h"
 
 struct worker_pool {
   int target;
-  char name[128];
   struct meter *meter;
+  const char *name; /* of the target; borrowed from the meter */
   struct floor floor;
   _Atomic int workers_everywhere; /* of all live processes together */
 
@@ -37,7 +38,8 @@ struct worker_pool {
   int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
 };
 
-void worker_pool_init(struct worker_pool *pool, int target, const char *name, int idle_fd);
+/* `meter` is that of the target's name. */
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, int idle_fd);
 void worker_pool_release(struct worker_pool *pool);
 
 /* Wakes `count` waiting workers; a wake-up that no worker waits for is kept for the next. */

@@ -45,8 +45,10 @@
 /* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
 #define TICK_ROWS 10000
 
-/* Array literals of names of targets, and of lanes. */
-#define NAMES_LIMIT ((size_t)64 * 1024)
+/* What is said of all targets: with 200 bytes for each, of more than can be served. */
+#define NAMES_LIMIT ((size_t)64 * 1024 * 1024)
+/* Array literals of all lanes that a target has, which are 2 * 1024 + 1 at most, and of their floors of up to 19
+ * digits. */
 #define LANES_LIMIT ((size_t)64 * 1024)
 
 /* A target and its workers. Allocated one by one, because threads point to them. */
@@ -133,15 +135,15 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
   struct served_target *target = grown != NULL ? calloc(1, sizeof *target) : NULL;
   if (target != NULL)
     target->workers = calloc((size_t)count, sizeof *target->workers);
-  if (target == NULL || target->workers == NULL) {
+  struct meter *meter = meter_of(settings->name);
+  if (target == NULL || target->workers == NULL || meter == NULL) {
+    if (target != NULL)
+      free(target->workers);
     free(target);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
-  worker_pool_init(&target->pool, settings->target, settings->name, wake_fd);
+  worker_pool_init(&target->pool, settings->target, meter, wake_fd);
   target->pool.workers = count;
-  target->pool.meter = meter_of(settings->name);
-  if (target->pool.meter == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
   atomic_store(&target->pool.meter->workers, count);
   supervisor->served[supervisor->served_count++] = target;
   for (; target->count < count; target->count++) {
@@ -175,44 +177,39 @@ static void free_served(struct supervisor *supervisor) {
 
 /* Starts workers for targets that are new; those of a dropped target leave by themselves. */
 static bool poll_targets(struct supervisor *supervisor, struct error *error) {
-  PGresult *reply = NULL;
-  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+  struct settings_list targets;
+  if (!settings_list_load(&targets, supervisor->source, supervisor->names, error))
     return false;
   bool ok = true;
-  for (int row = 0; ok && row < PQntuples(reply); row++) {
-    struct settings settings;
-    ok = settings_read(&settings, reply, row, error);
-    if (ok && find_served(supervisor, settings.target) == NULL)
-      ok = serve_target(supervisor, &settings, error);
+  for (size_t i = 0; ok && i < targets.count; i++) {
+    const struct settings *settings = targets.all[i];
+    if (find_served(supervisor, settings->target) == NULL)
+      ok = serve_target(supervisor, settings, error);
     if (ok)
-      atomic_store(&find_served(supervisor, settings.target)->pool.workers_everywhere, settings.workers);
+      atomic_store(&find_served(supervisor, settings->target)->pool.workers_everywhere, settings->workers);
     if (ok)
-      supervisor->doorbell.processes = 1 + settings.workers / (supervisor->options->workers + 1);
-    if (ok && supervisor->options->until_empty && !settings.running) {
-      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings.name);
-      error_detail(error, "%s", settings.reason[0] != '\0' ? settings.reason : "It is paused.");
-      error_hint(error, "run: rowrelay target resume %s", settings.name);
+      supervisor->doorbell.processes = 1 + settings->workers / (supervisor->options->workers + 1);
+    if (ok && supervisor->options->until_empty && !settings->running) {
+      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings->name);
+      error_detail(error, "%s", settings->reason[0] != '\0' ? settings->reason : "It is paused.");
+      error_hint(error, "run: rowrelay target resume %s", settings->name);
     }
   }
-  PQclear(reply);
+  settings_list_release(&targets);
   return ok;
 }
 
-static bool check_names(struct supervisor *supervisor, struct error *error) {
-  PGresult *reply = NULL;
-  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
-    return false;
+static bool check_names(const struct supervisor *supervisor, const struct settings_list *targets, struct error *error) {
   bool ok = true;
   for (size_t i = 0; ok && i < supervisor->options->target_count; i++) {
     bool found = false;
-    for (int row = 0; row < PQntuples(reply); row++)
-      found = found || strcmp(PQgetvalue(reply, row, 2), supervisor->options->targets[i]) == 0;
+    for (size_t n = 0; n < targets->count; n++)
+      found = found || strcmp(targets->all[n]->name, supervisor->options->targets[i]) == 0;
     if (!found) {
       ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", supervisor->options->targets[i]);
       error_hint(error, "run: rowrelay target list");
     }
   }
-  PQclear(reply);
   return ok;
 }
 
@@ -237,15 +234,13 @@ static bool list_names(struct supervisor *supervisor, struct error *error) {
 
 /* What is missing here is better said now than by status in the night. A target that is added later says it there. */
 static bool check_targets(struct supervisor *supervisor, struct error *error) {
-  PGresult *reply = NULL;
-  if (!source_run(supervisor->source, &QUERY_target_settings, VALUES(supervisor->names), &reply, error))
+  struct settings_list targets;
+  if (!settings_list_load(&targets, supervisor->source, supervisor->names, error))
     return false;
-  bool ok = true;
-  for (int row = 0; ok && row < PQntuples(reply); row++) {
-    struct settings settings;
-    ok = settings_read(&settings, reply, row, error) && (!settings.running || target_check(&settings, error));
-  }
-  PQclear(reply);
+  bool ok = check_names(supervisor, &targets, error);
+  for (size_t i = 0; ok && i < targets.count; i++)
+    ok = !targets.all[i]->running || target_check(targets.all[i], error);
+  settings_list_release(&targets);
   return ok;
 }
 
@@ -272,8 +267,8 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
     return false;
   pgconn_set_deadline(source_connection(supervisor->source), SOURCE_TIMEOUT);
-  if ((supervisor->was_connected || (check_names(supervisor, error) && check_targets(supervisor, error))) &&
-      begin_instance(supervisor, error) && source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
+  if ((supervisor->was_connected || check_targets(supervisor, error)) && begin_instance(supervisor, error) &&
+      source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
       doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
     if (supervisor->was_connected || patience_was_away(&supervisor->patience))
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");

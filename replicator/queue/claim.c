@@ -13,8 +13,9 @@
 #include "queue/transactions.h"
 #include "source/row_identity.h"
 
-/* Room for 1024 lanes and their floors as array literals. */
-#define ARRAY_LIMIT ((size_t)32 * 1024)
+/* Array literals of all lanes that a target has, which are 2 * 1024 + 1 at most, and of their floors of up to 19
+ * digits. */
+#define ARRAY_LIMIT ((size_t)64 * 1024)
 /* For the ids and days of what is looked at for a batch, which has 100,000 rows at most. */
 #define ROWS_LIMIT ((size_t)8 * 1024 * 1024)
 /* How far to look for the end of transactions: so many rows, and twice those of a batch. */
@@ -117,7 +118,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
   bool late = lane_is_late(settings->lanes, batch->lanes[0]);
-  int rows_each = settings->batch_rows / (int)batch->lane_count;
+  int rows_each = claim->batch_rows / (int)batch->lane_count;
   int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
     rows_each /= 4; /* so that what kills processes is alone in the end */
@@ -228,7 +229,7 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
   for (int row = 0; row < count; row++)
     bytes += result_bigint(rows, row, ROW_BYTES);
   /* Of every transaction all is there, and all of it fits. */
-  if (count == 1 || (count <= settings->batch_rows && bytes <= settings->batch_bytes)) {
+  if (count == 1 || (count <= claim->batch_rows && bytes <= settings->batch_bytes)) {
     memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
     return true;
   }
@@ -240,7 +241,7 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
   for (int row = 0; ok && row < count; row++)
     queued[row] = (struct queued){.txid = result_bigint(logged.rows, row, LOGGED_TXID),
                                   .bytes = result_bigint(rows, row, ROW_BYTES)};
-  struct transactions_limit most = {.rows = (size_t)settings->batch_rows, .bytes = settings->batch_bytes};
+  struct transactions_limit most = {.rows = (size_t)claim->batch_rows, .bytes = settings->batch_bytes};
   ok = ok && transactions_choose(queued, (size_t)count, most, candidates->chosen, error);
   free(queued);
   PQclear(logged.rows);
@@ -339,7 +340,7 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
                               PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
   struct number target = number(settings->target);
-  struct number most = number(2 * settings->batch_rows + ROWS_AHEAD);
+  struct number most = number(2 * claim->batch_rows + ROWS_AHEAD);
   struct number version = number(settings->version);
   struct choice choice = {
       .query = &QUERY_claim_queued,
@@ -354,7 +355,7 @@ static bool take_barriers(const struct claim *claim, struct batch *batch, const 
                           struct error *error) {
   const struct settings *settings = claim->settings;
   struct number target = number(settings->target);
-  struct number most = number(settings->leased || settings->document ? 1 : settings->batch_rows);
+  struct number most = number(settings->leased || settings->document ? 1 : claim->batch_rows);
   struct number version = number(settings->version);
   struct choice choice = {
       .query = &QUERY_claim_barriers,

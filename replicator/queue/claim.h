@@ -22,6 +22,7 @@
 struct claim {
   struct source *source; /* borrowed, with no transaction open */
   const struct settings *settings;
+  int batch_rows; /* at most; while a target is tried, fewer than its settings say */
   const struct routes *routes;
   struct floor *floor;
   const char *instance; /* id of this process */

@@ -1,10 +1,12 @@
 #include "source/settings.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "common/text.h"
 #include "postgres/result.h"
+#include "queries.h"
+
+/* ---- one row of target_settings.sql ---------------------------------------------------------------------------- */
 
 static enum on_error read_on_error(const char *text) {
   if (strcmp(text, "block") == 0)
@@ -12,14 +14,10 @@ static enum on_error read_on_error(const char *text) {
   return strcmp(text, "halt") == 0 ? ON_ERROR_HALT : ON_ERROR_PARK;
 }
 
-static bool copy_text(char *into, size_t size, const char *text, const char *what, struct error *error) {
-  int length = snprintf(into, size, "%s", text);
-  return (size_t)length < size || error_set(error, FAILURE_USAGE, "%s is longer than %zu bytes", what, size - 1);
-}
-
-bool settings_read(struct settings *settings, const PGresult *reply, int row, struct error *error) {
+/* NULL: out of memory. */
+static struct settings *read_row(const PGresult *reply, int row) {
   struct result_row from = {reply, row};
-  *settings = (struct settings){
+  struct settings read = {
       .target = row_int(&from, "target"),
       .version = row_int(&from, "version"),
       .running = strcmp(row_text(&from, "state"), "running") == 0,
@@ -38,13 +36,96 @@ bool settings_read(struct settings *settings, const PGresult *reply, int row, st
       .push_timeout = 1000 * row_bigint(&from, "push_timeout"),
       .floor = row_bigint(&from, "floor"),
       .workers = row_int(&from, "workers"),
+      .name = row_text(&from, "name"),
+      .url = row_text(&from, "url"),
+      .options = row_text(&from, "options"),
+      .source_id = row_text(&from, "source_id"),
+      .reason = row_text(&from, "reason"),
   };
-  settings->lanes.live = settings->document ? (settings->lanes.count - 1) / 2 : settings->lanes.count - 1;
-  text_print(settings->reason, sizeof settings->reason, "%s", row_text(&from, "reason"));
-  return copy_text(settings->name, sizeof settings->name, row_text(&from, "name"), "a target's name", error) &&
-         copy_text(settings->url, sizeof settings->url, row_text(&from, "url"), "a target's URL", error) &&
-         copy_text(settings->options, sizeof settings->options, row_text(&from, "options"),
-                   "a target's list of options", error) &&
-         copy_text(settings->source_id, sizeof settings->source_id, row_text(&from, "source_id"), "the source's id",
-                   error);
+  read.lanes.live = read.document ? (read.lanes.count - 1) / 2 : read.lanes.count - 1;
+  const char **texts[] = {&read.name, &read.url, &read.options, &read.source_id, &read.reason};
+  size_t count = sizeof texts / sizeof texts[0];
+  size_t size = 0;
+  for (size_t i = 0; i < count; i++)
+    size += strlen(*texts[i]) + 1;
+  struct settings *settings = malloc(sizeof *settings + size);
+  if (settings == NULL)
+    return NULL;
+  /* The reply does not last, so its texts are copied to behind the settings. */
+  char *next = (char *)(settings + 1);
+  for (size_t i = 0; i < count; i++) {
+    size_t length = strlen(*texts[i]) + 1;
+    memcpy(next, *texts[i], length);
+    *texts[i] = next;
+    next += length;
+  }
+  *settings = read;
+  return settings;
+}
+
+void settings_free(struct settings *settings) {
+  free(settings);
+}
+
+/* ---- several --------------------------------------------------------------------------------------------------- */
+
+static bool read_all(struct settings_list *list, const PGresult *reply, struct error *error) {
+  size_t count = (size_t)PQntuples(reply);
+  *list = (struct settings_list){.all = calloc(count + 1, sizeof(struct settings *))};
+  bool ok = list->all != NULL;
+  while (ok && list->count < count) {
+    struct settings *settings = read_row(reply, (int)list->count);
+    ok = settings != NULL;
+    if (ok)
+      list->all[list->count++] = settings;
+  }
+  if (ok)
+    return true;
+  settings_list_release(list);
+  return error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+bool settings_list_load(struct settings_list *list, struct source *source, const char *names, struct error *error) {
+  PGresult *reply = NULL;
+  *list = (struct settings_list){.all = NULL};
+  bool ok =
+      source_run(source, &QUERY_target_settings, VALUES(names, NULL), &reply, error) && read_all(list, reply, error);
+  PQclear(reply);
+  return ok;
+}
+
+void settings_list_release(struct settings_list *list) {
+  for (size_t i = 0; i < list->count; i++)
+    settings_free(list->all[i]);
+  free(list->all);
+  *list = (struct settings_list){.all = NULL};
+}
+
+/* ---- one ------------------------------------------------------------------------------------------------------- */
+
+bool settings_read(struct settings **settings, const PGresult *reply, struct error *error) {
+  *settings = NULL;
+  if (PQntuples(reply) == 0)
+    return true;
+  *settings = read_row(reply, 0);
+  return *settings != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+bool settings_load(struct settings **settings, struct source *source, const char *name, struct error *error) {
+  /* Asked once by a command: not worth preparing. */
+  const struct query find = {.text = QUERY_target_id.text};
+  const struct query read = {.text = QUERY_target_settings.text};
+  PGresult *id = NULL;
+  PGresult *reply = NULL;
+  *settings = NULL;
+  bool ok = source_run(source, &find, VALUES(name), &id, error);
+  if (!ok && strcmp(error->sqlstate, "42704") == 0)
+    error->kind = FAILURE_USAGE;
+  ok = ok && source_run(source, &read, VALUES(NULL, PQgetvalue(id, 0, 0)), &reply, error) &&
+       settings_read(settings, reply, error);
+  if (ok && *settings == NULL)
+    ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name); /* it was dropped just now */
+  PQclear(id);
+  PQclear(reply);
+  return ok;
 }

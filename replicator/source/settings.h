@@ -1,5 +1,9 @@
 /*
  * settings: what the source says of one target: where it is, and how it is to be treated.
+ *
+ * They are on the heap, with texts of any length, and are never changed by another thread than the one that read them:
+ * each worker, the supervisor and each command reads its own. What is opened with them borrows them, so it is closed
+ * before they are freed.
  */
 #ifndef ROWRELAY_SOURCE_SETTINGS_H
 #define ROWRELAY_SOURCE_SETTINGS_H
@@ -9,6 +13,7 @@
 
 #include "common/error.h"
 #include "source/lanes.h"
+#include "source/source.h"
 
 /* What becomes of later changes of a row of which one was refused. */
 enum on_error {
@@ -20,11 +25,11 @@ enum on_error {
 struct settings {
   int target;
   int version; /* grows with every change of what stands here */
-  char name[128];
-  char url[2048]; /* with ${NAME} as it was written */
-  bool running;   /* neither paused nor halted */
-  bool failing;   /* a push failed, of whatever process: one at a time tries whether it works again */
-  bool holds;     /* it cannot take some of its tables at present; see hold.h */
+  const char *name;
+  const char *url; /* with ${NAME} as it was written */
+  bool running;    /* neither paused nor halted */
+  bool failing;    /* a push failed, of whatever process: one at a time tries whether it works again */
+  bool holds;      /* it cannot take some of its tables at present; see hold.h */
   struct lanes lanes;
   bool document;     /* what is claimed are documents to be built; see document.h */
   bool leased;       /* a claim is committed, and its lanes are under a lease while they are pushed; see lease.h */
@@ -34,16 +39,37 @@ struct settings {
   enum on_error on_error;
   int batch_rows;
   int64_t batch_bytes;
-  int retries;          /* tries after the first before a change counts as refused */
-  int64_t push_timeout; /* milliseconds */
-  int64_t floor;        /* where to begin to look; see floor.h */
-  char options[40960];  /* all of them as a JSON object, for what only one kind of target has */
-  char source_id[40];
-  int workers; /* of all living processes together that serve it */
-  char reason[512];
+  int retries;           /* tries after the first before a change counts as refused */
+  int64_t push_timeout;  /* milliseconds */
+  int64_t floor;         /* where to begin to look; see floor.h */
+  const char *options;   /* all of them as a JSON object, for what only one kind of target has */
+  const char *source_id; /* of rowrelay.source */
+  int workers;           /* of all living processes together that serve it */
+  const char *reason;    /* why it is halted; "": it is not */
 };
 
-/* Reads row `row` of the reply to target_settings.sql. */
-MUST_CHECK bool settings_read(struct settings *settings, const PGresult *reply, int row, struct error *error);
+/*
+ * Those of the target, or document, of this name; the owner frees them. FAILURE_USAGE: there is none, and the error
+ * says which there are.
+ */
+MUST_CHECK bool settings_load(struct settings **settings, struct source *source, const char *name, struct error *error);
+
+/* What target_settings.sql, asked for the number of a target, has replied; NULL: there is none any more. The owner
+ * frees them. */
+MUST_CHECK bool settings_read(struct settings **settings, const PGresult *reply, struct error *error);
+
+/* NULL is allowed. */
+void settings_free(struct settings *settings);
+
+/* Those of several targets. Zeroed, it is empty. */
+struct settings_list {
+  struct settings **all;
+  size_t count;
+};
+
+/* Those of the targets in `names`, an array literal, and of the documents that go to them; NULL: of all. */
+MUST_CHECK bool settings_list_load(struct settings_list *list, struct source *source, const char *names,
+                                   struct error *error);
+void settings_list_release(struct settings_list *list);
 
 #endif

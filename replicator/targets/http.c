@@ -10,7 +10,6 @@
 #include "common/text.h"
 #include "common/url.h"
 
-#define SECRET_LIMIT ((size_t)64 * 1024)
 /* How much of an answer goes into a message. Bytes. */
 #define SHOWN_ANSWER 300
 
@@ -81,7 +80,7 @@ static bool add_header(struct curl_slist **headers, const char *line, struct err
 /* Option headers: one "Name: value" a line, ${NAME} filled from the environment. */
 static bool add_headers(struct http_target *target, const char *lines, struct error *error) {
   struct buffer filled;
-  buffer_init(&filled, SECRET_LIMIT);
+  buffer_init(&filled, URL_LIMIT);
   bool ok = text_fill_in(lines, "option headers", &filled, error);
   for (char *line = filled.data; ok && line != NULL && *line != '\0';) {
     size_t length = strcspn(line, "\r\n");
@@ -101,7 +100,7 @@ static bool add_headers(struct http_target *target, const char *lines, struct er
 
 static bool add_api_key(struct http_target *target, const char *api_key, struct error *error) {
   struct buffer line;
-  buffer_init(&line, SECRET_LIMIT);
+  buffer_init(&line, URL_LIMIT);
   buffer_add_string(&line, "Authorization: ApiKey ");
   bool ok = text_fill_in(api_key, "option api_key", &line, error) && add_header(&target->headers, line.data, error);
   buffer_release(&line);
@@ -140,7 +139,7 @@ bool http_target_init(struct http_target *target, const struct settings *setting
       .connections = target->concurrency,
   };
   struct buffer proxy;
-  buffer_init(&proxy, SECRET_LIMIT);
+  buffer_init(&proxy, URL_LIMIT);
   const char *headers = http_target_text(target, "headers");
   const char *api_key = http_target_text(target, "api_key");
   bool ok = options.proxy == NULL || url_fill_in(options.proxy, "option proxy", &proxy, error);

@@ -11,13 +11,15 @@
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/url.h"
 #include "targets/change_json.h"
 #include "targets/http.h"
 #include "targets/target.h"
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 #define ANSWER_LIMIT ((size_t)4096)
-#define URL_LIMIT ((size_t)64 * 1024)
+/* Of its statement each letter may be escaped. */
+#define ESCAPED_URL_LIMIT (3 * URL_LIMIT)
 
 struct http_lines {
   const struct settings *settings;
@@ -82,7 +84,7 @@ static bool lines_open(void **handle, const struct settings *settings, const cha
     return error_set(error, FAILURE_RETRY, "out of memory");
   lines->settings = settings;
   lines->clickhouse = strncmp(url, "clickhouse", strlen("clickhouse")) == 0;
-  buffer_init(&lines->url, URL_LIMIT);
+  buffer_init(&lines->url, ESCAPED_URL_LIMIT);
   buffer_init(&lines->body, BODY_LIMIT);
   if (!make_url(lines, strchr(url, '+') + 1, error) || !http_target_init(&lines->http, settings, OPTIONS, error)) {
     lines_close(lines);

@@ -5,9 +5,6 @@
 
 #include "common/url.h"
 
-/* Longest URL with its secrets filled in, in bytes. */
-#define URL_LIMIT 16384
-
 /* Each kind's table stands in its own file. The order is that of the help. */
 #define EACH_KIND(DO)                                                                                                  \
   DO(TARGET_POSTGRESQL)                                                                                                \

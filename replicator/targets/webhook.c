@@ -31,7 +31,6 @@
 #define KEPT_BYTES ((size_t)256 * 1024)
 /* As much of an answer as is shown when it is a refusal. */
 #define ANSWER_LIMIT ((size_t)4096)
-#define SECRET_LIMIT ((size_t)64 * 1024)
 
 /* A request and the changes that it carries. */
 struct slot {
@@ -125,7 +124,7 @@ static bool read_secrets(struct webhook *webhook, struct error *error) {
   if (secret == NULL)
     return true;
   struct buffer filled;
-  buffer_init(&filled, SECRET_LIMIT);
+  buffer_init(&filled, URL_LIMIT);
   webhook->is_signed = true;
   bool ok = text_fill_in(secret, "option secret", &filled, error) && signer_read(&webhook->signer, filled.data, error);
   buffer_release(&filled);
@@ -243,7 +242,7 @@ static bool make_bodies(struct sending *sending, struct error *error) {
   struct buffer changes;
   struct buffer text;
   buffer_init(&changes, BODY_LIMIT);
-  buffer_init(&text, SECRET_LIMIT);
+  buffer_init(&text, URL_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
     buffer_add_string(&changes, i == 0 ? "[" : ",");
     change_add_json(&changes, push->changes[i], webhook->settings->source_id);

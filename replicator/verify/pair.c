@@ -7,7 +7,6 @@
 #include "postgres/session.h"
 
 /* Longest URL with its secrets filled in, in bytes. */
-#define URL_LIMIT 16384
 
 /*
  * Texts are compared, so they must be written alike on both sides; names of types are written with their schemas, and

@@ -35,7 +35,7 @@ enum { SUM_COUNT, SUM_SUM };
 
 struct verify {
   const struct verify_options *options;
-  struct settings settings;
+  struct settings *settings; /* owned */
   struct pair pair;
   struct report report;
   struct decider decider;
@@ -354,7 +354,7 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   buffer_init(&names, ARRAY_LIMIT);
   write_array(options->pattern_count, options->patterns, &patterns);
   write_array(options->document_count, options->documents, &names);
-  struct number target = number(verify->settings.target);
+  struct number target = number(verify->settings->target);
   const struct query find_tables = {.name = NULL, .text = QUERY_verify_tables.text};
   const struct query find_documents = {.name = NULL, .text = QUERY_verify_documents.text};
   /* Names are meant as the user's search_path has them, so this is not for the pair. */
@@ -379,40 +379,9 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   return error_hint(error, "run: rowrelay route TABLE %s", options->target);
 }
 
-/* Reads the settings of a target, or of a document. */
-static bool read_settings(struct source *source, const char *name, struct settings *settings, struct error *error) {
-  struct buffer names;
-  PGresult *reply = NULL;
-  const struct query query = {.name = NULL, .text = QUERY_target_settings.text};
-  const struct query by_name = {.name = NULL, .text = QUERY_cmd_target_id.text};
-  if (!source_run(source, &by_name, VALUES(name), NULL, error)) {
-    /* the function knows best what to say when there is none of that name */
-    if (strcmp(error->sqlstate, "42704") == 0)
-      error->kind = FAILURE_USAGE;
-    return false;
-  }
-  buffer_init(&names, ARRAY_LIMIT);
-  buffer_add_string(&names, "{");
-  buffer_add_json_string(&names, name); /* array literals quote alike */
-  buffer_add_string(&names, "}");
-  bool ok =
-      buffer_ok(&names, "the target's name", error) && source_run(source, &query, VALUES(names.data), &reply, error);
-  /* A target's documents are there too. */
-  bool found = false;
-  for (int row = 0; ok && !found && row < PQntuples(reply); row++) {
-    ok = settings_read(settings, reply, row, error);
-    found = ok && strcmp(settings->name, name) == 0;
-  }
-  if (ok && !found)
-    ok = error_set(error, FAILURE_USAGE, "target \"%s\" does not exist", name);
-  PQclear(reply);
-  buffer_release(&names);
-  return ok;
-}
-
 static bool tell(const struct verify *verify, struct error *error) {
   const struct report *report = &verify->report;
-  const char *name = verify->settings.name;
+  const char *name = verify->settings->name;
   if (report->all_found > 0) {
     error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs: %lld rows", name, (long long)report->all_found);
     if (report->all_queued > 0)
@@ -449,13 +418,14 @@ static bool compare_all(struct verify *verify, struct source *source, const PGre
                         struct error *error) {
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok = compare(verify, &verify->settings, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+    ok = compare(verify, verify->settings, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
   for (int row = 0; ok && row < PQntuples(documents); row++) {
-    struct settings settings = {.target = 0};
+    struct settings *settings = NULL;
     const char *name = PQgetvalue(documents, row, 0);
-    ok = read_settings(source, name, &settings, error) && compare(verify, &settings, NULL, name, error);
+    ok = settings_load(&settings, source, name, error) && compare(verify, settings, NULL, name, error);
+    verify->decider.settings = verify->settings;
+    settings_free(settings);
   }
-  verify->decider.settings = &verify->settings;
   return ok;
 }
 
@@ -468,7 +438,7 @@ static bool run(struct verify *verify, struct source *source, struct error *erro
   if (ok) {
     verify->wanted = PQntuples(tables) + PQntuples(documents);
     verify->recipe.token = PQgetvalue(token, 0, 0);
-    report_begin(&verify->report, verify->settings.name, verify->options->json, verify->options->limit);
+    report_begin(&verify->report, verify->settings->name, verify->options->json, verify->options->limit);
     ok = compare_all(verify, source, tables, documents, error);
     report_end(&verify->report, verify->pair.rows_received, verify->pair.bytes_received);
     ok = ok && tell(verify, error);
@@ -483,16 +453,16 @@ bool verify_run(const struct verify_options *options, struct source *source, str
   struct verify verify = {.options = options};
   verify.decider = (struct decider){.pair = &verify.pair,
                                     .control = source,
-                                    .settings = &verify.settings,
                                     .report = &verify.report,
                                     .patience = options->patience,
                                     .repair = options->repair};
   decider_init(&verify.decider);
-  bool ok = read_settings(source, options->target, &verify.settings, error) &&
-            pair_open(&verify.pair, options->conninfo, &verify.settings, error) && run(&verify, source, error);
+  bool ok = settings_load(&verify.settings, source, options->target, error) &&
+            pair_open(&verify.pair, options->conninfo, verify.settings, error) && run(&verify, source, error);
   if (!ok && interrupted())
     error_set(error, FAILURE_STOP, "told to leave before all was compared");
   pair_release(&verify.pair);
   decider_release(&verify.decider);
+  settings_free(verify.settings);
   return ok;
 }

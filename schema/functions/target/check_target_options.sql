@@ -8,10 +8,6 @@ declare
   itself constant boolean := url ~ '^postgres(ql)?:$';
   option record;
 begin
-  if octet_length(options::text) > 16000 then
-    raise exception 'the target''s options are longer than 16000 bytes'
-      using errcode = 'invalid_parameter_value', hint = 'Put long expressions into a function.';
-  end if;
   for option in
     select o.key as name, o.value, k.lowest, k.highest, k.is_secret, k.pattern, k.words, k.name is not null as is_known,
            exists (select from rowrelay.target_options() as a where a.name = o.key) as is_known_elsewhere

@@ -24,10 +24,6 @@ begin
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of '
                    'rowrelay run.';
   end if;
-  -- More would not fit into a running process, which would have to stop.
-  if octet_length(url) > 2000 then
-    raise exception 'the target''s URL is longer than 2000 bytes' using errcode = 'invalid_parameter_value';
-  end if;
   for rule in
     select r.value ->> 'pattern' as pattern, coalesce((r.value ->> 'forbidden')::boolean, false) as forbidden,
            r.value ->> 'problem' as problem, r.value ->> 'hint' as hint

@@ -257,6 +257,26 @@ Test(webhook, headers_and_url_are_filled_from_the_environment) {
 
 /* ---- signatures ------------------------------------------------------------------------------------------------ */
 
+Test(webhook, url_and_options_may_have_any_length) {
+  enum { LENGTH = 100 * 1000 };
+  receiver = hooked_begin(&f, "hook_length", NULL);
+  char *url;
+  char *body;
+  cr_assert(asprintf(&url, "%s?long=%0*d", receiver_url(receiver, "/hook"), LENGTH, 7) > LENGTH);
+  cr_assert(asprintf(&body, "body=length('%0*d')", LENGTH, 7) > LENGTH);
+  rowrelay_ok(&f, "target", "set", "w", "--url", url, "--option", body, NULL);
+  rowrelay_ok(&f, "target", "test", "w", NULL);
+  sql(f.at_source, "insert into item values (1, 'a', null)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(receiver_count(receiver), 2);
+  const struct received *request = receiver_at(receiver, 1);
+  cr_assert_str_eq(request->body, "100000");
+  cr_assert_not_null(strstr(request->bytes, strchr(url, '?')), "%.100s", request->bytes);
+  free(url);
+  free(body);
+  end();
+}
+
 Test(webhook, requests_are_signed) {
   setenv("ROWRELAY_TEST_SECRET", SECRET, 1);
   receiver = hooked_begin(&f, "hook_signed", (const char *[]){"secret=${ROWRELAY_TEST_SECRET}", NULL});

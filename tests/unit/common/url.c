@@ -1,4 +1,6 @@
 #include <criterion/criterion.h>
+#include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +85,7 @@ Test(url, a_variable_that_is_not_set_is_named) {
 Test(url, a_name_must_be_given) {
   cr_assert_not(url_fill_in("file:${}", "URL", &filled, &error));
   cr_assert_eq(error.kind, FAILURE_FATAL);
-  cr_assert_str_eq(error.message, "a ${NAME} in the target's URL has no name, or one of over 127 letters");
+  cr_assert_str_eq(error.message, "a ${NAME} in the target's URL has no name");
 }
 
 Test(url, what_does_not_fit_is_an_error) {
@@ -103,6 +105,28 @@ Test(url, what_came_from_the_environment_is_taken_out_of_an_error) {
   cr_assert_str_eq(error.message, "cannot read \"//u:${SECRET}@h\", \"${SECRET}\"");
   cr_assert_str_eq(error.detail, "${PLAIN}${PLAIN}");
   cr_assert_str_eq(error.hint, "nothing");
+}
+
+Test(url, names_and_secrets_may_have_any_length) {
+  static char name[201];
+  static char secret[50001];
+  static char url[300];
+  struct buffer text;
+  memset(name, 'N', sizeof name - 1);
+  memset(secret, 'x', sizeof secret - 1);
+  setenv(name, secret, 1);
+  snprintf(url, sizeof url, "http://${%s}@h/", name);
+  buffer_init(&text, URL_LIMIT);
+  cr_assert(url_fill_in(url, "URL", &text, &error), "%s", error.message);
+  cr_assert_eq(text.length, strlen("http://@h/") + sizeof secret - 1);
+  buffer_release(&text);
+  /* As HTTP sends it, cut off at the error's end. */
+  char *encoded = malloc(2 * sizeof secret);
+  EVP_EncodeBlock((unsigned char *)encoded, (const unsigned char *)secret, (int)sizeof secret - 1);
+  error_set(&error, FAILURE_RETRY, "Basic %s", encoded);
+  url_hide(url, &error);
+  cr_assert_eq(strlen(error.message), strlen("Basic ${}") + strlen(name), "%s", error.message);
+  free(encoded);
 }
 
 Test(url, an_error_that_is_full_of_secrets_stays_within_its_bounds) {

@@ -1,7 +1,7 @@
 -- What a process must know of the targets that it may serve. A document is one, with the URL and the options of the target
 -- that it goes to.
 --   $1 names; null: all
--- settings_read() finds the columns by their names.
+--   $2 number; null: any
 select t.id as target,
        t.version,
        t.name,
@@ -35,4 +35,5 @@ select t.id as target,
   cross join lateral (select (select k.defaults from rowrelay.target_kind(u.url) as k) || o.options as options) as s
  where t.dropped_at is null
    and ($1::text[] is null or t.name = any ($1::text[]) or p.name = any ($1::text[]))
+   and ($2::integer is null or t.id = $2)
  order by t.id;
