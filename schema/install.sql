@@ -6,6 +6,7 @@
 begin;
 set local client_min_messages = warning;
 set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
+\ir install_lock.sql
 \ir prepare.sql
 
 select not exists (select from rowrelay.migration where version = 1) as rowrelay_needs_0001 \gset
@@ -391,6 +392,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/image_texts.sql
 \ir functions/history/changed_texts.sql
 \ir views/history_indexes.sql
+\ir functions/backfill/backfill_lock.sql
 \ir views/backfills.sql
 \ir views/status.sql
 \ir partitions.sql

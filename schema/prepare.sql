@@ -1,7 +1,6 @@
--- Comes before everything else, in the same transaction: one installation at a time, and a place to record versions.
+-- Comes before everything else but the lock, in the same transaction: a place to record versions.
 do $$
 begin
-  perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
   if pg_catalog.to_regnamespace('rowrelay') is null then
     begin

@@ -11,5 +11,8 @@ select format('select rowrelay.release_table(%L)', c.relation)
 \gexec
 set client_min_messages = warning;
 set lock_timeout = '10s';
+begin;
+\ir install_lock.sql
 drop schema rowrelay cascade;
+commit;
 \ir drop_roles.sql

@@ -11,6 +11,7 @@
 #include "postgres/copy_stream.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
+#include "postgres/session.h"
 #include "queries.h"
 #include "source/route.h"
 #include "source/settings.h"
@@ -130,7 +131,7 @@ static bool connect_target(struct copy *copy, struct error *error) {
   buffer_init(&url, URL_LIMIT);
   bool ok = url_fill_in(copy->settings->url, "URL", &url, error) &&
             session_open(&copy->target, copy->settings, url.data, error) &&
-            pgconn_script(copy->target, QUERY_copy_create.text, error);
+            ddl_create(copy->target, &QUERY_copy_create, error);
   buffer_release(&url);
   if (!ok)
     url_hide(copy->settings->url, error);
@@ -203,8 +204,7 @@ static bool begin_reading(struct copy *copy, const char *lock_statement, struct 
     return false;
   struct pgconn *connection = source_connection(copy->reading);
   pgconn_set_deadline(connection, DEADLINE);
-  if (!pgconn_run(connection, &QUERY_copy_session, NO_VALUES, NULL, error) ||
-      !pgconn_run(connection, &BEGIN, NO_VALUES, NULL, error) ||
+  if (!pooler_set(connection, SESSION_COPY, error) || !pgconn_run(connection, &BEGIN, NO_VALUES, NULL, error) ||
       !pgconn_run(connection, &lock, NO_VALUES, NULL, error) ||
       !pgconn_run(connection, &QUERY_copy_snapshot, NO_VALUES, &reply, error))
     return false;

@@ -8,14 +8,8 @@
 #include "queries.h"
 #include "schema_files.h"
 
-/*
- * Everybody who installs takes this lock first: 'rowrelay' in ASCII. Read committed, so that whoever waited for it then
- * sees what the other one has installed.
- */
-#define BEGIN                                                                                                          \
-  "begin isolation level read committed;"                                                                              \
-  "set local client_min_messages = warning;"                                                                           \
-  "select pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);"
+/* Read committed, so that whoever has waited for the lock then sees what the other one has installed. */
+static const char BEGIN[] = "begin isolation level read committed; set local client_min_messages = warning";
 
 static bool run_files(struct source *source, int version, struct error *error) {
   for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++) {
@@ -45,8 +39,8 @@ static bool name_processes(struct source *source, struct error *error) {
 /* `with_roles`: also the roles, which then get their rights. */
 static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
-  if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_check_owner.text, error) ||
-      !source_schema_version(source, &version, error))
+  if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_install_lock.text, error) ||
+      !source_script(source, QUERY_check_owner.text, error) || !source_schema_version(source, &version, error))
     return false;
   if (version > SCHEMA_NEWEST || version == SCHEMA_WITHOUT_CONTENTS)
     return source_check_schema(source, error);

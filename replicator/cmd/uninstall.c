@@ -58,7 +58,8 @@ static bool uninstall(struct source *source, const struct options *given, struct
     return false;
   if (!release_tables(source, option_text(given, "lock-wait"), error))
     return false;
-  if (!source_script(source, QUERY_cmd_drop_schema.text, error)) {
+  if (!source_script(source, "begin", error) || !source_script(source, QUERY_install_lock.text, error) ||
+      !source_script(source, QUERY_cmd_drop_schema.text, error)) {
     if (error->hint[0] == '\0')
       error_hint(error, "stop every \"rowrelay run\" and try again; the triggers are gone already");
     return false;

@@ -75,14 +75,24 @@ static bool check(struct pgconn *connection, const char *conninfo, int64_t deadl
   return ok;
 }
 
-bool pooler_open(struct pgconn **connection, const char *conninfo, const char *settings, int64_t timeout,
+bool pooler_set(struct pgconn *connection, enum session_purpose purpose, struct error *error) {
+  static const char *const NAMES[] = {[SESSION_WORK] = "work",
+                                      [SESSION_COMMAND] = "command",
+                                      [SESSION_COPY] = "copy",
+                                      [SESSION_VERIFY] = "verify",
+                                      [SESSION_TARGET] = "target"};
+  const struct query query = {.text = QUERY_session_settings.text};
+  return pgconn_run(connection, &query, VALUES(NAMES[purpose]), NULL, error);
+}
+
+bool pooler_open(struct pgconn **connection, const char *conninfo, enum session_purpose purpose, int64_t timeout,
                  struct error *error) {
   struct pgconn *opened;
   int64_t deadline = clock_now() + timeout;
   if (!pgconn_open(&opened, conninfo, deadline, error))
     return false;
   bound(opened, deadline);
-  if (!check(opened, conninfo, deadline, error) || (settings != NULL && !pgconn_script(opened, settings, error))) {
+  if (!check(opened, conninfo, deadline, error) || !pooler_set(opened, purpose, error)) {
     pgconn_close(opened);
     return false;
   }

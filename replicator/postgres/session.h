@@ -8,12 +8,24 @@
 
 #include "postgres/pgconn.h"
 
+/* What a session is for: whose column of session_settings.sql it gets. */
+enum session_purpose {
+  SESSION_WORK,    /* of a process that stays, at the source */
+  SESSION_COMMAND, /* of one that does what a person asks for, at the source */
+  SESSION_COPY,    /* a command's, when it reads a table as a whole */
+  SESSION_VERIFY,  /* at either side */
+  SESSION_TARGET
+};
+
+/* Gives it the settings of that purpose, whatever those of its server are. */
+MUST_CHECK bool pooler_set(struct pgconn *connection, enum session_purpose purpose, struct error *error);
+
 /*
- * Connects (see pgconn_open), and then runs `settings`, statements, unless NULL. FAILURE_USAGE behind a pooler that
+ * Connects (see pgconn_open), and then sets what the purpose needs. FAILURE_USAGE behind a pooler that
  * does not keep sessions apart; nothing was changed in any of them then. All of that within `timeout` milliseconds.
  */
 #define POOLER_OPEN_TIMEOUT 15000 /* where nobody else waits */
-MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, const char *settings, int64_t timeout,
-                            struct error *error);
+MUST_CHECK bool pooler_open(struct pgconn **connection, const char *conninfo, enum session_purpose purpose,
+                            int64_t timeout, struct error *error);
 
 #endif

@@ -33,31 +33,9 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
   return ok;
 }
 
-/*
- * The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of neither.
- * All our statements go through an index, row by row, so other plans are ruled out. The source may be its own target,
- * so what values' texts mean must not depend on its defaults. A claim's second statement must see what was committed
- * since its first. A machine that has died is to let go of its lanes soon. What is written besides claims may be
- * forgotten by a crash of the source, so those commits need not wait for the disk; settle.c sees to those that must.
- */
-static const char WORK_SETTINGS[] = "set search_path to pg_catalog; set standard_conforming_strings to on;"
-                                    "set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
-                                    "set timezone to 'UTC'; set lc_monetary to 'C'; set extra_float_digits to 1;"
-                                    "set xmloption to content;"
-                                    "set synchronous_commit to off;"
-                                    "set default_transaction_isolation to 'read committed';"
-                                    "set default_transaction_read_only to off;"
-                                    "set jit to off; set plan_cache_mode to force_generic_plan;"
-                                    "set enable_seqscan to off; set enable_bitmapscan to off;"
-                                    "set enable_hashjoin to off; set enable_mergejoin to off;"
-                                    "set statement_timeout to 0; set lock_timeout to '30s';"
-                                    "select set_config(name, '0', false) from pg_settings"
-                                    " where name in ('transaction_timeout', 'idle_session_timeout');"
-                                    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5;"
-                                    "set tcp_keepalives_count to 3; set tcp_user_timeout to '30s';";
-
 /* NULL on failure. */
-static struct source *open_with(const char *conninfo, const char *settings, int64_t timeout, struct error *error) {
+static struct source *open_with(const char *conninfo, enum session_purpose purpose, int64_t timeout,
+                                struct error *error) {
   if (conninfo == NULL)
     conninfo = "";
   if (!check_conninfo(conninfo, error))
@@ -67,7 +45,7 @@ static struct source *open_with(const char *conninfo, const char *settings, int6
     error_set(error, FAILURE_FATAL, "out of memory");
     return NULL;
   }
-  if (!pooler_open(&opened->connection, conninfo, settings, timeout, error)) {
+  if (!pooler_open(&opened->connection, conninfo, purpose, timeout, error)) {
     free(opened);
     return NULL;
   }
@@ -75,12 +53,12 @@ static struct source *open_with(const char *conninfo, const char *settings, int6
 }
 
 bool source_open(struct source **source, const char *conninfo, struct error *error) {
-  *source = open_with(conninfo, QUERY_command_session.text, POOLER_OPEN_TIMEOUT, error);
+  *source = open_with(conninfo, SESSION_COMMAND, POOLER_OPEN_TIMEOUT, error);
   return *source != NULL;
 }
 
 bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {
-  *source = open_with(conninfo, QUERY_command_session.text, timeout, error);
+  *source = open_with(conninfo, SESSION_COMMAND, timeout, error);
   return *source != NULL;
 }
 
@@ -156,7 +134,7 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
 
 bool source_open_for_work(struct source **source, const char *conninfo, struct error *error) {
   *source = NULL;
-  struct source *opened = open_with(conninfo, WORK_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+  struct source *opened = open_with(conninfo, SESSION_WORK, POOLER_OPEN_TIMEOUT, error);
   if (opened == NULL)
     return false;
   pgconn_set_deadline(opened->connection, BEGIN_TIMEOUT);

@@ -1,11 +1,19 @@
 #include "targets/ddl.h"
 
+/* Of whoever makes something at a target, until his transaction ends. A target has no schema rowrelay to ask. 'rowr'.
+ */
+#define LOCK_CLASS "1919907698"
+#define LOCK_NUMBER "-1"
+
+static const struct query BEGIN = {.text = "begin"};
+static const struct query COMMIT = {.text = "commit"};
+static const struct query LOCK = {.text = "select pg_catalog.pg_advisory_xact_lock($1::integer, $2::integer)"};
+
 bool ddl_run(struct pgconn *connection, bool in_transaction, const struct query *query, struct values values,
              struct error *error) {
-  static const struct query LOCK = {.name = NULL, .text = "select pg_advisory_xact_lock(1919907698, -1)"};
   PGresult *script = NULL;
   bool ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
-            pgconn_run(connection, &LOCK, NO_VALUES, NULL, error) &&
+            pgconn_run(connection, &LOCK, VALUES(LOCK_CLASS, LOCK_NUMBER), NULL, error) &&
             pgconn_run(connection, query, values, &script, error) &&
             pgconn_script(connection, PQgetvalue(script, 0, 0), error) &&
             (in_transaction || pgconn_script(connection, "commit", error));
@@ -13,4 +21,17 @@ bool ddl_run(struct pgconn *connection, bool in_transaction, const struct query 
   if (!ok && !in_transaction)
     pgconn_rollback(connection);
   return ok;
+}
+
+bool ddl_create(struct pgconn *connection, const struct query *script, struct error *error) {
+  const struct query once = {.text = script->text};
+  pgconn_pipeline_begin(connection);
+  pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+  pgconn_pipeline_add(connection, &LOCK, VALUES(LOCK_CLASS, LOCK_NUMBER));
+  pgconn_pipeline_add(connection, &once, NO_VALUES);
+  pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
+  if (pgconn_pipeline_run(connection, NULL, 4, error))
+    return true;
+  pgconn_rollback(connection);
+  return false;
 }

@@ -11,4 +11,7 @@
 MUST_CHECK bool ddl_run(struct pgconn *connection, bool in_transaction, const struct query *query, struct values values,
                         struct error *error);
 
+/* The same with a script that makes what is missing, a single statement, in a transaction of its own. */
+MUST_CHECK bool ddl_create(struct pgconn *connection, const struct query *script, struct error *error);
+
 #endif

@@ -5,6 +5,7 @@
 #include "common/buffer.h"
 #include "postgres/number.h"
 #include "queries.h"
+#include "targets/ddl.h"
 
 /* Array literals of lanes and change ids. */
 #define ARRAY_LIMIT ((size_t)16 * 1024 * 1024)
@@ -12,7 +13,7 @@
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
 bool fence_create(struct pgconn *connection, struct error *error) {
-  if (pgconn_script(connection, QUERY_fence_create.text, error))
+  if (ddl_create(connection, &QUERY_fence_create, error))
     return true;
   if (error->kind == FAILURE_FATAL)
     error_hint(error, "the target's user needs CREATE on its database once, for schema rowrelay_target");

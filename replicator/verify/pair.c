@@ -6,27 +6,6 @@
 #include "common/url.h"
 #include "postgres/session.h"
 
-/* Longest URL with its secrets filled in, in bytes. */
-
-/*
- * Texts are compared, so they must be written alike on both sides; names of types are written with their schemas, and
- * are read as such. Nothing is written. A policy that would hide rows is an error, not a difference.
- */
-static const char VERIFY_SETTINGS[] =
-    "set standard_conforming_strings to on; set datestyle to 'ISO, MDY'; set intervalstyle to 'postgres';"
-    "set timezone to 'UTC'; set lc_monetary to 'C';"
-    "set extra_float_digits to 1; set bytea_output to 'hex'; set quote_all_identifiers to off; set xmloption to "
-    "content;"
-    "set search_path to pg_catalog, pg_temp; set row_security to off; set jit to off;"
-    "set max_parallel_workers_per_gather to 0; set plan_cache_mode to auto;"
-    "set default_transaction_isolation to 'read committed'; set default_transaction_read_only to on;"
-    "set statement_timeout to 0; set idle_in_transaction_session_timeout to 0; set lock_timeout to '30s';"
-    "select set_config(name, '0', false) from pg_settings"
-    " where name in ('transaction_timeout', 'idle_session_timeout');"
-    "set tcp_keepalives_idle to 15; set tcp_keepalives_interval to 5; set tcp_keepalives_count to 3;"
-    /* who is killed leaves nothing running behind */
-    "select set_config(name, '1s', false) from pg_settings where name = 'client_connection_check_interval'";
-
 /* `postgresql:` and `postgres:` with nothing behind them */
 static bool is_source_itself(const char *url) {
   return url[strcspn(url, ":") + 1] == '\0';
@@ -48,7 +27,7 @@ static bool open_target(struct pair *pair, const struct settings *settings, stru
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
   bool ok = url_fill_in(settings->url, "URL", &url, error) &&
-            pooler_open(&pair->connections[SIDE_TARGET], url.data, VERIFY_SETTINGS, POOLER_OPEN_TIMEOUT, error);
+            pooler_open(&pair->connections[SIDE_TARGET], url.data, SESSION_VERIFY, POOLER_OPEN_TIMEOUT, error);
   buffer_release(&url);
   if (!ok)
     url_hide(settings->url, error);
@@ -60,14 +39,14 @@ bool pair_open(struct pair *pair, const char *conninfo, const struct settings *s
   if (!check_kind(settings, error) || !source_open(&pair->source, conninfo, error))
     return false;
   pair->connections[SIDE_SOURCE] = source_connection(pair->source);
-  if (!source_script(pair->source, VERIFY_SETTINGS, error))
+  if (!pooler_set(pair->connections[SIDE_SOURCE], SESSION_VERIFY, error))
     return false;
   if (!is_source_itself(settings->url))
     return open_target(pair, settings, error);
   if (!source_open(&pair->own, conninfo, error))
     return false;
   pair->connections[SIDE_TARGET] = source_connection(pair->own);
-  return source_script(pair->own, VERIFY_SETTINGS, error);
+  return pooler_set(pair->connections[SIDE_TARGET], SESSION_VERIFY, error);
 }
 
 void pair_release(struct pair *pair) {

@@ -5,6 +5,7 @@
 
 #include "postgres/number.h"
 #include "postgres/result.h"
+#include "postgres/session.h"
 #include "queries.h"
 
 #define ASK_SOURCE(query, ...)                                                                                         \
@@ -27,7 +28,7 @@ static bool resolve(struct pair *pair, const char *into_table, PGresult **name, 
   struct pgconn *connection = pair->connections[SIDE_TARGET];
   return pgconn_script(connection, "set search_path to default", error) &&
          ask_one(pair, ASK_TARGET(QUERY_verify_resolve, into_table), name, error) &&
-         pgconn_script(connection, "set search_path to pg_catalog, pg_temp", error);
+         pooler_set(connection, SESSION_VERIFY, error);
 }
 
 static bool check(const struct plan *plan, const char *into_table, const PGresult *compared, struct error *error) {
@@ -131,7 +132,7 @@ static bool make_of_table(struct plan *plan, struct pair *pair, const struct sub
                           const struct recipe *recipe, struct error *error) {
   PGresult *source = NULL;
   bool ok =
-      set_path(pair, "pg_catalog, pg_temp", error) &&
+      pooler_set(pair->connections[SIDE_SOURCE], SESSION_VERIFY, error) &&
       ask_one(pair, ASK_SOURCE(QUERY_verify_source, plan->oid, number(subject->target).text), &source, error) &&
       (PQntuples(source) == 1 || error_set(error, FAILURE_RETRY, "table %s is no longer captured", plan->relation)) &&
       make(plan, pair, source, recipe, error);
@@ -143,7 +144,7 @@ static bool make_of_document(struct plan *plan, struct pair *pair, const struct 
                              const struct recipe *recipe, struct error *error) {
   PGresult *source = NULL;
   bool ok =
-      set_path(pair, "pg_catalog, pg_temp", error) &&
+      pooler_set(pair->connections[SIDE_SOURCE], SESSION_VERIFY, error) &&
       ask_one(pair, ASK_SOURCE(QUERY_verify_document, number(subject->target).text), &source, error) &&
       (PQntuples(source) == 1 ||
        error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", plan->relation)) &&

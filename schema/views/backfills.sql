@@ -10,7 +10,7 @@ select c.relation,
        b.rows_estimated,
        b.row_filter,
        (select l.pid from pg_locks l
-         where l.locktype = 'advisory' and l.classid = 1919907682 and l.objid = b.id::oid and l.objsubid = 2 and l.granted
+         where l.locktype = 'advisory' and l.classid = rowrelay.backfill_lock()::oid and l.objid = b.id::oid and l.objsubid = 2 and l.granted
            and l.database = (select d.oid from pg_database d where d.datname = current_database())) as driver,
        b.registered_at,
        b.started_at,

@@ -1,2 +1,2 @@
 -- Whether nobody else is at backfill $1; then this connection is, until it lets go of it or ends.
-select pg_try_advisory_lock(1919907682, $1::integer);
+select pg_try_advisory_lock(rowrelay.backfill_lock(), $1::integer);

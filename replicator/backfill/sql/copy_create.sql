@@ -1,7 +1,6 @@
 -- Where a target remembers which tables were copied to it as a whole: see replicator/backfill/copy.h. The schema is there.
 do $$
 begin
-  perform pg_advisory_xact_lock(1919907698, -1);
   if to_regclass('rowrelay_target.copied') is null then
     create table rowrelay_target.copied (
       source    uuid not null,

@@ -1,7 +1,6 @@
--- Where a target remembers who delivered last, for each lane of each source: see replicator/target/fence.h.
+-- Where a target remembers who delivered last, for each lane of each source: see replicator/targets/fence.h.
 do $$
 begin
-  perform pg_advisory_xact_lock(1919907698, -1);
   if to_regnamespace('rowrelay_target') is null then
     create schema rowrelay_target;
   end if;

@@ -25,8 +25,8 @@ begin
     raise exception 'a tick cannot be taken in a transaction that has written something, or that is not read committed'
       using errcode = 'active_sql_transaction', hint = 'Commit first, and call rowrelay.tick() by itself.';
   end if;
-  -- one at a time: ticks are in order, and the last is there when the next is taken
-  if not pg_try_advisory_xact_lock(1919907700, 0) then
+  -- one at a time: ticks are in order, and the last is there when the next is taken; 'rowt' in ASCII
+  if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
     return 0;
   end if;
   select t.* into last from rowrelay.tick t order by t.id desc limit 1;

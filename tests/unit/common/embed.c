@@ -48,6 +48,30 @@ Test(embed, every_schema_file_is_its_file) {
   }
 }
 
+/* Counts the files that say which advisory lock is meant by a number of their own. */
+static int numbers_of_locks(const char *text) {
+  const char *found = text;
+  while ((found = strstr(found, "_lock(")) != NULL) {
+    found += strlen("_lock(");
+    if (strncmp(found, "x'", 2) == 0 || (*found >= '0' && *found <= '9'))
+      return 1;
+  }
+  return 0;
+}
+
+/* That of an installation is for psql and the program alike, that of a tick is taken by one function. */
+Test(embed, the_number_of_a_lock_stands_in_one_file) {
+  int count = 0;
+  for (size_t i = 0; i < QUERY_COUNT; i++)
+    count += numbers_of_locks(QUERIES[i]->text);
+  cr_assert_eq(count, numbers_of_locks(QUERY_install_lock.text));
+  count = 0;
+  for (size_t i = 0; i < SCHEMA_FILE_COUNT; i++)
+    if (SCHEMA_FILES[i].migration == 0)
+      count += numbers_of_locks(SCHEMA_FILES[i].text);
+  cr_assert_eq(count, 2);
+}
+
 static void is_ascii(const char *text, const char *path) {
   for (; *text != '\0'; text++)
     cr_assert((unsigned char)*text < 128, "%s: %.20s", path, text);
