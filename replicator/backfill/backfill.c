@@ -28,19 +28,6 @@
 /* Times that a row is found locked, before it is worth telling who has it. */
 #define PATIENCE 3
 
-/* Columns of backfill_step.sql and backfill_progress.sql. */
-enum {
-  COLUMN_OUTCOME,
-  COLUMN_PASSED,
-  COLUMN_HELD,
-  COLUMN_QUEUED,
-  COLUMN_READ,
-  COLUMN_ESTIMATED,
-  COLUMN_RATE,
-  COLUMN_NOTE,
-  COLUMN_COPIED /* of backfill_progress.sql only */
-};
-
 void backfill_init(struct backfill *backfill, struct source *source, const char *conninfo, int id) {
   *backfill = (struct backfill){.id = id, .source = source, .conninfo = conninfo, .rows = ROWS_AT_FIRST};
 }
@@ -75,7 +62,7 @@ static int between(int least, int64_t value, int most) {
 
 /* Chooses the number of rows so that the next step holds locks as long as it should. */
 static void adapt(struct backfill *backfill, const PGresult *reply) {
-  int64_t held = result_bigint(reply, 0, COLUMN_HELD);
+  int64_t held = result_bigint(reply, 0, STEP_HELD);
   backfill->refused = 0;
   if (backfill->rows < FEW_ROWS) {
     backfill->rows *= 2;
@@ -87,18 +74,18 @@ static void adapt(struct backfill *backfill, const PGresult *reply) {
 
 /* How long to wait so that no more rows go by in a second than may. */
 static int64_t pace(struct backfill *backfill, const PGresult *reply) {
-  if (PQgetisnull(reply, 0, COLUMN_RATE)) {
+  if (PQgetisnull(reply, 0, STEP_RATE)) {
     backfill->paced_at = 0;
     return 0;
   }
-  int64_t rate = result_bigint(reply, 0, COLUMN_RATE);
+  int64_t rate = result_bigint(reply, 0, STEP_RATE);
   int64_t now = clock_now();
   if (backfill->paced_at == 0) {
     backfill->paced_at = now;
     backfill->paced_rows = 0;
   }
   backfill->rows = between(1, backfill->rows, between(1, rate / 10, MOST_ROWS));
-  backfill->paced_rows += result_bigint(reply, 0, COLUMN_PASSED);
+  backfill->paced_rows += result_bigint(reply, 0, STEP_PASSED);
   int64_t due = backfill->paced_at + backfill->paced_rows * 1000 / rate;
   /* Time that was lost is not made up for. */
   if (due < now) {
@@ -111,21 +98,21 @@ static int64_t pace(struct backfill *backfill, const PGresult *reply) {
 
 static void read_progress(const PGresult *reply, struct backfill_progress *progress) {
   *progress = (struct backfill_progress){.outcome = BACKFILL_CANCELLED, .note = "it is gone"};
-  if (PQntuples(reply) == 0 || strcmp(PQgetvalue(reply, 0, COLUMN_OUTCOME), "gone") == 0)
+  if (PQntuples(reply) == 0 || strcmp(PQgetvalue(reply, 0, STEP_OUTCOME), "gone") == 0)
     return;
-  const char *outcome = PQgetvalue(reply, 0, COLUMN_OUTCOME);
+  const char *outcome = PQgetvalue(reply, 0, STEP_OUTCOME);
   if (strcmp(outcome, "progress") == 0)
     progress->outcome = BACKFILL_PROGRESS;
   else if (strcmp(outcome, "waits") == 0)
     progress->outcome = BACKFILL_WAITS;
   else if (strcmp(outcome, "done") == 0)
     progress->outcome = BACKFILL_DONE;
-  if (!PQgetisnull(reply, 0, COLUMN_QUEUED)) {
-    progress->queued = result_bigint(reply, 0, COLUMN_QUEUED);
-    progress->read = result_bigint(reply, 0, COLUMN_READ);
-    progress->estimated = result_bigint(reply, 0, COLUMN_ESTIMATED);
+  if (!PQgetisnull(reply, 0, STEP_QUEUED)) {
+    progress->queued = result_bigint(reply, 0, STEP_QUEUED);
+    progress->read = result_bigint(reply, 0, STEP_READ);
+    progress->estimated = result_bigint(reply, 0, STEP_ESTIMATED);
   }
-  const char *note = result_text(reply, 0, COLUMN_NOTE);
+  const char *note = result_text(reply, 0, STEP_NOTE);
   text_print(progress->note, sizeof progress->note, "%s", note != NULL ? note : "");
   progress->pause = progress->outcome == BACKFILL_WAITS ? WAIT_PAUSE : 0;
 }
@@ -229,7 +216,7 @@ bool backfill_watch(struct backfill *backfill, struct backfill_progress *progres
   if (!ask(backfill, &QUERY_backfill_progress, &reply, error))
     return false;
   read_progress(reply, progress);
-  progress->copied = PQntuples(reply) > 0 && result_bool(reply, 0, COLUMN_COPIED);
+  progress->copied = PQntuples(reply) > 0 && result_bool(reply, 0, STEP_COPIED);
   PQclear(reply);
   return true;
 }

@@ -34,26 +34,6 @@
 
 #define MOST_GIVING_WAY 3 /* before it is done piece by piece */
 
-/* Columns of copy_state.sql */
-enum {
-  COLUMN_IS_COPY,
-  COLUMN_STATE,
-  COLUMN_SNAPSHOT,
-  COLUMN_GIVE_UP,
-  COLUMN_RATE,
-  COLUMN_ROWS,
-  COLUMN_ESTIMATED,
-  COLUMN_CAPTURE,
-  COLUMN_TARGET,
-  COLUMN_TARGET_NAME,
-  COLUMN_TARGET_STATE,
-  COLUMN_COLUMNS,
-  COLUMN_FORBIDDEN
-};
-
-/* Columns of copy_inspect.sql */
-enum { LOOK_PROBLEM, LOOK_NAMES, LOOK_LOCK, LOOK_PROBE, LOOK_COPY };
-
 /* One step. */
 struct copy {
   struct backfill *backfill;
@@ -81,7 +61,7 @@ static const char *state_text(const struct copy *copy, int column) {
 static bool ask(const struct copy *copy, const struct query *query, struct values values, PGresult **reply,
                 struct error *error) {
   struct pgconn *connection = source_connection(copy->backfill->source);
-  const struct query unprepared = {.name = NULL, .text = query->text};
+  const struct query unprepared = QUERY_ONCE(*query);
   pgconn_set_deadline(connection, DEADLINE);
   bool ok = source_run(copy->backfill->source, &unprepared, values, reply, error);
   pgconn_set_deadline(connection, 0);
@@ -108,8 +88,8 @@ static bool abandon(struct copy *copy, const char *why, struct error *error) {
 
 /* Reads what the source says of the target and the route. */
 static bool read_route(struct copy *copy, struct error *error) {
-  const char *target = state_text(copy, COLUMN_TARGET);
-  const char *capture = state_text(copy, COLUMN_CAPTURE);
+  const char *target = state_text(copy, COPY_TARGET);
+  const char *capture = state_text(copy, COPY_CAPTURE);
   PGresult *settings = NULL;
   PGresult *routes = NULL;
   settings_free(copy->settings);
@@ -122,7 +102,7 @@ static bool read_route(struct copy *copy, struct error *error) {
        routes_read(&copy->routes, routes, error);
   if (!ok)
     return false;
-  copy->route = routes_find(&copy->routes, result_int(copy->state, 0, COLUMN_CAPTURE));
+  copy->route = routes_find(&copy->routes, result_int(copy->state, 0, COPY_CAPTURE));
   return copy->route != NULL || error_set(error, FAILURE_FATAL, "the table does not go to the target any more");
 }
 
@@ -142,7 +122,7 @@ static bool inspect_table(struct copy *copy, struct error *error) {
   PQclear(copy->table);
   copy->table = NULL;
   return pgconn_run(copy->target, &QUERY_copy_inspect,
-                    VALUES(copy->route->into_table, state_text(copy, COLUMN_COLUMNS), copy->route->key_columns),
+                    VALUES(copy->route->into_table, state_text(copy, COPY_COLUMNS), copy->route->key_columns),
                     &copy->table, error);
 }
 
@@ -176,7 +156,7 @@ static bool check_if_empty(struct copy *copy, bool *empty, struct error *error) 
  */
 static bool raise_fences(struct copy *copy, struct error *error) {
   PGresult *reply = NULL;
-  bool ok = ask(copy, &QUERY_copy_token, VALUES(state_text(copy, COLUMN_TARGET)), &reply, error);
+  bool ok = ask(copy, &QUERY_copy_token, VALUES(state_text(copy, COPY_TARGET)), &reply, error);
   if (ok) {
     pgconn_set_deadline(copy->target, copy->settings->push_timeout);
     ok = fence_raise(copy->target, copy->settings->source_id, PQgetvalue(reply, 0, 1), PQgetvalue(reply, 0, 0), error);
@@ -265,7 +245,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
       .from_statement = PQgetvalue(statement, 0, 0),
       .to = copy->target,
       .to_statement = result_text(copy->table, 0, LOOK_COPY),
-      .rate = PQgetisnull(copy->state, 0, COLUMN_RATE) ? 0 : result_bigint(copy->state, 0, COLUMN_RATE),
+      .rate = PQgetisnull(copy->state, 0, COPY_RATE) ? 0 : result_bigint(copy->state, 0, COPY_RATE),
       .timeout = DEADLINE,
       .tell = tell,
       .context = copy};
@@ -276,7 +256,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
   copy->reading = NULL;
   pgconn_set_deadline(copy->target, copy->settings->push_timeout);
   if (!pgconn_run(copy->target, &QUERY_copy_note,
-                  VALUES(copy->settings->source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE),
+                  VALUES(copy->settings->source_id, state_text(copy, COPY_TARGET), state_text(copy, COPY_CAPTURE),
                          copy->snapshot, number(stream.rows).text),
                   NULL, error) ||
       !tick(copy, stream.rows, error))
@@ -318,7 +298,7 @@ static bool hold(struct copy *copy, bool *held, struct error *error) {
 
 /* Nothing has been done yet: finds out whether the table can be copied, and takes its changes aside. */
 static bool step_waiting(struct copy *copy, struct error *error) {
-  const char *problem = result_text(copy->state, 0, COLUMN_FORBIDDEN);
+  const char *problem = result_text(copy->state, 0, COPY_FORBIDDEN);
   bool empty = false;
   if (problem != NULL)
     return abandon(copy, problem, error);
@@ -343,13 +323,13 @@ static bool step_waiting(struct copy *copy, struct error *error) {
 
 /* Whether the target has the snapshot that the source has noted: then the source is told. */
 static bool resume(struct copy *copy, bool *copied, struct error *error) {
-  const char *noted = state_text(copy, COLUMN_SNAPSHOT);
+  const char *noted = state_text(copy, COPY_SNAPSHOT);
   PGresult *mark = NULL;
   *copied = false;
   if (noted == NULL)
     return true;
   if (!pgconn_run(copy->target, &QUERY_copy_mark,
-                  VALUES(copy->settings->source_id, state_text(copy, COLUMN_TARGET), state_text(copy, COLUMN_CAPTURE)),
+                  VALUES(copy->settings->source_id, state_text(copy, COPY_TARGET), state_text(copy, COPY_CAPTURE)),
                   &mark, error))
     return false;
   *copied = PQntuples(mark) > 0 && strcmp(PQgetvalue(mark, 0, 0), noted) == 0;
@@ -361,11 +341,11 @@ static bool resume(struct copy *copy, bool *copied, struct error *error) {
 
 static bool step_copying(struct copy *copy, struct error *error) {
   const char *problem = NULL;
-  const char *give_up = state_text(copy, COLUMN_GIVE_UP);
+  const char *give_up = state_text(copy, COPY_GIVE_UP);
   bool held = false;
   bool copied = false;
   bool empty = false;
-  if (give_up != NULL && state_text(copy, COLUMN_SNAPSHOT) == NULL)
+  if (give_up != NULL && state_text(copy, COPY_SNAPSHOT) == NULL)
     return abandon(copy, give_up, error);
   if (!read_route(copy, error) || !hold(copy, &held, error))
     return false;
@@ -427,14 +407,14 @@ static bool is_momentary(const struct error *error) {
 }
 
 static bool take_step(struct copy *copy, struct error *error) {
-  const char *state = state_text(copy, COLUMN_STATE);
+  const char *state = state_text(copy, COPY_STATE);
   if (strcmp(state, "joining") == 0)
     return step_joining(copy, error);
   if (strcmp(state, "done") == 0) {
     copy->progress->outcome = BACKFILL_DONE;
     return true;
   }
-  if (strcmp(state_text(copy, COLUMN_TARGET_STATE), "running") != 0) {
+  if (strcmp(state_text(copy, COPY_TARGET_STATE), "running") != 0) {
     wait_for(copy, AGAIN_PAUSE, "the target is paused");
     return true;
   }
@@ -452,7 +432,7 @@ static bool mend(struct copy *copy, struct error *error) {
     wait_for(copy, 0, "");
     return true;
   }
-  if (is_momentary(error) || strcmp(state_text(copy, COLUMN_STATE), "joining") == 0) {
+  if (is_momentary(error) || strcmp(state_text(copy, COPY_STATE), "joining") == 0) {
     wait_for(copy, AGAIN_PAUSE, error->message);
     return true;
   }
@@ -467,15 +447,15 @@ static bool run(struct backfill *backfill, struct backfill_progress *progress, b
   if (!ask(&copy, &QUERY_copy_state, VALUES(id_of(&copy).text), &copy.state, error))
     return false;
   routes_init(&copy.routes);
-  *is_copy = PQntuples(copy.state) > 0 && result_bool(copy.state, 0, COLUMN_IS_COPY);
+  *is_copy = PQntuples(copy.state) > 0 && result_bool(copy.state, 0, COPY_IS_COPY);
   bool ok = true;
-  if (*is_copy && (!only_first || strcmp(state_text(&copy, COLUMN_STATE), "waiting") == 0)) {
-    copy.name = state_text(&copy, COLUMN_TARGET_NAME);
+  if (*is_copy && (!only_first || strcmp(state_text(&copy, COPY_STATE), "waiting") == 0)) {
+    copy.name = state_text(&copy, COPY_TARGET_NAME);
     *progress = (struct backfill_progress){.outcome = BACKFILL_PROGRESS,
                                            .copied = true,
-                                           .queued = result_bigint(copy.state, 0, COLUMN_ROWS),
-                                           .read = result_bigint(copy.state, 0, COLUMN_ROWS),
-                                           .estimated = result_bigint(copy.state, 0, COLUMN_ESTIMATED)};
+                                           .queued = result_bigint(copy.state, 0, COPY_ROWS),
+                                           .read = result_bigint(copy.state, 0, COPY_ROWS),
+                                           .estimated = result_bigint(copy.state, 0, COPY_ESTIMATED)};
     ok = take_step(&copy, error) || mend(&copy, error);
   }
   pgconn_close(copy.target);

@@ -42,7 +42,7 @@ bool call_open(struct source **source, const struct options *given, struct error
 bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
               struct error *error) {
   /* A command runs each statement once or a few times: not worth preparing, and a pooling proxy may not like it. */
-  const struct query unprepared = {.text = query->text};
+  const struct query unprepared = QUERY_ONCE(*query);
   if (source_run(source, &unprepared, values, result, error))
     return true;
   if (blames_the_caller(error->sqlstate))

@@ -22,7 +22,7 @@ bool pattern_match(struct source *source, const struct pattern_kind *kind, struc
   for (int row = 0; row < PQntuples(*tables); row++) {
     /* It has matched nothing. */
     if (PQgetisnull(*tables, row, PATTERN_OID)) {
-      error_set(error, FAILURE_USAGE, "no %s matches \"%s\"", kind->what, PQgetvalue(*tables, row, PATTERN_TABLE + 1));
+      error_set(error, FAILURE_USAGE, "no %s matches \"%s\"", kind->what, PQgetvalue(*tables, row, PATTERN_PATTERN));
       error_hint(error, "views and foreign tables do not count, and a table outside of the search_path is written "
                         "SCHEMA.TABLE");
       PQclear(*tables);

@@ -9,10 +9,7 @@
 #include "common/error.h"
 #include "source/source.h"
 
-/* Columns of what pattern_match() returns. */
-enum { PATTERN_OID, PATTERN_TABLE };
-
-/* What patterns are matched with: its query takes an array of them, and returns (oid, name, pattern). */
+/* What patterns are matched with: its query takes an array of them, and gives layout "pattern". */
 struct pattern_kind {
   const struct query *query;
   const char *what; /* one of those, for errors */

@@ -47,9 +47,6 @@ static bool copy_out(struct source *source, const char *statement, struct gzip_f
   }
 }
 
-/* Columns of archive_begin.sql */
-enum { BEGUN_HEADER, BEGUN_STATEMENT, BEGUN_NOTE };
-
 static bool write_file(struct source *source, const PGresult *begun, struct gzip_file *archive,
                        char sum[ARCHIVE_SUM_SIZE], struct error *error) {
   const char *header = PQgetvalue(begun, 0, BEGUN_HEADER);

@@ -182,7 +182,7 @@ static bool backfill_tables(struct source *source, const struct options *given, 
   if (!prepare(source, given, ids, PQntuples(tables), error))
     return false;
   for (int row = 0; row < PQntuples(tables); row++) {
-    struct job job = {.table = PQgetvalue(tables, row, PATTERN_TABLE), .target = target_of(given)};
+    struct job job = {.table = PQgetvalue(tables, row, PATTERN_NAME), .target = target_of(given)};
     backfill_init(&job.backfill, source, option_text(given, "dbname"), ids[row]);
     job.backfill.tell = show;
     job.backfill.context = &job;
@@ -196,7 +196,7 @@ static bool cancel_tables(struct source *source, const struct options *given, co
                           struct error *error) {
   const char *target = target_of(given);
   for (int row = 0; row < PQntuples(tables); row++) {
-    const char *table = PQgetvalue(tables, row, PATTERN_TABLE);
+    const char *table = PQgetvalue(tables, row, PATTERN_NAME);
     if (!call_run(source, &QUERY_cmd_backfill_cancel, VALUES(PQgetvalue(tables, row, PATTERN_OID), target), NULL,
                   error))
       return false;

@@ -28,7 +28,7 @@ static bool keep_tables(struct source *source, const char *how_long, size_t coun
   bool ok = buffer_ok(&oids, "the list of tables", error) &&
             call_run(source, &QUERY_cmd_keep, VALUES(how_long, oids.data), NULL, error);
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    printf("%s: kept %s\n", PQgetvalue(tables, row, PATTERN_TABLE), how_long);
+    printf("%s: kept %s\n", PQgetvalue(tables, row, PATTERN_NAME), how_long);
   buffer_release(&oids);
   PQclear(tables);
   return ok;

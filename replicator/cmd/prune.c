@@ -11,11 +11,8 @@
 /* Between two tries for a lock. Milliseconds. */
 #define RETRY_PAUSE 200
 
-/* Columns of cmd_prune.sql. */
-enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE };
-
 static bool outcome_is(const PGresult *days, int row, const char *outcome) {
-  return strcmp(PQgetvalue(days, row, COLUMN_OUTCOME), outcome) == 0;
+  return strcmp(PQgetvalue(days, row, PRUNED_OUTCOME), outcome) == 0;
 }
 
 static int count_outcomes(const PGresult *days, const char *outcome) {
@@ -26,8 +23,8 @@ static int count_outcomes(const PGresult *days, const char *outcome) {
 }
 
 static void print_day(const PGresult *days, int row) {
-  printf("%s: %s: %s\n", PQgetvalue(days, row, COLUMN_DAY), PQgetvalue(days, row, COLUMN_OUTCOME),
-         PQgetvalue(days, row, COLUMN_NOTE));
+  printf("%s: %s: %s\n", PQgetvalue(days, row, PRUNED_DAY), PQgetvalue(days, row, PRUNED_OUTCOME),
+         PQgetvalue(days, row, PRUNED_NOTE));
 }
 
 static void print_done(const PGresult *days) {

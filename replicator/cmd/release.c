@@ -16,7 +16,7 @@ static bool release_tables(struct source *source, const struct options *given, s
     ok = call_run(source, &QUERY_cmd_release,
                   VALUES(PQgetvalue(tables, row, PATTERN_OID), option_text(given, "lock-wait")), NULL, error);
     if (ok)
-      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_TABLE));
+      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_NAME));
   }
   PQclear(tables);
   return ok;

@@ -40,8 +40,7 @@ static bool route_tables(struct source *source, const struct options *given, str
     ok = error_set(error, FAILURE_USAGE, "\"%s\" matches %d tables, and option --into names one", given->arguments[0],
                    PQntuples(tables));
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok =
-        route_table(source, given, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_TABLE), error);
+    ok = route_table(source, given, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME), error);
   PQclear(tables);
   return ok;
 }

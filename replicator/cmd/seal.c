@@ -7,8 +7,6 @@
 #include "queries.h"
 #include "terminal/progress.h"
 
-enum { STATE_CHANGES = 1, STATE_DAYS, STATE_REDACTIONS, STATE_HEAD, STATE_WANTED, STATE_OPEN };
-
 static bool seal_all(struct source *source, struct error *error) {
   struct progress progress;
   int64_t blocks = 0;
@@ -32,13 +30,13 @@ static bool print_state(struct source *source, struct error *error) {
   if (!call_run(source, &QUERY_cmd_seal_state, NO_VALUES, &state, error))
     return false;
   char changes[PROGRESS_NUMBER_SIZE];
-  printf("%s changes of %s days are sealed\n", progress_number(changes, result_bigint(state, 0, STATE_CHANGES)),
-         PQgetvalue(state, 0, STATE_DAYS));
-  if (result_text(state, 0, STATE_HEAD) != NULL)
-    printf("head %s\n", PQgetvalue(state, 0, STATE_HEAD));
-  if (result_bigint(state, 0, STATE_OPEN) > 0)
+  printf("%s changes of %s days are sealed\n", progress_number(changes, result_bigint(state, 0, SEALED_CHANGES)),
+         PQgetvalue(state, 0, SEALED_DAYS));
+  if (result_text(state, 0, SEALED_HEAD) != NULL)
+    printf("head %s\n", PQgetvalue(state, 0, SEALED_HEAD));
+  if (result_bigint(state, 0, SEALED_OPEN) > 0)
     printf("%s days that are over are not sealed yet: a transaction may still write into them\n",
-           PQgetvalue(state, 0, STATE_OPEN));
+           PQgetvalue(state, 0, SEALED_OPEN));
   PQclear(state);
   return true;
 }

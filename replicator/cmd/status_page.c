@@ -8,6 +8,7 @@
 #include "common/text.h"
 #include "history/entry.h"
 #include "postgres/result.h"
+#include "queries.h"
 #include "terminal/progress.h"
 
 #define GAP 2

@@ -7,9 +7,6 @@
 
 #include "common/buffer.h"
 
-/* Columns of cmd_watch.sql. */
-enum { LIVE_TARGET, LIVE_STATE, LIVE_BACKLOG, LIVE_OLDEST, LIVE_RATE, LIVE_ERRORS, LIVE_BLOCKED, LIVE_NOTE };
-
 struct status_page_view {
   int rows; /* of the terminal */
   int columns;

@@ -35,7 +35,7 @@ static bool release_tables(struct source *source, const char *lock_wait, struct 
   for (int row = 0; ok && row < PQntuples(tables); row++) {
     ok = call_run(source, &QUERY_cmd_release, VALUES(PQgetvalue(tables, row, PATTERN_OID), lock_wait), NULL, error);
     if (ok)
-      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_TABLE));
+      printf("%s: released\n", PQgetvalue(tables, row, PATTERN_NAME));
   }
   PQclear(tables);
   return ok;

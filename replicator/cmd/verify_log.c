@@ -13,11 +13,6 @@
 /* How many seals are compared in one statement: some 20,000 changes, for a moment. */
 #define SEALS_AT_ONCE 4
 
-/* Columns of rowrelay.verify_log(). */
-enum { PROBLEM_KIND, PROBLEM_DAY, PROBLEM_CHANGE, PROBLEM_TABLE, PROBLEM_KEY, PROBLEM_DETAIL, PROBLEM_COLUMNS };
-/* Columns of what is sealed. */
-enum { STATE_SEALS, STATE_CHANGES, STATE_DAYS, STATE_REDACTIONS, STATE_HEAD, STATE_WANTED, STATE_OPEN, STATE_DROPPED };
-
 struct check {
   struct source *source;
   bool json;
@@ -27,11 +22,11 @@ struct check {
 };
 
 static void print_json(const PGresult *problems, int row) {
-  static const char *const names[PROBLEM_COLUMNS] = {"problem", "day", "change_id", "relation", "key", "detail"};
-  for (int column = 0; column < PROBLEM_COLUMNS; column++) {
+  static const char *const names[PROBLEM_COLUMN_COUNT] = {"problem", "day", "change_id", "relation", "key", "detail"};
+  for (int column = 0; column < PROBLEM_COLUMN_COUNT; column++) {
     const char *value = result_text(problems, row, column);
     printf("%s\"%s\": ", column == 0 ? "{" : ", ", names[column]);
-    if (column == PROBLEM_CHANGE)
+    if (column == PROBLEM_CHANGE_ID)
       fputs(value != NULL ? value : "null", stdout);
     else
       escape_print_json(value);
@@ -43,8 +38,8 @@ static void print_problem(const PGresult *problems, int row) {
   static const struct {
     int column;
     const char *before;
-  } parts[] = {{PROBLEM_CHANGE, " change "},
-               {PROBLEM_TABLE, " of "},
+  } parts[] = {{PROBLEM_CHANGE_ID, " change "},
+               {PROBLEM_RELATION, " of "},
                {PROBLEM_KEY, ", key "},
                {PROBLEM_DAY, ", day "},
                {PROBLEM_DETAIL, ", "}};
@@ -96,13 +91,14 @@ static bool run_checks(struct check *check, const char *head, int64_t seals, str
 static void print_state(const struct check *check, const PGresult *state) {
   char changes[PROGRESS_NUMBER_SIZE];
   char problems[PROGRESS_NUMBER_SIZE];
-  const char *head = result_text(state, 0, STATE_HEAD);
+  const char *head = result_text(state, 0, SEALED_HEAD);
   if (check->json) {
     printf(
         "], \"found\": %" PRId64
         ", \"changes\": %s, \"days\": %s, \"redactions\": %s, \"dropped_days\": %s, \"unsealed_days\": %s, \"head\": ",
-        check->found, PQgetvalue(state, 0, STATE_CHANGES), PQgetvalue(state, 0, STATE_DAYS),
-        PQgetvalue(state, 0, STATE_REDACTIONS), PQgetvalue(state, 0, STATE_DROPPED), PQgetvalue(state, 0, STATE_OPEN));
+        check->found, PQgetvalue(state, 0, SEALED_CHANGES), PQgetvalue(state, 0, SEALED_DAYS),
+        PQgetvalue(state, 0, SEALED_REDACTIONS), PQgetvalue(state, 0, SEALED_DROPPED),
+        PQgetvalue(state, 0, SEALED_OPEN));
     escape_print_json(head);
     puts("}");
     return;
@@ -110,26 +106,26 @@ static void print_state(const struct check *check, const PGresult *state) {
   if (check->found > check->limit)
     printf("… and %s more\n", progress_number(problems, check->found - check->limit));
   printf("%s changes of %s days are sealed; %s redactions; %s problems\n",
-         progress_number(changes, result_bigint(state, 0, STATE_CHANGES)), PQgetvalue(state, 0, STATE_DAYS),
-         PQgetvalue(state, 0, STATE_REDACTIONS), progress_number(problems, check->found));
+         progress_number(changes, result_bigint(state, 0, SEALED_CHANGES)), PQgetvalue(state, 0, SEALED_DAYS),
+         PQgetvalue(state, 0, SEALED_REDACTIONS), progress_number(problems, check->found));
   if (head != NULL)
     printf("head %s\n", head);
-  if (result_bigint(state, 0, STATE_DROPPED) > 0)
+  if (result_bigint(state, 0, SEALED_DROPPED) > 0)
     printf("%s of these days are not in the log any more: retention has dropped them\n",
-           PQgetvalue(state, 0, STATE_DROPPED));
-  if (result_bool(state, 0, STATE_WANTED) && result_bigint(state, 0, STATE_OPEN) > 0)
-    printf("%s days that are over are not sealed yet\n", PQgetvalue(state, 0, STATE_OPEN));
+           PQgetvalue(state, 0, SEALED_DROPPED));
+  if (result_bool(state, 0, SEALED_WANTED) && result_bigint(state, 0, SEALED_OPEN) > 0)
+    printf("%s days that are over are not sealed yet\n", PQgetvalue(state, 0, SEALED_OPEN));
 }
 
 static bool verify(struct check *check, const char *head, const PGresult *state, struct error *error) {
-  if (result_bigint(state, 0, STATE_SEALS) == 0 && head == NULL) {
+  if (result_bigint(state, 0, SEALED_SEALS) == 0 && head == NULL) {
     error_set(error, FAILURE_USAGE, "the log is not sealed");
     return error_hint(error, "run: rowrelay seal");
   }
   if (check->json)
     fputs("{\"problems\": [", stdout);
   progress_begin(&check->progress, "verify-log", 0);
-  bool ok = run_checks(check, head, result_bigint(state, 0, STATE_SEALS), error);
+  bool ok = run_checks(check, head, result_bigint(state, 0, SEALED_SEALS), error);
   progress_end(&check->progress);
   if (!ok)
     return false;

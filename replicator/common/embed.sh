@@ -24,6 +24,35 @@ migration_numbers() {
   sed -n 's,^migrations/0*\([0-9][0-9]*\)_.*,\1,p'
 }
 
+# The columns that queries say they give, "-- Gives LAYOUT: name, name …", also over several lines: one line for each query
+# that says so, of its name, the layout, and the names of its columns. What has the same layout has the same columns.
+layouts() {
+  awk '
+    FNR == 1 { open = 0 }
+    open || /^-- Gives [a-z_]+: / {
+      if (!open) {
+        name = FILENAME
+        gsub(/.*\/|\.sql$/, "", name)
+        layout = $3
+        sub(/:$/, "", layout)
+        columns = ""
+        sub(/^-- Gives [a-z_]+: /, "")
+      }
+      sub(/^-- */, "")
+      columns = columns " " $0
+      open = columns ~ /,$/
+      if (open)
+        next
+      gsub(/,/, "", columns)
+      if (layout in known && known[layout] != columns) {
+        print FILENAME ": layout " layout " has other columns elsewhere" > "/dev/stderr"
+        exit 1
+      }
+      known[layout] = columns
+      print name, layout columns
+    }' "$@"
+}
+
 queries_header() {
   echo '/* Made by embed.sh from the folders sql, and files of schema. */'
   echo '#pragma once'
@@ -32,6 +61,13 @@ queries_header() {
   for file; do
     echo "extern const struct query QUERY_$(basename "$file" .sql);"
   done
+  echo '/* Columns of the queries that say what they give. */'
+  layouts "$@" | cut -d ' ' -f 2- | LC_ALL=C sort -u | awk '{
+    printf "enum {"
+    for (i = 2; i <= NF; i++)
+      printf " %s_%s,", toupper($1), toupper($i)
+    printf " %s_COLUMN_COUNT };\n", toupper($1)
+  }'
   echo '/* All of them. */'
   echo 'extern const struct query *const QUERIES[];'
   echo 'extern const size_t QUERY_COUNT;'
@@ -45,6 +81,13 @@ queries_source() {
     echo "    .name = \"$name\","
     echo '    .text ='
     literals "$file"
+    echo '    ,'
+    layouts "$file" | awk '{
+      printf "    .columns = (const char *const[]){"
+      for (i = 3; i <= NF; i++)
+        printf "\"%s\", ", $i
+      print "NULL},"
+    }'
     echo '};'
   done
   echo 'const struct query *const QUERIES[] = {'

@@ -19,9 +19,6 @@
 
 #define LIST_LIMIT ((size_t)64 * 1024 * 1024)
 
-/* Columns of document_definition.sql */
-enum { COLUMN_CAPTURE, COLUMN_KEY_NAME, COLUMN_BUILD_QUERY, COLUMN_SEARCH_PATH };
-
 /* Columns of a document's own query */
 enum { BUILT_KEY, BUILT_ROW };
 
@@ -65,9 +62,9 @@ bool document_read(struct document *document, PGresult *reply, int target, struc
     return error_set(error, FAILURE_RETRY, "the document has no definition");
   /* The definition may be another one than before, so it gets a name of its own. */
   pgconn_make_name(connection, document->build_name);
-  document->build = (struct query){.name = document->build_name, .text = PQgetvalue(reply, 0, COLUMN_BUILD_QUERY)};
-  document->key_name = PQgetvalue(reply, 0, COLUMN_KEY_NAME);
-  document->search_path = PQgetvalue(reply, 0, COLUMN_SEARCH_PATH);
+  document->build = (struct query){.name = document->build_name, .text = PQgetvalue(reply, 0, DEFINITION_BUILD_QUERY)};
+  document->key_name = PQgetvalue(reply, 0, DEFINITION_KEY_NAME);
+  document->search_path = PQgetvalue(reply, 0, DEFINITION_SEARCH_PATH);
   return true;
 }
 

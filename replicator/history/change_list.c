@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "postgres/result.h"
+#include "queries.h"
 
 void change_list_init(struct change_list *page) {
   *page = (struct change_list){.items = NULL};
@@ -37,9 +38,9 @@ bool change_list_add(struct change_list *page, const PGresult *rows, int first, 
     return false;
   for (int row = first; row < first + count; row++) {
     struct change_list_item *item = &page->items[page->count++];
-    item->id = result_bigint(rows, row, 0);
-    snprintf(item->day, sizeof item->day, "%s", PQgetvalue(rows, row, 1));
-    item->mark = PQnfields(rows) > 2 ? result_bigint(rows, row, 2) : 0;
+    item->id = result_bigint(rows, row, FOUND_CHANGE_ID);
+    snprintf(item->day, sizeof item->day, "%s", PQgetvalue(rows, row, FOUND_DAY));
+    item->mark = result_bigint(rows, row, FOUND_MARK);
   }
   return true;
 }

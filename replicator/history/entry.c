@@ -4,6 +4,7 @@
 
 #include "common/json.h"
 #include "postgres/result.h"
+#include "queries.h"
 
 #define INDENT "    "
 /* Columns of a line that one value may take. */

@@ -15,22 +15,6 @@ struct entry_style {
   int width; /* columns that a line may have; 0: any number */
 };
 
-/* Columns of cmd_log_entries.sql. */
-enum {
-  ENTRY_ID,
-  ENTRY_AT,
-  ENTRY_OP,
-  ENTRY_RELATION,
-  ENTRY_KEY,
-  ENTRY_ACTOR,
-  ENTRY_SESSION, /* who else it was */
-  ENTRY_TXID,
-  ENTRY_OLD,
-  ENTRY_NEW,
-  ENTRY_DELIVERIES, /* a line for each target: name, status and the rest, parted by tabs */
-  ENTRY_PROBLEM
-};
-
 /* Append one entry; both end with a newline. */
 void entry_add_paragraph(struct buffer *buffer, const struct entry_style *style, const PGresult *rows, int row);
 void entry_add_line(struct buffer *buffer, const struct entry_style *style, const PGresult *rows, int row);

@@ -145,9 +145,10 @@ static bool take_snapshot(const struct follower *before, struct source *source, 
   PGresult *reply = NULL;
   if (!last_id(source, &point.low, error) || !call_run(source, &QUERY_cmd_log_snapshot, NO_VALUES, &reply, error))
     return false;
-  point.next = (uint64_t)result_bigint(reply, 0, 1);
-  now->high = result_bigint(reply, 0, 2);
-  bool ok = read_snapshot(now, PQgetvalue(reply, 0, 0), error) && keep_points(before, now, point, error);
+  point.next = (uint64_t)result_bigint(reply, 0, LOG_SNAPSHOT_NEXT);
+  now->high = result_bigint(reply, 0, LOG_SNAPSHOT_LAST_ID);
+  bool ok =
+      read_snapshot(now, PQgetvalue(reply, 0, LOG_SNAPSHOT_SNAPSHOT), error) && keep_points(before, now, point, error);
   PQclear(reply);
   return ok;
 }

@@ -16,8 +16,6 @@
 /* How many of a list of changes are looked at at a time. */
 #define LIST_PART 1000
 
-enum { SLICE_HIGH, SLICE_LOW, SLICE_DAYS };
-
 /* What is known to be small: the changes of one key, or of one transaction. */
 static bool open_list(struct log_reader *book, struct error *error) {
   const struct log_filter *filter = book->filter;

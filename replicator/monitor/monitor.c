@@ -170,7 +170,7 @@ static void write_column(struct buffer *text, const PGresult *reply, int column,
   metrics_describe(text, name, "gauge", help);
   for (int row = 0; row < PQntuples(reply); row++) {
     buffer_add_format(text, "%s{target=", name);
-    metrics_label(text, PQgetvalue(reply, row, 0));
+    metrics_label(text, PQgetvalue(reply, row, SAMPLE_TARGET));
     buffer_add_format(text, "} %s\n", PQgetvalue(reply, row, column));
   }
 }
@@ -182,8 +182,9 @@ static void write_states(struct buffer *text, const PGresult *reply) {
   for (int row = 0; row < PQntuples(reply); row++) {
     for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++) {
       buffer_add_string(text, "rowrelay_target_state{target=");
-      metrics_label(text, PQgetvalue(reply, row, 0));
-      buffer_add_format(text, ",state=\"%s\"} %d\n", STATES[i], strcmp(PQgetvalue(reply, row, 1), STATES[i]) == 0);
+      metrics_label(text, PQgetvalue(reply, row, SAMPLE_TARGET));
+      buffer_add_format(text, ",state=\"%s\"} %d\n", STATES[i],
+                        strcmp(PQgetvalue(reply, row, SAMPLE_STATE), STATES[i]) == 0);
     }
   }
 }
@@ -197,11 +198,11 @@ struct source_metric {
 };
 
 static const struct source_metric SOURCE_METRICS[] = {
-    {0, "rowrelay_changes_captured_total", "counter",
+    {MONITORED_CAPTURED, "rowrelay_changes_captured_total", "counter",
      "Changes that were captured at the source, with those of transactions that were rolled back."},
-    {2, "rowrelay_log_open_until_timestamp_seconds", "gauge",
+    {MONITORED_OPEN_UNTIL, "rowrelay_log_open_until_timestamp_seconds", "gauge",
      "Up to when the log has a partition for each day, in seconds since 1970."},
-    {3, "rowrelay_log_overdue_partitions", "gauge",
+    {MONITORED_OVERDUE, "rowrelay_log_overdue_partitions", "gauge",
      "Partitions of the log, of a day each, that are old enough to be dropped and cannot be."},
 };
 
@@ -222,13 +223,13 @@ static void write_source(struct monitor *monitor, struct buffer *text) {
     for (size_t i = 0; i < sizeof SOURCE_METRICS / sizeof SOURCE_METRICS[0]; i++)
       write_one(text, source, &SOURCE_METRICS[i]);
     write_states(text, targets);
-    write_column(text, targets, 2, "rowrelay_backlog_changes",
+    write_column(text, targets, SAMPLE_BACKLOG, "rowrelay_backlog_changes",
                  "Changes that wait for a target, counted up to a million.");
-    write_column(text, targets, 3, "rowrelay_oldest_pending_seconds",
+    write_column(text, targets, SAMPLE_LAG, "rowrelay_oldest_pending_seconds",
                  "Age of the oldest change that waits; 0: none does.");
-    write_column(text, targets, 4, "rowrelay_errors",
+    write_column(text, targets, SAMPLE_ERRORS, "rowrelay_errors",
                  "Changes that a target refused, and nobody has retried or skipped.");
-    write_column(text, targets, 5, "rowrelay_blocked_changes",
+    write_column(text, targets, SAMPLE_BLOCKED, "rowrelay_blocked_changes",
                  "Changes that wait behind a refused one of their key, or because the target cannot take their table.");
   }
   PQclear(source);

@@ -1,13 +1,11 @@
 #include "monitor/samples.h"
+#include "queries.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* Columns of monitor_targets.sql */
-enum { COLUMN_TARGET = 0, COLUMN_BACKLOG = 2, COLUMN_LAG = 3, COLUMN_RATE = 6 };
 
 struct trace {
   struct trace *next;
@@ -57,18 +55,18 @@ void samples_add(struct samples *samples, const PGresult *targets) {
   for (struct trace *trace = samples->first; trace != NULL; trace = trace->next)
     trace->samples[place] = NOTHING;
   for (int row = 0; row < PQntuples(targets); row++) {
-    struct trace *trace = trace_of(samples, PQgetvalue(targets, row, COLUMN_TARGET));
+    struct trace *trace = trace_of(samples, PQgetvalue(targets, row, SAMPLE_TARGET));
     if (trace != NULL)
-      trace->samples[place] = (struct sample){.backlog = strtod(PQgetvalue(targets, row, COLUMN_BACKLOG), NULL),
-                                              .lag = strtod(PQgetvalue(targets, row, COLUMN_LAG), NULL),
-                                              .rate = strtod(PQgetvalue(targets, row, COLUMN_RATE), NULL)};
+      trace->samples[place] = (struct sample){.backlog = strtod(PQgetvalue(targets, row, SAMPLE_BACKLOG), NULL),
+                                              .lag = strtod(PQgetvalue(targets, row, SAMPLE_LAG), NULL),
+                                              .rate = strtod(PQgetvalue(targets, row, SAMPLE_RATE), NULL)};
   }
   samples->taken++;
   pthread_mutex_unlock(&samples->lock);
 }
 
 static double value_of(const struct sample *sample, int column) {
-  return column == COLUMN_BACKLOG ? sample->backlog : column == COLUMN_LAG ? sample->lag : sample->rate;
+  return column == SAMPLE_BACKLOG ? sample->backlog : column == SAMPLE_LAG ? sample->lag : sample->rate;
 }
 
 /* Oldest first. */
@@ -98,11 +96,11 @@ void samples_write(struct samples *samples, struct buffer *json) {
     buffer_add_string(json, trace == samples->first ? "" : ",");
     buffer_add_json_string(json, trace->target);
     buffer_add_string(json, ":{");
-    write_column(samples, trace, "backlog", COLUMN_BACKLOG, json);
+    write_column(samples, trace, "backlog", SAMPLE_BACKLOG, json);
     buffer_add_string(json, ",");
-    write_column(samples, trace, "lag", COLUMN_LAG, json);
+    write_column(samples, trace, "lag", SAMPLE_LAG, json);
     buffer_add_string(json, ",");
-    write_column(samples, trace, "rate", COLUMN_RATE, json);
+    write_column(samples, trace, "rate", SAMPLE_RATE, json);
     buffer_add_string(json, "}");
   }
   buffer_add_string(json, "}}");

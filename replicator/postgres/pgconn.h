@@ -18,7 +18,11 @@ struct pgconn;
 struct query {
   const char *name; /* NULL: not prepared */
   const char *text;
+  const char *const *columns; /* that it gives, ended by NULL: whatever else comes is an error; NULL: not known */
 };
+
+/* The same statement for a single use: it is not prepared. */
+#define QUERY_ONCE(named) ((struct query){.text = (named).text, .columns = (named).columns})
 
 /* A parameter list: texts, NULL for null. */
 struct values {

@@ -56,6 +56,26 @@ static bool result_succeeded(const PGresult *result) {
   }
 }
 
+/*
+ * Whoever reads a result counts on the columns that its query has told at build time (see embed.sh). An error rather
+ * than values of other columns, should the database ever give others.
+ */
+static bool check_columns(const struct query *query, const PGresult *result, struct error *error) {
+  if (query->columns == NULL || PQresultStatus(result) != PGRES_TUPLES_OK)
+    return true;
+  int column = 0;
+  for (; query->columns[column] != NULL; column++) {
+    const char *name = PQfname(result, column);
+    if (name == NULL || strcmp(name, query->columns[column]) != 0) {
+      error_set(error, FAILURE_FATAL, "a query gives column %s where %s belongs", name != NULL ? name : "(none)",
+                query->columns[column]);
+      return error_detail(error, "%.200s", query->text);
+    }
+  }
+  return PQnfields(result) == column ||
+         error_set(error, FAILURE_FATAL, "a query gives column %s, which nobody reads", PQfname(result, column));
+}
+
 /* ---- statements ------------------------------------------------------------------------------------------------ */
 
 static bool is_prepared(const struct pgconn *connection, const char *name) {
@@ -208,6 +228,8 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
       set_result_error(connection, reply, error);
       succeeded = false;
     }
+    if (succeeded && !connection->expected[i].prepares)
+      succeeded = check_columns(connection->expected[i].query, reply, error);
     if (connection->expected[i].prepares) {
       if (result_succeeded(reply))
         remember_prepared(connection, connection->expected[i].query->name);

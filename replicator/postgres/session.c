@@ -15,7 +15,7 @@
 
 static bool ask_pid(struct pgconn *connection, int *pid, struct error *error) {
   /* A session that is given away must not keep a prepared statement. */
-  const struct query query = {.name = NULL, .text = QUERY_pooler_pid.text};
+  const struct query query = QUERY_ONCE(QUERY_pooler_pid);
   PGresult *reply = NULL;
   if (!pgconn_run(connection, &query, NO_VALUES, &reply, error))
     return false;
@@ -81,7 +81,7 @@ bool pooler_set(struct pgconn *connection, enum session_purpose purpose, struct 
                                       [SESSION_COPY] = "copy",
                                       [SESSION_VERIFY] = "verify",
                                       [SESSION_TARGET] = "target"};
-  const struct query query = {.text = QUERY_session_settings.text};
+  const struct query query = QUERY_ONCE(QUERY_session_settings);
   return pgconn_run(connection, &query, VALUES(NAMES[purpose]), NULL, error);
 }
 

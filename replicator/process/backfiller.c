@@ -17,9 +17,6 @@
 #define QUERY_DEADLINE 30000
 #define STEP_PATIENCE 1000 /* with a step, when it is time to leave */
 
-/* Columns of backfill_unfinished.sql. */
-enum { COLUMN_ID, COLUMN_NAME, COLUMN_IS_DUE };
-
 void backfiller_init(struct backfiller *backfiller, const char *conninfo, const char *targets) {
   *backfiller = (struct backfiller){.conninfo = conninfo, .targets = targets};
   pthread_mutex_init(&backfiller->lock, NULL);
@@ -141,11 +138,11 @@ static bool go_round(struct round *round, struct error *error) {
   bool ok = true;
   round->count = PQntuples(reply);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (result_bool(reply, row, COLUMN_IS_DUE))
-      ok = prepare(round, result_int(reply, row, COLUMN_ID), error);
+    if (result_bool(reply, row, UNFINISHED_IS_DUE))
+      ok = prepare(round, result_int(reply, row, UNFINISHED_ID), error);
   for (int row = 0; ok && row < round->count && pause_for(backfiller, 0); row++)
-    if (result_bool(reply, row, COLUMN_IS_DUE))
-      ok = drive(round, result_int(reply, row, COLUMN_ID), PQgetvalue(reply, row, COLUMN_NAME), error);
+    if (result_bool(reply, row, UNFINISHED_IS_DUE))
+      ok = drive(round, result_int(reply, row, UNFINISHED_ID), PQgetvalue(reply, row, UNFINISHED_NAME), error);
   PQclear(reply);
   return ok;
 }

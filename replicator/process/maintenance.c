@@ -15,12 +15,6 @@
 /* Sealing takes a third of one of the server's processors. */
 #define SEAL_REST 2
 
-/* Columns of maintenance_is_due.sql. */
-enum { COLUMN_MAINTAIN, COLUMN_SEAL, COLUMN_PRUNE };
-
-/* Columns of prune.sql. */
-enum { COLUMN_DAY, COLUMN_OUTCOME, COLUMN_NOTE, COLUMN_IS_NEWS, COLUMN_AGAIN };
-
 /* ---- maintenance ----------------------------------------------------------------------------------------------- */
 
 static void maintain(struct background *task, struct source *source) {
@@ -64,11 +58,11 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
   if (!source_run(source, &QUERY_prune, NO_VALUES, &days, error))
     return false;
   for (int row = 0; row < PQntuples(days); row++) {
-    *again = *again || result_bool(days, row, COLUMN_AGAIN);
-    if (result_bool(days, row, COLUMN_IS_NEWS))
-      log_message(strcmp(PQgetvalue(days, row, COLUMN_OUTCOME), "kept") == 0 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
-                  "changes of day %s: %s: %s", PQgetvalue(days, row, COLUMN_DAY), PQgetvalue(days, row, COLUMN_OUTCOME),
-                  PQgetvalue(days, row, COLUMN_NOTE));
+    *again = *again || result_bool(days, row, PRUNE_AGAIN);
+    if (result_bool(days, row, PRUNE_IS_NEWS))
+      log_message(strcmp(PQgetvalue(days, row, PRUNE_OUTCOME), "kept") == 0 ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+                  "changes of day %s: %s: %s", PQgetvalue(days, row, PRUNE_DAY), PQgetvalue(days, row, PRUNE_OUTCOME),
+                  PQgetvalue(days, row, PRUNE_NOTE));
   }
   PQclear(days);
   return true;
@@ -133,9 +127,9 @@ bool maintenance_tend(struct maintenance *maintenance, struct source *source, st
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_maintenance_is_due, NO_VALUES, &reply, error))
     return false;
-  bool maintains = result_bool(reply, 0, COLUMN_MAINTAIN);
-  bool seals = result_bool(reply, 0, COLUMN_SEAL);
-  bool prunes = result_bool(reply, 0, COLUMN_PRUNE);
+  bool maintains = result_bool(reply, 0, DUE_MAINTAIN);
+  bool seals = result_bool(reply, 0, DUE_SEAL);
+  bool prunes = result_bool(reply, 0, DUE_PRUNE);
   PQclear(reply);
   if (prunes)
     atomic_store(&maintenance->prunes, true);

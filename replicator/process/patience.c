@@ -59,9 +59,10 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   patience->ask_at = now + TARGETS_INTERVAL;
   if (!source_run(source, &QUERY_outage_longest, VALUES(instance), &reply, error))
     return false;
-  bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, 1) < patience->wait ||
-            error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s", PQgetvalue(reply, 0, 0),
-                      (int)(patience->wait / 1000), PQgetvalue(reply, 0, 2));
+  bool ok =
+      PQntuples(reply) == 0 || result_bigint(reply, 0, OUTAGE_MILLISECONDS) < patience->wait ||
+      error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s",
+                PQgetvalue(reply, 0, OUTAGE_TARGET), (int)(patience->wait / 1000), PQgetvalue(reply, 0, OUTAGE_REASON));
   PQclear(reply);
   return ok;
 }

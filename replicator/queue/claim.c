@@ -52,14 +52,14 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   for (int i = 0; i < claim->settings->lanes.count; i++) {
     int lane = claim->settings->lanes.first + i;
     int64_t settled = claim->horizon;
-    if (row < *waiting && result_int(reply, row, 0) == lane) {
-      int64_t first_id = result_bigint(reply, row, 1);
+    if (row < *waiting && result_int(reply, row, WAITING_LANE) == lane) {
+      int64_t first_id = result_bigint(reply, row, WAITING_FIRST_ID);
       if (first_id <= settled)
         settled = first_id - 1;
-      if (result_bool(reply, row, 2)) {
+      if (result_bool(reply, row, WAITING_LOCKED)) {
         batch->lanes[batch->lane_count++] = lane;
-        if (result_int(reply, row, 3) > batch->receipt.failures)
-          batch->receipt.failures = result_int(reply, row, 3);
+        if (result_int(reply, row, WAITING_FAILURES) > batch->receipt.failures)
+          batch->receipt.failures = result_int(reply, row, WAITING_FAILURES);
       }
       row++;
     }
@@ -101,9 +101,9 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct st
 }
 
 static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
-  batch->receipt.token = result_bigint(reply, 0, 0);
-  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, 1));
-  return holds_read(batch, PQgetvalue(reply, 0, 2), error);
+  batch->receipt.token = result_bigint(reply, 0, TOKEN_NUMBER);
+  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, TOKEN_CLAIMED_AT));
+  return holds_read(batch, PQgetvalue(reply, 0, TOKEN_HOLDS), error);
 }
 
 /* The id up to which the lane of barriers was seen empty; 0 when the floor has another version by now. */
@@ -132,7 +132,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
   if (ok && PQntuples(replies[1]) > 0)
-    batch->first_id = result_bigint(replies[1], 0, 0);
+    batch->first_id = result_bigint(replies[1], 0, ROW_CHANGE_ID);
   PQclear(replies[0]);
   *rows = replies[1];
   return ok;
@@ -154,9 +154,9 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   const struct settings *settings = claim->settings;
   const char *aged = metrics_wants_delays() ? "true" : "false";
-  const struct query changes = {.name = NULL, .text = QUERY_claim_changes.text};
-  const struct query documents = {.name = NULL, .text = QUERY_claim_documents.text};
-  const struct query txids = {.name = NULL, .text = QUERY_claim_txids.text};
+  const struct query changes = QUERY_ONCE(QUERY_claim_changes);
+  const struct query documents = QUERY_ONCE(QUERY_claim_documents);
+  const struct query txids = QUERY_ONCE(QUERY_claim_txids);
   struct pgconn *connection = source_connection(claim->source);
   struct buffer ids;
   struct buffer lanes;
@@ -170,8 +170,8 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   for (int row = 0; row < PQntuples(rows); row++) {
     const char *day = PQgetvalue(rows, row, ROW_DAY);
     char separator = row == 0 ? '{' : ',';
-    buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, 0));
-    buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, 1));
+    buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, ROW_CHANGE_ID));
+    buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, ROW_LANE));
     buffer_add_format(&days, "%c%s", separator, day);
     /* In order of ids they are nearly in order of days. */
     if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, ROW_DAY)) != 0)
@@ -212,7 +212,6 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
 /* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
 
 /* Columns of claim_txids.sql */
-enum { LOGGED_TXID, LOGGED_OPERATION };
 
 /* Rows that were read of the queue. */
 struct candidates {
@@ -239,7 +238,7 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] = (struct queued){.txid = result_bigint(logged.rows, row, LOGGED_TXID),
+    queued[row] = (struct queued){.txid = result_bigint(logged.rows, row, MADE_TXID),
                                   .bytes = result_bigint(rows, row, ROW_BYTES)};
   struct transactions_limit most = {.rows = (size_t)claim->batch_rows, .bytes = settings->batch_bytes};
   ok = ok && transactions_choose(queued, (size_t)count, most, candidates->chosen, error);
@@ -262,7 +261,7 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
     return true;
   bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
   for (int row = 0; ok && row < count; row++) {
-    const char *operation = PQgetvalue(logged.rows, row, LOGGED_OPERATION);
+    const char *operation = PQgetvalue(logged.rows, row, MADE_OPERATION);
     bytes += result_bigint(rows, row, ROW_BYTES);
     if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
       break;
@@ -284,7 +283,7 @@ static bool take_chosen(const struct claim *claim, int lane, const struct candid
   buffer_add_string(&ids, "{");
   for (int row = 0; row < PQntuples(candidates->rows); row++)
     if (candidates->chosen[row])
-      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(candidates->rows, row, ROW_ID));
+      buffer_add_format(&ids, "%s%s", ids.length > 1 ? "," : "", PQgetvalue(candidates->rows, row, ROW_CHANGE_ID));
   buffer_add_string(&ids, "}");
   bool ok = buffer_ok(&ids, "the list of changes", error) &&
             pgconn_run(source_connection(claim->source), &QUERY_claim_chosen, VALUES(lanes, ids.data), rows, error);
@@ -314,7 +313,7 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     goto done;
   int count = PQntuples(replies[1]);
   if (count > 0)
-    batch->first_id = result_bigint(replies[1], 0, ROW_ID);
+    batch->first_id = result_bigint(replies[1], 0, ROW_CHANGE_ID);
   if (claim->settings->leased) { /* it stays in the queue */
     *rows = replies[1];
     replies[1] = NULL;

@@ -51,9 +51,10 @@ bool lease_take(const struct claim *claim, struct batch *batch, bool *taken, str
                        &reply, error);
   *taken = ok && (size_t)PQntuples(reply) == batch->lane_count;
   if (*taken) {
-    snprintf(batch->receipt.process_id, sizeof batch->receipt.process_id, "%s", PQgetvalue(reply, 0, 0));
-    batch->receipt.failures = result_int(reply, 0, 1);
-    batch->receipt.deaths = result_int(reply, 0, 2);
+    snprintf(batch->receipt.process_id, sizeof batch->receipt.process_id, "%s",
+             PQgetvalue(reply, 0, LEASED_PROCESS_ID));
+    batch->receipt.failures = result_int(reply, 0, LEASED_EXPIRIES);
+    batch->receipt.deaths = result_int(reply, 0, LEASED_DEATHS);
     /* It has to outlive a crash of the source: somebody may be pushing. */
     ok = source_script(claim->source, "set local synchronous_commit to on; commit", error);
   }

@@ -5,23 +5,7 @@
 
 #include "common/clock.h"
 #include "postgres/result.h"
-
-/* Columns of claim_changes.sql */
-enum {
-  COLUMN_ID,
-  COLUMN_CAPTURE,
-  COLUMN_OPERATION,
-  COLUMN_KEY,
-  COLUMN_OLD_ROW,
-  COLUMN_NEW_ROW,
-  COLUMN_TEXT_COLUMNS,
-  COLUMN_PROBLEM,
-  COLUMN_CAPTURED_AT,
-  COLUMN_TXID,
-  COLUMN_ACTOR,
-  COLUMN_AGE,
-  COLUMN_EXPANSION /* only of claim_documents.sql */
-};
+#include "queries.h"
 
 bool change_is_keyless(const struct change *change) {
   bool has_row = change->operation != OPERATION_TRUNCATE && change->operation != OPERATION_BARRIER;
@@ -70,24 +54,24 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
   for (int row = 0; row < (int)count; row++) {
     struct change *change = &batch->changes[row];
     *change = (struct change){
-        .id = result_bigint(rows, row, ROW_ID),
+        .id = result_bigint(rows, row, ROW_CHANGE_ID),
         .lane = result_int(rows, row, ROW_LANE),
         .day = PQgetvalue(rows, row, ROW_DAY),
         .bytes = result_bigint(rows, row, ROW_BYTES),
-        .capture = result_int(logged, row, COLUMN_CAPTURE),
-        .operation = (enum operation)PQgetvalue(logged, row, COLUMN_OPERATION)[0],
-        .key = result_text(logged, row, COLUMN_KEY),
-        .old_row = result_text(logged, row, COLUMN_OLD_ROW),
-        .new_row = result_text(logged, row, COLUMN_NEW_ROW),
-        .text_columns = result_text(logged, row, COLUMN_TEXT_COLUMNS),
-        .problem = result_text(logged, row, COLUMN_PROBLEM),
-        .captured_at = result_text(logged, row, COLUMN_CAPTURED_AT),
-        .txid = result_text(logged, row, COLUMN_TXID),
-        .actor = result_text(logged, row, COLUMN_ACTOR),
-        .age = PQgetisnull(logged, row, COLUMN_AGE) ? -1 : result_bigint(logged, row, COLUMN_AGE),
-        .expansion = PQnfields(logged) > COLUMN_EXPANSION ? result_text(logged, row, COLUMN_EXPANSION) : NULL,
+        .capture = result_int(logged, row, LOGGED_CAPTURE),
+        .operation = (enum operation)PQgetvalue(logged, row, LOGGED_OPERATION)[0],
+        .key = result_text(logged, row, LOGGED_KEY),
+        .old_row = result_text(logged, row, LOGGED_OLD_ROW),
+        .new_row = result_text(logged, row, LOGGED_NEW_ROW),
+        .text_columns = result_text(logged, row, LOGGED_TEXT_COLUMNS),
+        .problem = result_text(logged, row, LOGGED_PROBLEM),
+        .captured_at = result_text(logged, row, LOGGED_CAPTURED_AT),
+        .txid = result_text(logged, row, LOGGED_TXID),
+        .actor = result_text(logged, row, LOGGED_ACTOR),
+        .age = PQgetisnull(logged, row, LOGGED_AGE) ? -1 : result_bigint(logged, row, LOGGED_AGE),
+        .expansion = result_text(logged, row, LOGGED_EXPANSION),
     };
-    if (PQgetisnull(logged, row, COLUMN_ID))
+    if (PQgetisnull(logged, row, LOGGED_ID))
       return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",
                        (long long)change->id, change->day);
     change->route = routes_find(routes, change->capture);

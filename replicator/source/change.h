@@ -54,9 +54,6 @@ bool change_is_keyless(const struct change *change);
 /* Whether nobody can tell which row of its table it is of: what is refused of such rows holds up all of them. */
 bool change_is_of_any_row(const struct change *change);
 
-/* Columns of claim_rows.sql, claim_queued.sql, claim_barriers.sql and claim_chosen.sql */
-enum { ROW_ID, ROW_LANE, ROW_DAY, ROW_BYTES };
-
 /* What the source says of the claim itself; see queue/sql/claim_token.sql. */
 struct claim_receipt {
   int64_t token;

@@ -3,23 +3,7 @@
 #include <stdlib.h>
 
 #include "postgres/result.h"
-
-/* Columns of target_routes.sql */
-enum {
-  COLUMN_CAPTURE,
-  COLUMN_RELATION,
-  COLUMN_INTO_TABLE,
-  COLUMN_CREATE_TABLE,
-  COLUMN_KEY_COLUMNS,
-  COLUMN_KEYLESS,
-  COLUMN_KEY_IS_EXACT,
-  COLUMN_KEY_IS_LOST,
-  COLUMN_COLUMNS,
-  COLUMN_TYPES,
-  COLUMN_DOCUMENT,
-  COLUMN_SOURCE_COLUMNS,
-  COLUMN_READ_FROM
-};
+#include "queries.h"
 
 void routes_init(struct routes *routes) {
   *routes = (struct routes){.count = 0};
@@ -48,19 +32,19 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
     return error_set(error, FAILURE_RETRY, "out of memory");
   for (int row = 0; row < (int)count; row++)
     routes->routes[row] = (struct route){
-        .capture = result_int(reply, row, COLUMN_CAPTURE),
-        .relation = PQgetvalue(reply, row, COLUMN_RELATION),
-        .into_table = PQgetvalue(reply, row, COLUMN_INTO_TABLE),
-        .create_table = result_bool(reply, row, COLUMN_CREATE_TABLE),
-        .key_columns = PQgetvalue(reply, row, COLUMN_KEY_COLUMNS),
-        .keyless = result_bool(reply, row, COLUMN_KEYLESS),
-        .key_is_exact = result_bool(reply, row, COLUMN_KEY_IS_EXACT),
-        .key_is_lost = result_bool(reply, row, COLUMN_KEY_IS_LOST),
-        .columns = result_text(reply, row, COLUMN_COLUMNS),
-        .document = result_bool(reply, row, COLUMN_DOCUMENT),
-        .source_columns = result_text(reply, row, COLUMN_SOURCE_COLUMNS),
-        .read_from = PQgetvalue(reply, row, COLUMN_READ_FROM),
-        .types = result_text(reply, row, COLUMN_TYPES),
+        .capture = result_int(reply, row, ROUTE_CAPTURE),
+        .relation = PQgetvalue(reply, row, ROUTE_RELATION),
+        .into_table = PQgetvalue(reply, row, ROUTE_INTO_TABLE),
+        .create_table = result_bool(reply, row, ROUTE_CREATE_TABLE),
+        .key_columns = PQgetvalue(reply, row, ROUTE_KEY_COLUMNS),
+        .keyless = result_bool(reply, row, ROUTE_KEYLESS),
+        .key_is_exact = result_bool(reply, row, ROUTE_KEY_IS_EXACT),
+        .key_is_lost = result_bool(reply, row, ROUTE_KEY_IS_LOST),
+        .columns = result_text(reply, row, ROUTE_COLUMNS),
+        .document = result_bool(reply, row, ROUTE_DOCUMENT),
+        .source_columns = result_text(reply, row, ROUTE_SOURCE_COLUMNS),
+        .read_from = PQgetvalue(reply, row, ROUTE_READ_FROM),
+        .types = result_text(reply, row, ROUTE_TYPES),
     };
   routes->count = count;
   qsort(routes->routes, count, sizeof *routes->routes, by_capture);

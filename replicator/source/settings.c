@@ -16,31 +16,31 @@ static enum on_error read_on_error(const char *text) {
 
 /* NULL: out of memory. */
 static struct settings *read_row(const PGresult *reply, int row) {
-  struct result_row from = {reply, row};
   struct settings read = {
-      .target = row_int(&from, "target"),
-      .version = row_int(&from, "version"),
-      .running = strcmp(row_text(&from, "state"), "running") == 0,
-      .lanes = {.first = row_int(&from, "first_lane"), .count = 1 + row_int(&from, "lanes")},
-      .document = row_bool(&from, "is_document"),
-      .leased = row_bool(&from, "is_leased"),
-      .lease = 1000 * row_bigint(&from, "lease"),
-      .at_most_once = row_bool(&from, "at_most_once"),
-      .failing = row_bool(&from, "is_failing"),
-      .holds = row_bool(&from, "has_holds"),
-      .append = row_bool(&from, "append"),
-      .on_error = read_on_error(row_text(&from, "on_error")),
-      .batch_rows = row_int(&from, "batch_rows"),
-      .batch_bytes = row_bigint(&from, "batch_bytes"),
-      .retries = row_int(&from, "retries"),
-      .push_timeout = 1000 * row_bigint(&from, "push_timeout"),
-      .floor = row_bigint(&from, "floor"),
-      .workers = row_int(&from, "workers"),
-      .name = row_text(&from, "name"),
-      .url = row_text(&from, "url"),
-      .options = row_text(&from, "options"),
-      .source_id = row_text(&from, "source_id"),
-      .reason = row_text(&from, "reason"),
+      .target = result_int(reply, row, SETTINGS_TARGET),
+      .version = result_int(reply, row, SETTINGS_VERSION),
+      .running = strcmp(PQgetvalue(reply, row, SETTINGS_STATE), "running") == 0,
+      .lanes = {.first = result_int(reply, row, SETTINGS_FIRST_LANE),
+                .count = 1 + result_int(reply, row, SETTINGS_LANES)},
+      .document = result_bool(reply, row, SETTINGS_IS_DOCUMENT),
+      .leased = result_bool(reply, row, SETTINGS_IS_LEASED),
+      .lease = 1000 * result_bigint(reply, row, SETTINGS_LEASE),
+      .at_most_once = result_bool(reply, row, SETTINGS_AT_MOST_ONCE),
+      .failing = result_bool(reply, row, SETTINGS_IS_FAILING),
+      .holds = result_bool(reply, row, SETTINGS_HAS_HOLDS),
+      .append = result_bool(reply, row, SETTINGS_APPEND),
+      .on_error = read_on_error(PQgetvalue(reply, row, SETTINGS_ON_ERROR)),
+      .batch_rows = result_int(reply, row, SETTINGS_BATCH_ROWS),
+      .batch_bytes = result_bigint(reply, row, SETTINGS_BATCH_BYTES),
+      .retries = result_int(reply, row, SETTINGS_RETRIES),
+      .push_timeout = 1000 * result_bigint(reply, row, SETTINGS_PUSH_TIMEOUT),
+      .floor = result_bigint(reply, row, SETTINGS_FLOOR),
+      .workers = result_int(reply, row, SETTINGS_WORKERS),
+      .name = PQgetvalue(reply, row, SETTINGS_NAME),
+      .url = PQgetvalue(reply, row, SETTINGS_URL),
+      .options = PQgetvalue(reply, row, SETTINGS_OPTIONS),
+      .source_id = PQgetvalue(reply, row, SETTINGS_SOURCE_ID),
+      .reason = PQgetvalue(reply, row, SETTINGS_REASON),
   };
   read.lanes.live = read.document ? (read.lanes.count - 1) / 2 : read.lanes.count - 1;
   const char **texts[] = {&read.name, &read.url, &read.options, &read.source_id, &read.reason};
@@ -113,8 +113,8 @@ bool settings_read(struct settings **settings, const PGresult *reply, struct err
 
 bool settings_load(struct settings **settings, struct source *source, const char *name, struct error *error) {
   /* Asked once by a command: not worth preparing. */
-  const struct query find = {.text = QUERY_target_id.text};
-  const struct query read = {.text = QUERY_target_settings.text};
+  const struct query find = QUERY_ONCE(QUERY_target_id);
+  const struct query read = QUERY_ONCE(QUERY_target_settings);
   PGresult *id = NULL;
   PGresult *reply = NULL;
   *settings = NULL;

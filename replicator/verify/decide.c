@@ -59,8 +59,8 @@ static int64_t pause_for(int64_t milliseconds) {
 static bool take_moment(struct decider *decider, struct moment *moment, struct error *error) {
   struct number target = number(decider->settings->target);
   struct question questions[] = {
-      {.side = SIDE_SOURCE, .text = QUERY_verify_floor.text, .values = VALUES(target.text)},
-      {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES},
+      {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_floor), .values = VALUES(target.text)},
+      {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_mark), .values = NO_VALUES},
   };
   /* What is known of the writers must be older than the snapshot. */
   if (!horizon_advance(&decider->horizon, decider->pair->source, error) ||
@@ -76,9 +76,6 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
   return moment->snapshot != NULL || error_set(error, FAILURE_FATAL, "out of memory");
 }
 
-/* Columns of verify_queued.sql */
-enum { QUEUED_ANY, QUEUED_TOO_MUCH, QUEUED_KEYS, QUEUED_STATE };
-
 static bool is_hopeless(const char *state) {
   return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
 }
@@ -90,7 +87,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, struct m
   struct number capture = number(plan->capture);
   for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
     struct question question = {.side = SIDE_SOURCE,
-                                .text = QUERY_verify_queued.text,
+                                .query = QUERY_ONCE(QUERY_verify_queued),
                                 .values = VALUES(target.text, last_id.text, capture.text)};
     if (interrupted())
       return error_set(error, FAILURE_STOP, "told to leave");
@@ -119,8 +116,8 @@ bool decider_repair(struct decider *decider, const struct plan *plan, struct err
   bool ok = true;
   for (size_t begin = 0; ok && begin < repairs->count; begin += SLICE) {
     PGresult *reply = NULL;
-    const struct query requeue = {.name = NULL, .text = QUERY_verify_requeue.text};
-    const struct query rebuild = {.name = NULL, .text = QUERY_verify_rebuild.text};
+    const struct query requeue = QUERY_ONCE(QUERY_verify_requeue);
+    const struct query rebuild = QUERY_ONCE(QUERY_verify_rebuild);
     buffer_clear(&array);
     keys_write(repairs, begin, SLICE, false, &array);
     ok = buffer_ok(&array, "the list of keys", error) &&
@@ -299,9 +296,9 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
   buffer_init(&array, ARRAY_LIMIT);
   keys_write(&decider->suspects, 0, count, !plan->keyless, &array);
   struct question there = {
-      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+      .side = SIDE_TARGET, .query.text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
   struct question here = {.side = SIDE_SOURCE,
-                          .text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
+                          .query.text = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP),
                           .values = VALUES(array.data, settled_id.text, moment->snapshot, moment->queued)};
   bool ok = buffer_ok(&array, "the list of keys", error) && pair_ask(decider->pair, &there, 1, error) &&
             pair_ask(decider->pair, &here, 1, error);
@@ -321,7 +318,7 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
 
 /* Until nothing of what was given out by now is queued. *passed: it is so, rather than out of patience. */
 static bool let_pass(struct decider *decider, bool *passed, struct error *error) {
-  struct question mark = {.side = SIDE_SOURCE, .text = QUERY_verify_mark.text, .values = NO_VALUES};
+  struct question mark = {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_mark), .values = NO_VALUES};
   *passed = false;
   if (!pair_ask(decider->pair, &mark, 1, error))
     return false;
@@ -329,8 +326,9 @@ static bool let_pass(struct decider *decider, bool *passed, struct error *error)
   struct number last_id = number(result_bigint(mark.reply, 0, 1));
   pair_forget(&mark, 1);
   for (int64_t pause = SHORTEST_PAUSE;; pause = pause_for(pause)) {
-    struct question question = {
-        .side = SIDE_SOURCE, .text = QUERY_verify_queued.text, .values = VALUES(target.text, last_id.text, NULL)};
+    struct question question = {.side = SIDE_SOURCE,
+                                .query = QUERY_ONCE(QUERY_verify_queued),
+                                .values = VALUES(target.text, last_id.text, NULL)};
     if (interrupted())
       return error_set(error, FAILURE_STOP, "told to leave");
     if (!pair_ask(decider->pair, &question, 1, error))
@@ -372,10 +370,10 @@ static bool look_up_documents(struct decider *decider, const struct plan *plan, 
   keys_write(&decider->suspects, 0, count, true, &array);
   write_document_keys(&decider->suspects, count, &literal);
   const char *build = plan_statement(plan, SIDE_SOURCE, ASK_LOOKUP);
-  struct question before = {.side = SIDE_SOURCE, .text = build, .values = VALUES(literal.data)};
+  struct question before = {.side = SIDE_SOURCE, .query.text = build, .values = VALUES(literal.data)};
   struct question after = before;
   struct question there = {
-      .side = SIDE_TARGET, .text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
+      .side = SIDE_TARGET, .query.text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
   *passed = false;
   /* What was queued for the document when it was claimed is there when the first is over. */
   bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&

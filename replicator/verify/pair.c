@@ -69,17 +69,15 @@ static void count_received(struct pair *pair, const PGresult *reply) {
 }
 
 bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error) {
-  struct query queries[MOST_QUESTIONS];
   bool begun[SIDE_COUNT] = {false, false};
   bool ok = true;
   for (size_t i = 0; i < count; i++) {
     struct pgconn *connection = pair->connections[questions[i].side];
-    queries[i] = (struct query){.name = NULL, .text = questions[i].text};
     questions[i].reply = NULL;
     if (!begun[questions[i].side])
       pgconn_pipeline_begin(connection);
     begun[questions[i].side] = true;
-    pgconn_pipeline_add(connection, &queries[i], questions[i].values);
+    pgconn_pipeline_add(connection, &questions[i].query, questions[i].values);
   }
   /* Each server is at work by now. A pipeline that was begun must be run. */
   for (int side = 0; side < SIDE_COUNT; side++) {

@@ -22,7 +22,7 @@ struct pair {
 /* One statement for one side. */
 struct question {
   enum side side;
-  const char *text;
+  struct query query;
   struct values values;
   PGresult *reply; /* the asker's to PQclear; NULL when it failed */
 };

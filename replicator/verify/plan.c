@@ -8,13 +8,10 @@
 #include "postgres/session.h"
 #include "queries.h"
 
-#define ASK_SOURCE(query, ...)                                                                                         \
-  ((struct question){.side = SIDE_SOURCE, .text = (query).text, .values = VALUES(__VA_ARGS__)})
-#define ASK_TARGET(query, ...)                                                                                         \
-  ((struct question){.side = SIDE_TARGET, .text = (query).text, .values = VALUES(__VA_ARGS__)})
-
-/* Columns of verify_target.sql */
-enum { COLUMN_KEY_MISSING, COLUMN_MISSING, COLUMN_IN_RANGES, COLUMN_NAMES, COLUMN_SOURCE_PLAN, COLUMN_TARGET_PLAN };
+#define ASK_SOURCE(named, ...)                                                                                         \
+  ((struct question){.side = SIDE_SOURCE, .query = QUERY_ONCE(named), .values = VALUES(__VA_ARGS__)})
+#define ASK_TARGET(named, ...)                                                                                         \
+  ((struct question){.side = SIDE_TARGET, .query = QUERY_ONCE(named), .values = VALUES(__VA_ARGS__)})
 
 /* Whether it failed or not, *reply is the caller's to PQclear. */
 static bool ask_one(struct pair *pair, struct question question, PGresult **reply, struct error *error) {
@@ -32,10 +29,10 @@ static bool resolve(struct pair *pair, const char *into_table, PGresult **name, 
 }
 
 static bool check(const struct plan *plan, const char *into_table, const PGresult *compared, struct error *error) {
-  if (result_text(compared, 0, COLUMN_KEY_MISSING) != NULL)
+  if (result_text(compared, 0, COMPARED_KEY_MISSING) != NULL)
     return error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, which is in the key of %s",
-                     into_table, PQgetvalue(compared, 0, COLUMN_KEY_MISSING), plan->relation);
-  if (result_text(compared, 0, COLUMN_NAMES) == NULL)
+                     into_table, PQgetvalue(compared, 0, COMPARED_KEY_MISSING), plan->relation);
+  if (result_text(compared, 0, COMPARED_NAMES) == NULL)
     return error_set(error, FAILURE_FATAL, "table %s in the target has no column of %s", into_table, plan->relation);
   return true;
 }
@@ -44,17 +41,19 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
                       struct error *error) {
   const char *token = recipe->token;
   const char *md5 = recipe->md5_only ? "true" : "false";
-  const char *missing = result_text(compared, 0, COLUMN_MISSING);
-  plan->in_ranges = result_bool(compared, 0, COLUMN_IN_RANGES);
+  const char *missing = result_text(compared, 0, COMPARED_MISSING);
+  plan->in_ranges = result_bool(compared, 0, COMPARED_IN_RANGES);
   plan->missing = missing != NULL ? strdup(missing) : NULL;
   struct question questions[] = {
       {.side = SIDE_SOURCE,
-       .text = plan->oid != NULL ? QUERY_verify_statements.text : QUERY_verify_built.text,
-       .values = VALUES(PQgetvalue(compared, 0, COLUMN_SOURCE_PLAN), token, md5)},
+       .query = plan->oid != NULL ? QUERY_ONCE(QUERY_verify_statements) : QUERY_ONCE(QUERY_verify_built),
+       .values = VALUES(PQgetvalue(compared, 0, COMPARED_SOURCE_PLAN), token, md5)},
       {.side = SIDE_TARGET,
-       .text = QUERY_verify_statements.text,
-       .values = VALUES(PQgetvalue(compared, 0, COLUMN_TARGET_PLAN), token, md5)},
-      {.side = SIDE_SOURCE, .text = QUERY_verify_columns.text, .values = VALUES(PQgetvalue(compared, 0, COLUMN_NAMES))},
+       .query = QUERY_ONCE(QUERY_verify_statements),
+       .values = VALUES(PQgetvalue(compared, 0, COMPARED_TARGET_PLAN), token, md5)},
+      {.side = SIDE_SOURCE,
+       .query = QUERY_ONCE(QUERY_verify_columns),
+       .values = VALUES(PQgetvalue(compared, 0, COMPARED_NAMES))},
   };
   if (!pair_ask(pair, questions, 3, error))
     return false;
@@ -64,14 +63,11 @@ static bool read_plan(struct plan *plan, struct pair *pair, const PGresult *comp
   return true;
 }
 
-/* Columns of verify_source.sql and verify_document.sql, which have the last ones to themselves. */
-enum { SOURCE_DOCUMENT, SOURCE_INTO_TABLE, SOURCE_KEYLESS, SOURCE_CAPTURE, SOURCE_SEARCH_PATH, SOURCE_IS_EMPTY = 4 };
-
 static bool count_blocks(struct plan *plan, struct pair *pair, const char *here, const char *there,
                          struct error *error) {
   struct question questions[] = {
-      {.side = SIDE_SOURCE, .text = QUERY_verify_blocks.text, .values = VALUES(here)},
-      {.side = SIDE_TARGET, .text = QUERY_verify_blocks.text, .values = VALUES(there)},
+      {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_blocks), .values = VALUES(here)},
+      {.side = SIDE_TARGET, .query = QUERY_ONCE(QUERY_verify_blocks), .values = VALUES(there)},
   };
   if (!pair_ask(pair, questions, 2, error))
     return false;
@@ -84,7 +80,7 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
 /* A mirror is made when the first row comes. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
   if (plan->oid != NULL && result_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
-    struct question question = {.side = SIDE_SOURCE, .text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
+    struct question question = {.side = SIDE_SOURCE, .query.text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};
     PGresult *reply = NULL;
     if (!ask_one(pair, question, &reply, error))
       return false;

@@ -5,10 +5,18 @@
 #ifndef ROWRELAY_VERIFY_PLAN_H
 #define ROWRELAY_VERIFY_PLAN_H
 
+#include "queries.h"
 #include "verify/pair.h"
 
-/* Columns of verify_statements.sql, which says what each gives and takes; the last is of verify_built.sql. */
-enum ask { ASK_SUM, ASK_BUCKETS, ASK_ROWS, ASK_BOUNDARY, ASK_LOOKUP, ASK_KEYS };
+/* Statements of verify_statements.sql, which says what each gives and takes; the last is of verify_built.sql. */
+enum ask {
+  ASK_SUM = COMPARING_SUM,
+  ASK_BUCKETS = COMPARING_BUCKETS,
+  ASK_ROWS = COMPARING_ROWS,
+  ASK_BOUNDARY = COMPARING_BOUNDARY,
+  ASK_LOOKUP = COMPARING_LOOKUP,
+  ASK_KEYS = COMPARING_KEYS
+};
 
 struct plan {
   const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */

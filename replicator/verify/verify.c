@@ -73,7 +73,7 @@ static bool ask_both(struct verify *verify, const struct inquiry *inquiry, struc
   int count = inquiry->ask == ASK_SUM ? 2 : inquiry->ask == ASK_BUCKETS ? 3 : 4;
   for (int side = 0; side < SIDE_COUNT; side++)
     questions[side] = (struct question){.side = (enum side)side,
-                                        .text = plan_statement(inquiry->plan, (enum side)side, inquiry->ask),
+                                        .query.text = plan_statement(inquiry->plan, (enum side)side, inquiry->ask),
                                         .values = {.count = count, .texts = side == SIDE_SOURCE ? here : there}};
   return pair_ask(&verify->pair, questions, SIDE_COUNT, error);
 }
@@ -121,7 +121,7 @@ static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, s
       texts[side][3] = inquiry->chosen;
       questions[count++] =
           (struct question){.side = (enum side)side,
-                            .text = plan_statement(plan, (enum side)side, inquiry->ask),
+                            .query.text = plan_statement(plan, (enum side)side, inquiry->ask),
                             .values = {.count = inquiry->ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
       next[side] = last ? -1 : next[side] + size;
     }
@@ -209,7 +209,7 @@ static bool find_bound(struct verify *verify, const struct plan *plan, const str
                        struct error *error) {
   struct number size = number(stretch->size);
   struct question question = {.side = stretch->side,
-                              .text = plan_statement(plan, stretch->side, ASK_BOUNDARY),
+                              .query.text = plan_statement(plan, stretch->side, ASK_BOUNDARY),
                               .values = VALUES(stretch->behind, size.text)};
   *bound = NULL;
   if (!pair_ask(&verify->pair, &question, 1, error))
@@ -243,7 +243,7 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
 static bool compare_documents(struct verify *verify, const struct plan *plan, const struct range *range,
                               struct error *error) {
   struct question question = {.side = SIDE_SOURCE,
-                              .text = plan_statement(plan, SIDE_SOURCE, ASK_KEYS),
+                              .query.text = plan_statement(plan, SIDE_SOURCE, ASK_KEYS),
                               .values = VALUES(range->behind, range->up_to)};
   if (!pair_ask(&verify->pair, &question, 1, error))
     return false;
@@ -325,8 +325,8 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
 
 /* The servers may not agree on the fast hash function: then md5 has to do. */
 static bool probe(struct verify *verify, struct error *error) {
-  struct question questions[] = {{.side = SIDE_SOURCE, .text = QUERY_verify_probe.text, .values = NO_VALUES},
-                                 {.side = SIDE_TARGET, .text = QUERY_verify_probe.text, .values = NO_VALUES}};
+  struct question questions[] = {{.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_probe), .values = NO_VALUES},
+                                 {.side = SIDE_TARGET, .query = QUERY_ONCE(QUERY_verify_probe), .values = NO_VALUES}};
   if (!pair_ask(&verify->pair, questions, 2, error))
     return false;
   verify->recipe.md5_only = strcmp(PQgetvalue(questions[0].reply, 0, 0), PQgetvalue(questions[1].reply, 0, 0)) != 0;
@@ -355,8 +355,8 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   write_array(options->pattern_count, options->patterns, &patterns);
   write_array(options->document_count, options->documents, &names);
   struct number target = number(verify->settings->target);
-  const struct query find_tables = {.name = NULL, .text = QUERY_verify_tables.text};
-  const struct query find_documents = {.name = NULL, .text = QUERY_verify_documents.text};
+  const struct query find_tables = QUERY_ONCE(QUERY_verify_tables);
+  const struct query find_documents = QUERY_ONCE(QUERY_verify_documents);
   /* Names are meant as the user's search_path has them, so this is not for the pair. */
   bool ok = buffer_ok(&patterns, "the list of tables", error) && buffer_ok(&names, "the list of documents", error) &&
             source_run(source, &find_tables, VALUES(target.text, all ? NULL : patterns.data), tables, error) &&
@@ -366,9 +366,9 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   if (!ok)
     return false;
   for (int row = 0; row < PQntuples(*tables); row++)
-    if (PQgetisnull(*tables, row, 0))
+    if (PQgetisnull(*tables, row, PATTERN_OID))
       return error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
-                       PQgetvalue(*tables, row, 2));
+                       PQgetvalue(*tables, row, PATTERN_PATTERN));
   for (int row = 0; row < PQntuples(*documents); row++)
     if (PQgetisnull(*documents, row, 1))
       return error_set(error, FAILURE_USAGE, "no document \"%s\" goes to target \"%s\"", PQgetvalue(*documents, row, 0),
@@ -418,7 +418,8 @@ static bool compare_all(struct verify *verify, struct source *source, const PGre
                         struct error *error) {
   bool ok = true;
   for (int row = 0; ok && row < PQntuples(tables); row++)
-    ok = compare(verify, verify->settings, PQgetvalue(tables, row, 0), PQgetvalue(tables, row, 1), error);
+    ok = compare(verify, verify->settings, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME),
+                 error);
   for (int row = 0; ok && row < PQntuples(documents); row++) {
     struct settings *settings = NULL;
     const char *name = PQgetvalue(documents, row, 0);

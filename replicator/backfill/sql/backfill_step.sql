@@ -1,3 +1,5 @@
 -- The next step of backfill $1: reads $2 rows at most.
-select s.outcome, s.passed, s.held, s.queued, s.read, s.estimated, s.rate, s.note
+-- Gives step: outcome, passed, held, queued, read, estimated, rate, note, copied
+select s.outcome, s.passed, s.held, s.queued, s.read, s.estimated, s.rate, s.note,
+       false as copied
   from rowrelay.backfill_step($1::integer, $2::integer) as s;

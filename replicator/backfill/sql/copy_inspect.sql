@@ -2,6 +2,7 @@
 -- target's catalogs, and gives: why not, null when it can; columns to copy, JSON array; then statements: one that keeps
 -- others from writing to the table, one that gives a row when it is not empty, and the COPY.
 --   $1 table  $2 columns that come, as rowrelay.copy_columns() gives them  $3 names of the key's columns, JSON array
+-- Gives look: problem, names, lock, probe, copy
 with recursive target as (
   select c.oid, c.relkind, quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name
     from (select to_regclass($1) as oid) as wanted
@@ -50,9 +51,9 @@ select case
                             join pg_attribute a on a.attrelid = t.oid and a.attnum = u.n
                            where u.position <= i.indnkeyatts))
            then format('table %s in the target has no unique index on the key', $1)
-       end,
+       end as problem,
        l.names,
-       format('lock table %s in share row exclusive mode', t.name),
-       format('select from %s limit 1', t.name),
-       format('copy %s (%s) from stdin', t.name, l.columns)
+       format('lock table %s in share row exclusive mode', t.name) as lock,
+       format('select from %s limit 1', t.name) as probe,
+       format('copy %s (%s) from stdin', t.name, l.columns) as copy
   from target t, lists l;

@@ -1,5 +1,6 @@
 -- The captured tables that patterns name, each once: oid, name, pattern. A table that is gone is found by its name. A
 -- pattern that names none has a row without oid.
+-- Gives pattern: oid, name, pattern
 with named as (
   select p.pattern, m.relation, m.relation::text as name
     from unnest($1::text[]) p (pattern)
@@ -11,7 +12,7 @@ with named as (
     join rowrelay.captures c on c.relation_name in (p.pattern, 'public.' || p.pattern)
    where not exists (select from pg_class r where r.oid = c.relation)
 )
-select m.relation::oid, m.name, min(p.pattern)
+select m.relation::oid as oid, m.name, min(p.pattern) as pattern
   from unnest($1::text[]) p (pattern)
   left join (table named union all table gone) m on m.pattern = p.pattern
  group by m.relation, m.name, case when m.relation is null then p.pattern end

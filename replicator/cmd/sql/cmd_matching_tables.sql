@@ -1,5 +1,6 @@
 -- The tables that patterns name, each once: oid, name, pattern. A pattern that names none has a row without oid. A partition
 -- or inheritance child is captured with its parent, so where that is named too it is all that is meant.
+-- Gives pattern: oid, name, pattern
 with recursive named as (
   select p.pattern, m.relation
     from unnest($1::text[]) p (pattern)
@@ -9,7 +10,7 @@ with recursive named as (
   union
   select i.inhrelid from part p join pg_catalog.pg_inherits i on i.inhparent = p.relation
 )
-select n.relation::oid, n.relation::text, min(n.pattern)
+select n.relation::oid as oid, n.relation::text as name, min(n.pattern) as pattern
   from named n
  where n.relation is null or n.relation not in (select p.relation from part p)
  group by n.relation, case when n.relation is null then n.pattern end

@@ -1,2 +1,3 @@
 -- Changes in days that had none when they were passed over.
-select v.problem, v.day, v.change_id, v.relation, v.key, v.detail from rowrelay.verify_unsealed() v;
+-- Gives problem: kind, day, change_id, relation, key, detail
+select v.problem as kind, v.day, v.change_id, v.relation, v.key, v.detail from rowrelay.verify_unsealed() v;

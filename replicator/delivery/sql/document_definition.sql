@@ -1,4 +1,5 @@
 -- What it takes to build a document.
 --   $1 its target
-select d.capture, to_json(d.key_name), d.build_query, d.search_path
+-- Gives definition: capture, key_name, build_query, search_path
+select d.capture, to_json(d.key_name) as key_name, d.build_query, d.search_path
   from rowrelay.document d where d.target = $1::integer;

@@ -1,8 +1,10 @@
--- What people want to know of these changes, the newest first.
+-- What people want to know of these changes, the newest first. "session" is who else it was; "deliveries" has a line for each
+-- target: name, status and the rest, parted by tabs.
 --   $1 ids  $2 their days  $3 whether also what has become of them  $4 where all are of one key: the same ids, and of each the
 --   one before, which says what the row was where that was not kept; null: not
 -- What has become of a change takes longer to find out than all else, and is asked for only where it is wanted: the view
 -- gives each of its columns that is named, whatever is then done with it.
+-- Gives entry: id, at, op, relation, key, actor, session, txid, old, new, deliveries, problem
 with entry as (
   select h.change_id, h.day, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.db_user,
          h.application_name, h.client_addr, h.problem,
@@ -12,21 +14,21 @@ with entry as (
    where h.change_id = any (coalesce($4::bigint[], $1::bigint[]))
      and h.day = any ($2::date[])
 )
-select e.change_id,
-       date_trunc('milliseconds', e.captured_at)::text,
+select e.change_id as id,
+       date_trunc('milliseconds', e.captured_at)::text as at,
        e.op,
        coalesce((select c.oid::regclass::text from pg_class c where c.oid = e.relation),
-                (select t.relation_name from rowrelay.logged_tables() t where t.relation = e.relation), e.relation::text),
+                (select t.relation_name from rowrelay.logged_tables() t where t.relation = e.relation), e.relation::text) as relation,
        e.key,
        e.actor,
        nullif(concat_ws(', ', case when e.db_user is distinct from e.actor then 'user ' || e.db_user end,
-                              nullif(e.application_name, ''), 'from ' || host(e.client_addr)), ''),
+                              nullif(e.application_name, ''), 'from ' || host(e.client_addr)), '') as session,
        e.txid,
        case when e.op = 'update' and e.was is not null
              and (e.old_row is null or exists (select json_object_keys(e.new_row) except select json_object_keys(e.old_row)))
             then e.was else e.old_row
-       end,
-       e.new_row,
+       end as old,
+       e.new_row as new,
        (select string_agg(translate(concat_ws(E'\t', t.key, t.value ->> 'status',
                                                 nullif(concat_ws(' ', w.tried, w.who, w.at, w.said), '')),
                                       E'\n\r', '  '), E'\n' order by t.key)
@@ -38,7 +40,7 @@ select e.change_id,
                      date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
                      '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
             ) as w (tried, who, at, said)
-           where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[])),
+           where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[])) as deliveries,
        e.problem
   from entry e
  where e.change_id = any ($1::bigint[])

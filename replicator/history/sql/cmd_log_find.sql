@@ -4,9 +4,10 @@
 --   $5 of these tables  $6 of this key  $7 of this transaction  $8 by these people  $9 these operations  $10, $11 since
 --   and until when  $12 committed when this snapshot was taken; all of them null: any   $13 at most so many
 -- What only rowrelay itself has use for is left out unless it is asked for.
+-- Gives found: change_id, day, mark
 select h.change_id, h.day,
        case when $12::pg_snapshot is not null
-            then hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0) end
+            then hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0) end as mark
   from rowrelay.history h
  where ($1::bigint is null or h.change_id > $1::bigint)
    and ($2::bigint is null or h.change_id <= $2::bigint)

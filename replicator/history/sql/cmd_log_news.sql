@@ -3,7 +3,8 @@
 --   $1 greater than this id  $2 days from this one on, null: any  $3 days before this one, null: any  $4, $5 the snapshots
 --   $6 and whatever was committed by the second and has a greater id than this, null: nothing   $7 of transactions from
 --   this one on  $8 to $12 as $5 and $8 to $11 in cmd_log_find.sql  $13 key  $14 transaction  $15 at most so many
-select h.change_id, h.day, hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0)
+-- Gives found: change_id, day, mark
+select h.change_id, h.day, hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0) as mark
   from rowrelay.history h
  where h.change_id > $1::bigint
    and ($2::date is null or h.day >= $2::date)

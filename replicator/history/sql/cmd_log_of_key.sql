@@ -1,9 +1,10 @@
 -- The changes of one row, and truncates of its table since the oldest of them, the newest first: id and day.
 --   $1 its table, as an array of one  $2 its key
+-- Gives found: change_id, day, mark
 with own as materialized (
   select c.change_id, c.day from rowrelay.changes_of_key(($1::oid[])[1]::regclass, $2) c
 )
-select a.change_id, a.day
+select a.change_id, a.day, null::bigint as mark
   from (table own
         union all
         select t.change_id, t.day

@@ -2,14 +2,15 @@
 -- day, or in two, because a transaction that goes on past midnight writes into the day on which it began.
 --   $1, $2 since and until when, null: all. Days that hold nothing of that time are left out, with a day to spare
 --          because clocks are set.
+-- Gives slice: high, low, days
 with bound as (
   select b.day, b.first_id, b.last_id
     from rowrelay.day_bounds() b
    where ($1::timestamptz is null or b.last_at >= $1::timestamptz - interval '1 day')
      and ($2::timestamptz is null or b.first_at <= $2::timestamptz + interval '1 day')
 )
-select b.last_id, coalesce(lead(b.last_id) over newest_first, 0),
-       array(select o.day from bound o where o.first_id <= b.last_id and o.last_id >= b.last_id)
+select b.last_id as high, coalesce(lead(b.last_id) over newest_first, 0) as low,
+       array(select o.day from bound o where o.first_id <= b.last_id and o.last_id >= b.last_id) as days
   from bound b
 window newest_first as (order by b.last_id desc)
  order by b.last_id desc;

@@ -1,7 +1,8 @@
 -- Who is done by now, the transaction id that comes next, and the last change id given out afterwards. age() knows the low
 -- half of the next transaction's id; the other half is that of the snapshot's xmax, or one more.
+-- Gives log_snapshot: snapshot, next, last_id
 select s.snapshot,
-       s.xmax + ((3 + age('3'::xid)::bigint - s.xmax) & 4294967295),
-       rowrelay.last_change_id()
+       s.xmax + ((3 + age('3'::xid)::bigint - s.xmax) & 4294967295) as next,
+       rowrelay.last_change_id() as last_id
   from (select c.snapshot, pg_snapshot_xmax(c.snapshot)::text::bigint as xmax
           from (select pg_current_snapshot() as snapshot) c) s;

@@ -1,6 +1,8 @@
 -- Backfills that are not finished, and whether each may be tried now: number and what to call it.
 --   $1 names of targets; null: all
-select b.id, c.relation_name || ' to ' || t.name, (b.retry_at between clock_timestamp() and clock_timestamp() + interval '10 s') is not true
+-- Gives unfinished: id, name, is_due
+select b.id, c.relation_name || ' to ' || t.name as name,
+       (b.retry_at between clock_timestamp() and clock_timestamp() + interval '10 s') is not true as is_due
   from rowrelay.backfill b
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target

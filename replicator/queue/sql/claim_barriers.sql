@@ -4,6 +4,7 @@
 -- was sent at most once, by its lease.
 --   $1 target  $2 all of its lanes  $3 for each: the id up to which it was seen empty  $4 rows at most
 --   $5 version of the target for which the floors hold  $6 whether its lanes are leased
+-- Gives row: change_id, lane, day, bytes
 with first as materialized (
   select l.lane, q.change_id
     from unnest($2::integer[], $3::bigint[]) as l(lane, floor)

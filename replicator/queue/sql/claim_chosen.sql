@@ -1,5 +1,6 @@
 -- Takes queued rows that were chosen one by one, as claim_rows.sql takes the oldest.
 --   $1 lane, whose lock this transaction holds, as an array  $2 change ids
+-- Gives row: change_id, lane, day, bytes
 with claimed as (
   delete from rowrelay.queue q
    where q.lane = any ($1::integer[]) and q.change_id = any ($2::bigint[])

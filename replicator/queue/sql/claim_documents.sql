@@ -3,6 +3,8 @@
 -- key should be (because it was renamed twice since), or a row that could not be captured, may have meant any document.
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once  $4 their lanes  $5 document
 --   $6 number of its lanes that are not late  $7 whether their age is read, in microseconds
+-- Gives logged: id, capture, operation, key, old_row, new_row, text_columns, problem, captured_at, txid, actor, age,
+--   expansion
 with source as materialized (
   -- the table may have been captured before, under another number
   select o.id as capture, s.keys_query is not null as asks, a.attname as name, s.key_name as former_name,
@@ -14,12 +16,12 @@ with source as materialized (
     left join pg_catalog.pg_type t on t.oid = a.atttypid
    where s.document = $5::integer
 )
-select h.id, h.capture, h.op, h.key, null::text,
-       case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end,
-       null::text, null::text, null::text, null::text, null::text,
-       case when $7::boolean then rowrelay.change_age(h.txid, h.captured_at) end,
+select h.id, h.capture, h.op as operation, h.key, null as old_row,
+       case when h.op = 'r' and h.new_row is not null then h.new_row else k.keys end as new_row,
+       null as text_columns, null as problem, null as captured_at, null as txid, null as actor,
+       case when $7::boolean then rowrelay.change_age(h.txid, h.captured_at) end as age,
        case when h.caveat ->> 'problem' is not null or k.is_lost or h.op = 't' and (rowrelay.lane_position(q.lane) <> -1 or h.new_row is not null) then 'all'
-            when k.asks then 'query' end
+            when k.asks then 'query' end as expansion
   from unnest($1::bigint[], $2::date[], $4::integer[]) as q(id, day, lane)
   left join lateral (
     select c.* from rowrelay.change c where c.id = q.id and c.day = q.day and c.day = any ($3::date[])

@@ -9,6 +9,7 @@
 --   $1 the target's lanes  $2 for each: the id up to which it was seen empty  $3 how many to lock at most
 --   $4 number of its lanes that are not late  $5 whether late lanes come first this time
 --   $6 whether its lanes are leased: then those that are under a lease are not free
+-- Gives waiting: lane, first_id, locked, failures
 with lane as materialized (
   select l.lane, l.floor, rowrelay.lane_position(l.lane) >= $4::integer as is_late
     from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
@@ -47,6 +48,6 @@ with lane as materialized (
 )
 select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked,
        case when $6::boolean then coalesce((select e.expiries + (e.lease_until > '-infinity')::integer
-                                              from rowrelay.lease e where e.lane = w.lane), 0) else 0 end
+                                              from rowrelay.lease e where e.lane = w.lane), 0) else 0 end as failures
   from waiting w
  order by w.lane;

@@ -3,6 +3,7 @@
 -- others. Gives the new claim's id; how often processes have died with the lane since a claim was settled; and how often with
 -- that one change.
 --   $1 lanes  $2 instance  $3 token  $4 how long, in milliseconds  $5 the change, if the claim has only one
+-- Gives leased: process_id, expiries, deaths
 with claim as materialized (
   select gen_random_uuid() as id, $4::bigint * interval '1 ms' as lasts
 )

@@ -2,6 +2,7 @@
 -- lane's lock; it must be a statement after the one that took it, as for claim_rows.sql.
 --   $1 target  $2 lane, as an array  $3 the id up to which it was seen empty, the same  $4 rows at most
 --   $5 version of the target for which the floor holds
+-- Gives row: change_id, lane, day, bytes
 select q.change_id, q.lane, q.day, q.bytes
   from rowrelay.target t
   cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)

@@ -5,6 +5,7 @@
 --   $1 target  $2 lanes, that of barriers not among them  $3 for each lane: the id up to which it was seen empty
 --   $4 rows of each lane at most  $5 bytes at most; one larger row comes alone
 --   $6 version of the target for which the floors hold  $7 the id up to which the lane of barriers was seen empty
+-- Gives row: change_id, lane, day, bytes
 with candidate as materialized (
   select c.*
     from rowrelay.target t

@@ -1,5 +1,6 @@
 -- Reads queued rows from lanes whose locks this transaction holds, as claim_rows.sql takes them; they stay in the queue.
 -- None, where one of the lanes, or a barrier, is leased to somebody else by now. The parameters are the same.
+-- Gives row: change_id, lane, day, bytes
 with candidate as materialized (
   select c.*
     from rowrelay.target t

@@ -3,6 +3,7 @@
 -- sees what was held in them, and before their rows are read, so that nothing is seen without what was released
 -- before it.
 --   $1 target
-select nextval('rowrelay.claim_token'), clock_timestamp(),
+-- Gives token: number, claimed_at, holds
+select nextval('rowrelay.claim_token') as number, clock_timestamp() as claimed_at,
        coalesce((select string_agg(format('%s:%s', h.capture, h.released_to), ' ') from rowrelay.hold h
-                  where h.target = $1::integer), '');
+                  where h.target = $1::integer), '') as holds;

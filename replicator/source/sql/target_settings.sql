@@ -2,6 +2,9 @@
 -- that it goes to.
 --   $1 names; null: all
 --   $2 number; null: any
+-- Gives settings: target, version, name, url, state, lanes, first_lane, append, on_error, batch_rows, batch_bytes,
+--   retries, push_timeout, floor, source_id, workers, reason, is_document, options, is_leased, lease, at_most_once,
+--   is_failing, has_holds
 select t.id as target,
        t.version,
        t.name,

@@ -7,6 +7,8 @@
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
 --   $5 names of the columns that the source has now, JSON array; null: nobody knows
+-- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, insert, upsert,
+--   delete_by_key, delete_rows, truncate
 with target as (
   -- the name with its schema, because a table may be called like a type: null::line is not of table line
   select wanted.relation,
@@ -83,34 +85,38 @@ with target as (
            else format('json_populate_recordset(null::%s, $1::json) as r', t.name) end as text
     from target t, lists l
 )
-select t.relation is not null,
+select t.relation is not null as exists,
        l.missing,
-       $5::json is null or coalesce(l.missing_at_source, false),
+       $5::json is null or coalesce(l.missing_at_source, false) as missing_at_source,
        l.fixed,
-       not exists (select json_array_elements_text($3::json) except select json_array_elements_text($2::json)),
+       not exists (select json_array_elements_text($3::json) except select json_array_elements_text($2::json))
+         as key_is_known,
        exists (select from pg_index i
                 where i.indrelid = t.relation and i.indisunique and i.indisvalid and i.indimmediate
                   and i.indpred is null and i.indexprs is null
                   and k.sorted = (select array_agg(a.attname::text order by a.attname::text)
                                     from unnest(i.indkey::smallint[]) with ordinality as u(n, position)
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
-                                   where u.position <= i.indnkeyatts)),
+                                   where u.position <= i.indnkeyatts)) as key_is_unique,
        case when l.names is null then format('insert into %s select from json_array_elements($1::json)', t.name)
-            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text) end,
+            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text) end
+         as insert,
        format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
-              l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')),
+              l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')) as upsert,
        format(case when k.in_image
                    then 'delete from %1$s as t using json_array_elements($1::json) as i(image) '
                         'cross join lateral json_populate_record(null::%1$s, i.image) as k where %2$s'
-                   else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s' end, t.name, k.matches),
+                   else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s' end, t.name, k.matches)
+         as delete_by_key,
        -- of equal rows as many go as there are in $1; what the target has besides does not count
        format('delete from %1$s as t using ('
                 'select o.tableoid, o.ctid from ('
                   'select x.tableoid, x.ctid, row(%2$s)::text as image, row_number() over (partition by row(%2$s)::text) as n from %1$s as x) as o '
                 'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
                 'on d.image = o.image and o.n <= d.n) as v '
-              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text),
+              'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text)
+         as delete_rows,
        -- TRUNCATE is refused where another table refers to this one
        case when exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = t.relation)
-            then format('delete from %s', t.name) else format('truncate %s', t.name) end
+            then format('delete from %s', t.name) else format('truncate %s', t.name) end as truncate
   from target t, lists l, key k, source_rows s;

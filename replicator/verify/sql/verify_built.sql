@@ -2,6 +2,7 @@
 -- the document's query: the array of keys. Only boundary, and one more that gives the array of the keys of a range, take
 -- that range as $1 and $2. The keys are all that the first of the document's tables has.
 --   $1, $2, $3 as for verify_statements.sql
+-- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
   select d.doc, d.doc -> 'document' ->> 'rows' as rows, d.doc -> 'document' ->> 'key' as key, (d.doc ->> 'target')::integer as target,
          (d.doc -> 'document' ->> 'capture')::integer as capture, d.doc -> 'document' ->> 'key_type' as key_type,
@@ -31,18 +32,20 @@ with plan as (
                 p.root_column, p.root, p.key_type) as list
     from plan p
 )
-select p.prefix || format('select count(*), coalesce(sum(%s), 0) from %s as new where $2::text is null', r.hash, p.rows),
+select p.prefix || format('select count(*), coalesce(sum(%s), 0) from %s as new where $2::text is null', r.hash, p.rows) as sum,
        p.prefix || format('select (%s & $3::bigint)::text, count(*), sum(%s) from %s as new where $2::text is null group by 1',
-              format(p.hash, k.parts), r.hash, p.rows),
+              format(p.hash, k.parts), r.hash, p.rows) as buckets,
        p.prefix || format('select %1$s, %2$s::text from %3$s as new where $2::text is null and ($4::bigint[] is null or (%4$s & $3::bigint) = any ($4::bigint[]))',
-              k.parts, r.hash, p.rows, format(p.hash, k.parts)),
-       format('select json_build_array(%s)::text from (%s) as k order by k.key offset $2::bigint - 1 limit 1', rowrelay.document_key_text('k.key', p.key_type_oid), k.list),
+              k.parts, r.hash, p.rows, format(p.hash, k.parts)) as rows,
+       format('select json_build_array(%s)::text from (%s) as k order by k.key offset $2::bigint - 1 limit 1', rowrelay.document_key_text('k.key', p.key_type_oid), k.list)
+         as boundary,
        p.prefix || format('select w.position, b.hashes, %1$s, false, '
                 '(select f.message from rowrelay.refusal f where f.target = %2$s and f.capture = %3$s '
                   'and f.row_hash = rowrelay.text_hash(%1$s) and f.key = %1$s '
                   'order by f.change_id desc limit 1) '
                 'from unnest($1::%4$s[]) with ordinality as w(key, position) '
                 'left join (select new.%5$I as key, array[%6$s]::text as hashes from %7$s as new) as b on b.key = w.key',
-              rowrelay.document_key_text('w.key', p.key_type_oid), p.target, p.capture, p.key_type, p.key, h.list, p.rows),
+              rowrelay.document_key_text('w.key', p.key_type_oid), p.target, p.capture, p.key_type, p.key, h.list, p.rows) as lookup,
        format('select coalesce(array_agg(k.key), ''{}'')::text from (%s) as k where $2::json is null or k.key <= ($2::json ->> 0)::%s', k.list, p.key_type)
+         as keys
   from plan p, row_hash r, column_hash h, key k;

@@ -1,6 +1,7 @@
 -- What has to be known of a document to compare it: as verify_source.sql gives it for a table, where "document" says how
 -- it is built; then the search_path of its query.
 --   $1 the document's own target
+-- Gives source: document, into_table, keyless, capture, search_path, is_empty
 select json_build_object(
          'target', d.target,
          'document', json_build_object(
@@ -25,11 +26,12 @@ select json_build_object(
                               'key_position', case when n.name = d.key_name then 1 end))
                        from jsonb_to_recordset(d.columns) as n(name text, type text, index text)
                       where n.index is null),
-         'orders', json_build_array(json_build_array(d.key_name))),
+         'orders', json_build_array(json_build_array(d.key_name))) as document,
        r.into_table,
-       false,
+       false as keyless,
        d.capture,
-       d.search_path
+       d.search_path,
+       null as is_empty
   from rowrelay.document d
   cross join lateral (select rowrelay.document_key_type(d.key_type) as type) as k
   join rowrelay.route r on r.capture = d.capture and r.target = d.target

@@ -2,6 +2,7 @@
 -- too much to be looked through, or it is a truncate of the table; the keys of the table's rows of which a change does,
 -- JSON array; and whether the target is at work.
 --   $1 target  $2 change id  $3 capture
+-- Gives queued: any, too_much, keys, state
 with queued as materialized (
   select q.change_id, q.day
     from rowrelay.target t
@@ -23,12 +24,12 @@ with queued as materialized (
     from rowrelay.refusal f join rowrelay.lease e on e.lane = f.lane and e.lease_until > clock_timestamp()
    where f.target = $1::integer and f.change_id <= $2::bigint and f.capture = $3::integer
 )
-select exists (select from queued),
-       (select count(*) = 20000 from queued) or exists (select from waiting w where w.key is null),
-       (select coalesce(json_agg(distinct w.key), '[]') from waiting w where w.key is not null),
+select exists (select from queued) as any,
+       (select count(*) = 20000 from queued) or exists (select from waiting w where w.key is null) as too_much,
+       (select coalesce(json_agg(distinct w.key), '[]') from waiting w where w.key is not null) as keys,
        (select case when t.state <> 'running' then t.state
                     when exists (select from rowrelay.instance i
                                   where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets)))
                       then 'running'
                     else 'not running' end
-          from rowrelay.target t where t.id = $1::integer);
+          from rowrelay.target t where t.id = $1::integer) as state;

@@ -2,6 +2,7 @@
 -- target; whether it has no key; the capture; where its table there is made when the first row comes, a statement that tells
 -- whether it has none that goes there.
 --   $1 oid of the table  $2 target
+-- Gives source: document, into_table, keyless, capture, search_path, is_empty
 with capture as (
   select c.*, r.into_table, r.target, r.create_table, rowrelay.live_key(c) as live_key,
          case when c.row_filter is not null then coalesce(
@@ -81,10 +82,11 @@ select json_build_object(
                           where a.key_position is not null and a.attnotnull and a.base < 10000
                             and a.base <> all ('{json,jsonb}'::regtype[]) and a.typcategory not in ('A', 'E', 'R', 'C')
                             and l.is_deterministic) as s on true),
-         'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')),
+         'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')) as document,
        c.into_table,
-       cardinality(c.live_key) = 0,
-       c.id,
+       cardinality(c.live_key) = 0 as keyless,
+       c.id as capture,
+       null as search_path,
        case when c.create_table then
-         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true')) end
+         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true')) end as is_empty
   from capture c;

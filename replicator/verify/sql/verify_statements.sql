@@ -18,6 +18,7 @@
 --   $1 plan by verify_target.sql
 --   $2 a text that stands between columns, and with ! for null: of no use to hash unless nobody can have put it there
 --   $3 whether the servers agree on md5 only
+-- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
   select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture, (d.doc ->> 'target')::integer as target,
          d.doc ->> 'key_text' as key_text, d.doc ->> 'row_hash' as row_hash,
@@ -92,20 +93,20 @@ with plan as (
          format(p.hash, r.text) as hash
     from plan p, scope s, row_text r
 )
-select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text),
+select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum,
        case when k.parts is not null then
          format('select (%1$s & $3::bigint)::text, count(*), sum(%2$s) %3$s group by 1', format(p.hash, k.parts), s.hash, s.text)
        else
          format('select (h.hash & $3::bigint)::text, count(*), sum(h.hash) from (select %s as hash %s offset 0) as h group by 1', s.hash, s.text)
-       end,
+       end as buckets,
        case when k.parts is not null then
          format('select %1$s, %2$s::text %3$s and ($4::bigint[] is null or (%4$s & $3::bigint) = any ($4::bigint[]))', k.parts,
                 s.hash, s.text, format(p.hash, k.parts))
        else
          format('select h.hash::text, count(*)::text from (select %s as hash %s offset 0) as h '
                 'where $4::bigint[] is null or (h.hash & $3::bigint) = any ($4::bigint[]) group by h.hash', s.hash, s.text)
-       end,
-       format('select %s from %s as new where %s order by %s offset $2::bigint - 1 limit 1', o.parts, p.relation, c.behind, o.names),
+       end as rows,
+       format('select %s from %s as new where %s order by %s offset $2::bigint - 1 limit 1', o.parts, p.relation, c.behind, o.names) as boundary,
        case
          when k.parts is not null and p.capture is null then
            format('select w.position, array[%s]::text '
@@ -143,6 +144,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text),
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
                   p.capture, s.hash, p.relation, p.filter)
-       end
+       end as lookup,
+       null as keys
   from plan p, source_rows s, in_order o, scope c, column_hash h
   left join key k on true;

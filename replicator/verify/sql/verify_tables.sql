@@ -1,6 +1,7 @@
 -- The tables that a target gets: those that patterns name ($2; null: all), each once: oid, name, pattern. A pattern that
 -- names none has a row without oid.
 --   $1 target  $2 patterns, JSON array
+-- Gives pattern: oid, name, pattern
 with routed as (
   select c.relation, rowrelay.full_name(c.relation) as name
     from rowrelay.route r
@@ -16,7 +17,7 @@ with routed as (
   union all
   select null, r.* from routed r where $2 is null
 )
-select n.relation::oid, n.name, min(n.pattern)
+select n.relation::oid as oid, n.name, min(n.pattern) as pattern
   from named n
  group by n.relation, n.name, case when n.relation is null then n.pattern end
  order by n.name;

@@ -2,6 +2,7 @@
 -- read. Gives: columns of the key that the target lacks; other columns that it lacks; whether rows can be read in ranges
 -- of the key; names of the columns that are compared; then a JSON document for each side, for verify_statements.sql.
 --   $1 document of verify_source.sql or verify_document.sql  $2 full name of the table here
+-- Gives compared: key_missing, missing, in_ranges, names, source_plan, target_plan
 with doc as (
   select $1::json as doc, to_regclass($2) as relation
 ), source_column as (
@@ -96,10 +97,12 @@ with doc as (
   union all
   select $2, null, false
 )
-select (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is not null),
-       (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is null),
-       (select c.names is not null from chosen c),
-       (select json_agg(c.name order by c.name collate "C") from compared c),
+select (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is not null)
+         as key_missing,
+       (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is null)
+         as missing,
+       (select c.names is not null from chosen c) as in_ranges,
+       (select json_agg(c.name order by c.name collate "C") from compared c) as names,
        p.source_plan,
        p.target_plan
   from (select max(plan::text) filter (where s.is_source) as source_plan, max(plan::text) filter (where not s.is_source) as target_plan

@@ -48,6 +48,26 @@ Test(embed, every_schema_file_is_its_file) {
   }
 }
 
+/* "-- Gives layout: …" */
+static bool says_what_it_gives(const char *text) {
+  static const char GIVES[] = "\n-- Gives ";
+  const char *found = strstr(text, GIVES);
+  if (found == NULL)
+    return false;
+  found += strlen(GIVES);
+  return found[strspn(found, "abcdefghijklmnopqrstuvwxyz_")] == ':';
+}
+
+Test(embed, a_query_has_the_columns_that_it_says) {
+  for (size_t i = 0; i < QUERY_COUNT; i++)
+    cr_expect_eq(QUERIES[i]->columns != NULL, says_what_it_gives(QUERIES[i]->text), "%s", QUERIES[i]->name);
+  static const char *const COLUMNS[] = {"change_id", "lane", "day", "bytes", NULL};
+  for (int i = 0; COLUMNS[i] != NULL; i++)
+    cr_assert_str_eq(QUERY_claim_rows.columns[i], COLUMNS[i]);
+  cr_assert_null(QUERY_claim_rows.columns[ROW_COLUMN_COUNT]);
+  cr_assert_eq(ROW_BYTES, 3);
+}
+
 /* Counts the files that say which advisory lock is meant by a number of their own. */
 static int numbers_of_locks(const char *text) {
   const char *found = text;

@@ -1,0 +1,66 @@
+/* The program reads columns by the names that its queries say they give: here they do, and what else comes is no value.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "queries.h"
+#include "source/source.h"
+
+static struct fixture f;
+
+/* Whether PostgreSQL says of the query that it gives these columns and no others. */
+static void gives_its_columns(const struct query *query) {
+  PGresult *prepared = PQprepare(f.at_source, "", query->text, 0, NULL);
+  cr_assert_eq(PQresultStatus(prepared), PGRES_COMMAND_OK, "%s: %s", query->name, PQresultErrorMessage(prepared));
+  PGresult *described = PQdescribePrepared(f.at_source, "");
+  int column = 0;
+  for (; query->columns[column] != NULL; column++) {
+    const char *name = PQfname(described, column);
+    cr_assert_not_null(name, "%s lacks %s", query->name, query->columns[column]);
+    cr_assert_str_eq(name, query->columns[column], "%s", query->name);
+  }
+  cr_assert_eq(PQnfields(described), column, "%s", query->name);
+  PQclear(prepared);
+  PQclear(described);
+}
+
+Test(queries, give_the_columns_that_they_say) {
+  int count = 0;
+  fixture_begin(&f, "queries_columns");
+  for (size_t i = 0; i < QUERY_COUNT; i++) {
+    if (QUERIES[i]->columns == NULL)
+      continue;
+    gives_its_columns(QUERIES[i]);
+    count++;
+  }
+  cr_assert_gt(count, 40);
+  fixture_end(&f);
+}
+
+static void assert_refused(struct source *source, const char *text, const char *message) {
+  static const char *const COLUMNS[] = {"a", "b", NULL};
+  const struct query query = {.text = text, .columns = COLUMNS};
+  PGresult *reply = NULL;
+  struct error error;
+  cr_assert_not(source_run(source, &query, NO_VALUES, &reply, &error), "%s", text);
+  cr_assert_str_eq(error.message, message);
+  cr_assert_null(reply);
+}
+
+Test(queries, other_columns_than_expected_are_an_error) {
+  struct source *source;
+  struct error error;
+  fixture_begin(&f, "queries_renamed");
+  cr_assert(source_open(&source, f.source, &error), "%s", error.message);
+  assert_refused(source, "select 1 as a, 2 as c", "a query gives column c where b belongs");
+  assert_refused(source, "select 2 as b, 1 as a", "a query gives column b where a belongs");
+  assert_refused(source, "select 1 as a", "a query gives column (none) where b belongs");
+  assert_refused(source, "select 1 as a, 2 as b, 3 as c", "a query gives column c, which nobody reads");
+  /* The connection is as good as before. */
+  static const char *const COLUMNS[] = {"a", "b", NULL};
+  const struct query query = {.text = "select 1 as a, 2 as b", .columns = COLUMNS};
+  cr_assert(source_run(source, &query, NO_VALUES, NULL, &error), "%s", error.message);
+  source_close(source);
+  fixture_end(&f);
+}
