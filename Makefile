@@ -1,5 +1,7 @@
 # make             builds build/rowrelay
-# make check       runs all tests; TEST=pattern or SUITE=name runs some of them
+# make check       builds with warnings, lints, runs all tests, and some of them once more with sanitizers;
+#                  TEST=pattern or SUITE=name runs some tests and nothing else
+# make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
@@ -10,7 +12,7 @@
 #                  debootstrap and systemd-nspawn)
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
 # make deps        installs what building and testing need, on Debian
-# make tidy        clang-tidy, and whether each include leads to a lower floor; make format: clang-format
+# make lint        format, include picture, sizes, cppcheck, shellcheck, manual pages, clang-tidy; make format: clang-format
 # V=1 shows the commands.
 
 # They would make a directory, such as replicator/backfill, of a file with its name.
@@ -28,6 +30,9 @@ WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-protot
 PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd
 TEST_PACKAGES = criterion
 
+# What must not be called in replicator/.
+BANNED = -include replicator/common/banned.h
+
 # Sanitized objects are kept apart from the others.
 comma = ,
 ifdef SANITIZE
@@ -44,12 +49,14 @@ Q = $(if $(V),,@)
 say = $(if $(V),,@echo '$(1) $@')
 
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread $(SANITIZER) -Ireplicator -I$(BUILD) -MMD -MP
-PACKAGE_CFLAGS = $(shell pkg-config --cflags $(PACKAGES))
-PACKAGE_LIBS = $(shell pkg-config --libs $(PACKAGES))
-TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_PACKAGES))
+# Asked once, when they are first needed: `deps` may have to install them.
+once = $(eval $(1) := $(shell $(2)))$($(1))
+PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
+PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
+TEST_CFLAGS = $(call once,TEST_CFLAGS,pkg-config --cflags $(TEST_PACKAGES))
 # cr_assert(a > b) puts an int into a bit-field.
 ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Itests/support -Wno-conversion
-TEST_LIBS = $(shell pkg-config --libs $(TEST_PACKAGES))
+TEST_LIBS = $(call once,TEST_LIBS,pkg-config --libs $(TEST_PACKAGES))
 
 SOURCES = $(wildcard replicator/*.c replicator/*/*.c)
 # Those of schema/ are for psql as well.
@@ -84,7 +91,7 @@ $(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECT
 $(BUILD)/%.o: %.c Makefile | $(EMBEDDED:=.h)
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(ALL_TEST_CFLAGS)) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(ALL_TEST_CFLAGS),$(BANNED)) -c -o $@ $<
 
 $(EMBEDDED:=.o): %.o: %.c
 	$(call say,CC)
@@ -108,10 +115,25 @@ TEST_SANITIZE = $(filter-out thread,$(SANITIZE))
 TEST_BUILD = $(if $(COVERAGE),$(BUILD),build)$(if $(TEST_SANITIZE),/sanitize-$(subst $(comma),-,$(TEST_SANITIZE)))
 
 # make reads what is installed when it starts, so what `deps` has installed is seen by a second make only.
+# Some tests, or those of another build, run alone; all of them after lint, and then a chosen set with sanitizers.
+CHOSEN = $(TEST)$(SUITE)$(SANITIZE)$(COVERAGE)
+SANITIZERS = address,undefined
 check: test-deps
 	@+$(MAKE) --no-print-directory all
 	@+$(MAKE) --no-print-directory tests SANITIZE=$(TEST_SANITIZE)
+ifeq ($(CHOSEN),)
+	@+$(MAKE) --no-print-directory lint
+	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
+	@SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+else
 	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+endif
+
+check-all:
+	@+$(MAKE) --no-print-directory check
+	@+$(MAKE) --no-print-directory sanitize SANITIZE=$(SANITIZERS)
+	@+$(MAKE) --no-print-directory sanitize SANITIZE=thread
+	@+$(MAKE) --no-print-directory check-matrix
 
 check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
@@ -195,18 +217,28 @@ deb:
 check-package:
 	@tests/package.sh $(BUILD)
 
-tidy: $(EMBEDDED:=.h)
-	tests/floors.sh
-	tests/sizes.sh
-	clang-tidy --quiet $(SOURCES) -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
+# What needs seconds comes first. A file is tidied again when it, or a header that it includes, has changed.
+FORMATTED = $(SOURCES) $(wildcard replicator/*.h replicator/*/*.h tests/*/*.[ch] tests/*/*/*.[ch])
+lint: $(BUILD)/rowrelay manual
+	@FORMATTED='$(FORMATTED)' tests/lint.sh $(BUILD)
+	@+$(MAKE) --no-print-directory tidy
+
+TIDY = $(if $(shell command -v clang-tidy),clang-tidy --quiet,@: skipped)
+tidy: $(SOURCES:%.c=$(BUILD)/%.tidied)
+	@command -v clang-tidy >/dev/null || echo 'clang-tidy is not installed: skipped'
+
+$(BUILD)/%.tidied: %.c $(BUILD)/%.o .clang-tidy
+	$(call say,TIDY)
+	$(Q)$(TIDY) $< -- $(filter-out -MMD -MP,$(ALL_CFLAGS)) $(PACKAGE_CFLAGS)
+	@touch $@
 
 format:
-	clang-format -i $(SOURCES) $(wildcard replicator/*.h replicator/*/*.h tests/*/*.[ch] tests/*/*/*.[ch])
+	clang-format -i $(FORMATTED)
 
 clean:
 	rm -rf build
 
-.PHONY: all check coverage check-matrix tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: all check check-all coverage check-matrix lint tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

@@ -6,8 +6,10 @@
 #
 # Unit tests need nothing. Integration tests get a source and a target server of their own, and find them by
 # ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfo of a superuser; ROWRELAY_TEST_SOURCE_DIR and …_TARGET_DIR are
-# what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time. SOURCE_BIN and
-# TARGET_BIN name the directories of other PostgreSQL servers than the newest that is installed.
+# what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time (two for each
+# processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
+# directories of other PostgreSQL servers than the newest that is installed. SANITIZED names a build with sanitizers, of
+# which the unit tests and the suites below are run at the end.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -46,6 +48,7 @@ trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
 remove_clocks
+jobs=${JOBS:-$(($(nproc) > 1 ? 4 : 2))}
 filter=()
 if [[ -n ${TEST:-} ]]; then
   if [[ $TEST == */* ]]; then filter=(--filter "$TEST"); else filter=(--filter "*/$TEST"); fi
@@ -53,7 +56,10 @@ elif [[ -n ${SUITE:-} ]]; then
   filter=(--filter "$SUITE/*")
 fi
 
-if [[ -n ${SANITIZE:-} ]]; then
+# Those where most of the program's memory and threads are at work.
+SANITIZED_SUITES='@(delivery|document|lease|order|refusal|search_wire|transactions|verify|webhook)'
+
+collect_sanitizer_reports() {
   # A leak does not change a test's exit status; a report in a file cannot be overlooked.
   mkdir "$dir/reports"
   chmod 777 "$dir/reports"
@@ -65,7 +71,8 @@ if [[ -n ${SANITIZE:-} ]]; then
   export TSAN_OPTIONS=$log:suppressions=$dir/thread-suppressions:print_suppressions=0:${TSAN_OPTIONS:-}
   echo 'leak:libcriterion' >"$dir/suppressions" # it forgets what it has of a test that is skipped
   export LSAN_OPTIONS=suppressions=$dir/suppressions:print_suppressions=0
-fi
+}
+[[ -z ${SANITIZE:-} ]] || collect_sanitizer_reports
 
 # The number that stands behind a word in Criterion's last line; nothing where that line is missing.
 count() { sed -n "s/.*Synthesis:.* $1: \([0-9]*\).*/\1/p" "$log_file"; }
@@ -80,7 +87,7 @@ run() {
   log_file=$dir/$name.log
   : >"$log_file"
   # timeout leads a process group of its own, so whatever a test leaves running is ended by that.
-  timeout --kill-after=10 "$2" "$1" --verbose --jobs "${JOBS:-2}" --timeout "$3" --color=never "${filter[@]}" \
+  timeout --kill-after=10 "$2" "$1" --verbose --jobs "$jobs" --timeout "$3" --color=never "${filter[@]}" \
     >"$log_file" 2>&1 &
   running=$!
   tail -s 0.1 --pid="$running" -n +1 -f "$log_file" | without_filtered
@@ -113,6 +120,16 @@ if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
   run "$build/test-integration" 3000 300
+fi
+
+if [[ -n ${SANITIZED:-} ]]; then
+  echo "---- with sanitizers"
+  collect_sanitizer_reports
+  ROWRELAY_BIN=$(realpath "$SANITIZED/rowrelay")
+  filter=(--filter "$SANITIZED_SUITES/*")
+  run "$SANITIZED/test-integration" 1500 300
+  filter=()
+  run "$SANITIZED/test-unit" 120 60
 fi
 
 for report in "$dir"/reports/*; do

@@ -48,6 +48,11 @@ look_for_what_tests_want() {
   needs docker-compose has_compose
   needs systemd has systemd-analyze
   needs groff has groff
+  needs clang-format has clang-format
+  needs clang-tidy has clang-tidy
+  needs cppcheck has cppcheck
+  needs mandoc has mandoc
+  needs shellcheck has shellcheck
   needs fish has fish
   needs zsh has zsh
 }

@@ -26,7 +26,8 @@ done <<<"$floors"
 wrong=0
 while IFS=: read -r file include; do
   from=${file%%/*}
-  to=$(sed 's/.*"\([^"]*\)".*/\1/' <<<"$include")
+  to=${include#*\"}
+  to=${to%\"*}
   [[ $to == */* ]] || continue # made by the build
   to=${to%%/*}
   [[ $from != "$to" ]] || continue

@@ -7,6 +7,7 @@ cd "$(dirname "$0")/../replicator"
 # Functions whose parameters a library has chosen.
 export ALLOWED='http/server.c:handle'
 
+# shellcheck disable=SC2016 # they are awk's
 find . -name '*.[ch]' -printf '%P\n' | LC_ALL=C sort | xargs awk '
   function complain(what) {
     print FILENAME ": " what

@@ -53,20 +53,25 @@ static void print_in(FILE *stream, const char *macro, const char *text) {
   fputs("\"\n", stream);
 }
 
-/* Lines that are indented are shown as they are; others are filled. */
+/* Lines that are indented are shown as they are; others are filled. An empty line ends a paragraph. */
 static void print_notes(FILE *stream, const char *notes) {
   bool literal = false;
+  bool ended = false; /* a paragraph */
   while (*notes != '\0') {
     size_t length = strcspn(notes, "\n");
     bool indented = *notes == ' ';
+    if (literal && !indented)
+      fputs(".fi\n", stream);
     if (indented != literal)
-      fputs(indented ? ".PP\n.nf\n" : ".fi\n.PP\n", stream);
-    literal = indented;
-    if (length == 0)
-      fputs(".PP", stream);
-    else
+      ended = true;
+    if (length > 0) {
+      fputs(ended ? ".PP\n" : "", stream);
+      fputs(indented && !literal ? ".nf\n" : "", stream);
       print_text(stream, notes, length);
-    fputc('\n', stream);
+      fputc('\n', stream);
+    }
+    ended = length == 0;
+    literal = indented;
     notes += length + (notes[length] == '\n');
   }
   if (literal)
@@ -174,22 +179,23 @@ static void print_program(FILE *stream) {
   print_options(stream, SHARED_OPTIONS);
   fputs(".SH NOTES\n", stream);
   print_string(stream, PROGRAM_NOTES);
-  fputs(".SH ENVIRONMENT\n"
-        ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
-        "where the source is, as for\n.BR psql (1)\n"
-        ".TP\n.I NAME\n"
-        "what a target\\(aqs URL, header or secret names as ${\\fINAME\\fR}; read by the process that pushes\n"
-        ".TP\n.B ROWRELAY_CONSOLE_TOKEN\nwhoever gives it to the console of\n.B rowrelay run --listen\n"
-        "may act there: retry, skip, pause, resume\n"
-        ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
-        "names, separated by commas, under which people reach it, but for IP addresses and this machine\(aqs own name\n"
-        ".TP\n.B NO_COLOR\nnothing is coloured on a terminal\n"
-        ".TP\n.B PAGER\nshows what\n.B rowrelay log\nprints on a terminal\n"
-        ".SH FILES\n"
-        ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
-        "the environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
-        ".SH SEE ALSO\n.BR psql (1)\n",
-        stream);
+  fputs(
+      ".SH ENVIRONMENT\n"
+      ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
+      "where the source is, as for\n.BR psql (1)\n"
+      ".TP\n.I NAME\n"
+      "what a target\\(aqs URL, header or secret names as ${\\fINAME\\fR}; read by the process that pushes\n"
+      ".TP\n.B ROWRELAY_CONSOLE_TOKEN\nwhoever gives it to the console of\n.B rowrelay run --listen\n"
+      "may act there: retry, skip, pause, resume\n"
+      ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
+      "names, separated by commas, under which people reach it, besides IP addresses\nand this machine\\(aqs own name\n"
+      ".TP\n.B NO_COLOR\nnothing is coloured on a terminal\n"
+      ".TP\n.B PAGER\nshows what\n.B rowrelay log\nprints on a terminal\n"
+      ".SH FILES\n"
+      ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
+      "the environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
+      ".SH SEE ALSO\n.BR psql (1)\n",
+      stream);
 }
 
 void manual_print(FILE *stream, const struct command *command) {

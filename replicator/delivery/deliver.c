@@ -152,9 +152,9 @@ static struct ending decide(const struct work *work, const struct outcomes *outc
     pushed.refused = outcomes_count(outcomes, OUTCOME_REFUSED);
     pushed.held = outcomes_count(outcomes, OUTCOME_HELD);
     pushed.returned = outcomes_count(outcomes, OUTCOME_RETURNED);
+    for (size_t i = 0; i < outcomes->fate_count; i++)
+      pushed.unknown += outcomes->fates[i].unknown;
   }
-  for (size_t i = 0; i < outcomes->fate_count; i++)
-    pushed.unknown += outcomes->fates[i].unknown;
   return ending_of(&pushed);
 }
 

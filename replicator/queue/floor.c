@@ -24,7 +24,7 @@ bool floor_start(struct floor *floor, int version, struct lanes lanes, int64_t i
   if (floor->version < version) {
     int64_t *ids = realloc(floor->ids, (size_t)lanes.count * sizeof *ids);
     ok = ids != NULL;
-    if (ok) {
+    if (ids != NULL) {
       floor->ids = ids;
       floor->lanes = lanes;
       floor->version = version;

@@ -16,7 +16,7 @@
   DO(TARGET_STDOUT)
 
 #define DECLARE(NAME) extern const struct target_kind NAME;
-#define LIST(NAME) &NAME,
+#define LIST(NAME) &(NAME),
 
 EACH_KIND(DECLARE)
 const struct target_kind *const TARGET_KINDS[] = {EACH_KIND(LIST) NULL};
@@ -84,12 +84,12 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
 }
 
 bool target_check(const struct settings *settings, struct error *error) {
-  const struct target_kind *kind;
+  const struct target_kind *kind = NULL;
   struct buffer url;
   void *handle = NULL;
   buffer_init(&url, URL_LIMIT);
   bool ok = target_find_kind(settings->url, &kind, error) && url_fill_in(settings->url, "URL", &url, error) &&
-            (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
+            kind != NULL && (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
   if (handle != NULL)
     kind->close(handle);
   buffer_release(&url);

@@ -119,10 +119,11 @@ static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, s
       texts[side][1] = last ? NULL : bounds[side][1];
       texts[side][2] = mask.text;
       texts[side][3] = inquiry->chosen;
-      questions[count++] =
+      questions[count] =
           (struct question){.side = (enum side)side,
                             .query.text = plan_statement(plan, (enum side)side, inquiry->ask),
                             .values = {.count = inquiry->ask == ASK_BUCKETS ? 3 : 4, .texts = texts[side]}};
+      count++;
       next[side] = last ? -1 : next[side] + size;
     }
     ok = pair_ask(&verify->pair, questions, count, error);

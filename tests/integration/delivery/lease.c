@@ -180,7 +180,8 @@ Test(lease, what_kills_every_process_is_refused_alone) {
                "select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()") ==
                0)
       sleep_seconds(0.05);
-    stop_process(process, SIGKILL);
+    /* once the deadly one is refused, a kill would meet one that is tried alone because it was beside it */
+    stop_process(process, ask_number(f.at_source, "select count(*) from rowrelay.errors") == 0 ? SIGKILL : SIGTERM);
     sql(f.at_target, "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep' and datname "
                      "= current_database()");
   }
@@ -190,7 +191,8 @@ Test(lease, what_kills_every_process_is_refused_alone) {
   /* a busy machine may take longer than what was to kill quickly */
   rowrelay_ok(&f, "target", "set", "w", "--option", "lease=120", "--option", "push_timeout=60", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert(ask_number(f.at_target, "select count(distinct key) from item_changes") == 39);
+  cr_assert_str_eq(ask(f.at_target, "select string_agg(distinct key, ' ' order by key) from item_changes"),
+                   ask(f.at_source, "select string_agg(id::text, ' ' order by id::text) from item where id <> 7"));
   fixture_end(&f);
 }
 

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What `make lint` looks at before clang-tidy, which takes longest: the include picture, sizes, width, format, cppcheck,
+# the scripts (shellcheck), the manual pages. A tool that is not installed is named and skipped. Exit status 1 when one
+# complains.
+#
+#   tests/lint.sh BUILD    FORMATTED: the files that clang-format has to agree with
+# shellcheck disable=SC2317,SC2016 # check() calls the functions; what is in single quotes is for awk
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+
+build=$1
+wrong=0
+
+# check WORDS TOOL FUNCTION: says only what is wrong, or which tool is not there.
+check() {
+  if ! command -v "$2" >/dev/null; then
+    echo "lint: $2 is not installed: $1: skipped"
+  elif ! "$3"; then
+    echo "lint: $1: see above"
+    wrong=1
+  fi
+}
+
+# The files that git knows, or, of a tree without git, all.
+files() { git ls-files -- "$@" 2>/dev/null || find . -path ./build -prune -o -type f -print; }
+
+formatted() {
+  # shellcheck disable=SC2086 # they are meant to be split
+  clang-format --dry-run -Werror $FORMATTED
+}
+
+narrow() { # dumps of former versions are as pg_dump wrote them
+  files '*.sql' | grep '\.sql$' | grep -v '^tests/support/schema/' |
+    xargs awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns"; wrong = 1 } END { exit wrong }'
+}
+
+scripts() {
+  files | while read -r file; do
+    if head -n 1 "$file" | grep -aqE '^#!.*\b(ba)?sh$'; then echo "$file"; fi
+  done | xargs shellcheck --external-sources
+}
+
+errors_in_c() {
+  # NULL ends a list of arguments wherever it is a pointer.
+  cppcheck --quiet --enable=warning,performance,portability --std=c11 --inline-suppr --error-exitcode=1 -j2 \
+    -Ireplicator "-I$build" -D_GNU_SOURCE --suppress=missingIncludeSystem --suppress=varFuncNullUB replicator
+}
+
+manual_pages() { # which have no date, so that the same source makes the same pages
+  ! mandoc -T lint -W warning "$build"/manual/*.1 | grep -v 'missing date'
+}
+
+check 'the include picture' bash tests/floors.sh
+check 'the size of files and functions' awk tests/sizes.sh
+check 'the width of SQL' awk narrow
+check 'format (make format mends it)' clang-format formatted
+check 'scripts' shellcheck scripts
+check 'manual pages' mandoc manual_pages
+check 'errors in C' cppcheck errors_in_c
+exit $wrong
