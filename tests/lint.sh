@@ -52,7 +52,6 @@ manual_pages() { # which have no date, so that the same source makes the same pa
 
 check 'the include picture' bash tests/floors.sh
 check 'the size of files and functions' awk tests/sizes.sh
-check 'the width of SQL' awk narrow
 check 'format (make format mends it)' clang-format formatted
 check 'scripts' shellcheck scripts
 check 'manual pages' mandoc manual_pages
