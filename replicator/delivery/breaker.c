@@ -19,6 +19,10 @@ bool breaker_close(struct breaker *breaker, struct error *error) {
   return source_run(breaker->source, &QUERY_outage_end, VALUES(number(breaker->target).text), NULL, error);
 }
 
+int64_t breaker_wait(int64_t due) {
+  return due <= 0 ? OTHER_TRIES : due < LONGEST_WAIT ? due : LONGEST_WAIT;
+}
+
 bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(breaker->source, &QUERY_outage_probe, VALUES(number(breaker->target).text), &reply, error))
@@ -26,10 +30,8 @@ bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct e
   bool fails = PQntuples(reply) > 0;
   *wait = 0;
   *may = breaker->probing = fails && result_bool(reply, 0, 0);
-  if (fails && !*may) {
-    int64_t due = result_bigint(reply, 0, 1);
-    *wait = due <= 0 ? OTHER_TRIES : due < LONGEST_WAIT ? due : LONGEST_WAIT;
-  }
+  if (fails && !*may)
+    *wait = breaker_wait(result_bigint(reply, 0, 1));
   PQclear(reply);
   return true;
 }

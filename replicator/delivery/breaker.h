@@ -27,6 +27,10 @@ MUST_CHECK bool breaker_close(struct breaker *breaker, struct error *error);
  * milliseconds to ask again; 0: the target is well again.
  */
 MUST_CHECK bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error);
+/* How long to wait before asking again, where the next attempt is due in so many milliseconds; 0 or less: it is being
+ * made.
+ */
+int64_t breaker_wait(int64_t due);
 /* Lets somebody else try next, if it was this worker's turn. */
 void breaker_leave(struct breaker *breaker);
 

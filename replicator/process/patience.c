@@ -24,22 +24,37 @@ static bool set_timeout_error(const struct patience *patience, struct error *err
   return true;
 }
 
+enum away patience_judge(struct patience *patience, int64_t now) {
+  if (patience->away_since == 0) {
+    patience->away_since = now;
+    patience->tell_away_at = now + AWAY_INTERVAL;
+    return AWAY_IS_NEWS;
+  }
+  if (patience->wait > 0 && now - patience->away_since >= patience->wait)
+    return AWAY_TOO_LONG;
+  if (now < patience->tell_away_at)
+    return AWAY_IS_KNOWN;
+  patience->tell_away_at = now + LONG_AWAY_INTERVAL;
+  return AWAY_TO_TELL;
+}
+
 /* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
 bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
   systemd_status("waits for the source: %s", error->message);
   int64_t now = clock_now();
-  if (patience->away_since == 0) {
+  switch (patience_judge(patience, now)) {
+  case AWAY_IS_NEWS:
     log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: trying again until it answers");
-    patience->away_since = now;
-    patience->tell_away_at = now + AWAY_INTERVAL;
-  } else if (patience->wait > 0 && now - patience->away_since >= patience->wait) {
-    return set_timeout_error(patience, error);
-  } else if (now >= patience->tell_away_at) {
+    return false;
+  case AWAY_TO_TELL:
     log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
                 (int)((now - patience->away_since) / 1000));
-    patience->tell_away_at = now + LONG_AWAY_INTERVAL;
+    return false;
+  case AWAY_TOO_LONG:
+    return set_timeout_error(patience, error);
+  default:
+    return false;
   }
-  return false;
 }
 
 void patience_connected(struct patience *patience) {
@@ -67,14 +82,18 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   return ok;
 }
 
-/* Somebody is at its functions, or at the rights to them. Several statements may fail by turns. */
-void patience_report_failure(struct patience *patience, const struct error *error) {
+bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now) {
   bool is_news = strcmp(patience->failure.message, error->message) != 0;
-  int64_t now = clock_now();
   if (patience->failure.message[0] != '\0' &&
       now - patience->failure_logged_at < (is_news ? FAILURE_INTERVAL : LONG_AWAY_INTERVAL))
-    return;
-  log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
+    return false;
   patience->failure = *error;
   patience->failure_logged_at = now;
+  return true;
+}
+
+/* Somebody is at its functions, or at the rights to them. Several statements may fail by turns. */
+void patience_report_failure(struct patience *patience, const struct error *error) {
+  if (patience_is_to_tell(patience, error, clock_now()))
+    log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
 }

@@ -20,6 +20,17 @@ struct patience {
   int64_t failure_logged_at;
 };
 
+enum away {
+  AWAY_IS_NEWS,  /* it was there before */
+  AWAY_IS_KNOWN, /* and has been told of */
+  AWAY_TO_TELL,  /* it is time to tell again */
+  AWAY_TOO_LONG  /* it is time to give up */
+};
+/* What to do at this time (clock_now()), when the source has just been found away. */
+enum away patience_judge(struct patience *patience, int64_t now);
+/* Whether a failure of this text is to be told at this time; then it counts as told. */
+bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now);
+
 /* The source is away, for the reason `error`; true when it is time to give up: then the error says so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
 /* It is there. */

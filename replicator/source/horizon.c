@@ -34,11 +34,35 @@ static bool list_writers(struct source *source, const char *earlier, char **writ
   return *writers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error) {
-  if (atomic_exchange(&horizon->forgotten, false)) {
-    free(horizon->writers);
-    horizon->writers = NULL;
+/* Whether the source was lost since this was called last. */
+static bool forget_writers(struct horizon *horizon) {
+  if (!atomic_exchange(&horizon->forgotten, false))
+    return false;
+  free(horizon->writers);
+  horizon->writers = NULL;
+  return true;
+}
+
+void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool remain) {
+  if (forget_writers(horizon) || (horizon->writers != NULL && remain)) {
+    free(writers);
+    return;
   }
+  bool nobody_writes = strcmp(writers, "{}") == 0;
+  if (nobody_writes)
+    atomic_store(&horizon->id, last_id);
+  else if (horizon->writers != NULL)
+    atomic_store(&horizon->id, horizon->candidate);
+  free(horizon->writers);
+  horizon->writers = writers;
+  horizon->candidate = last_id;
+  /* Whoever forgets says so before he takes the id back: he has seen this one, or is seen here. */
+  if (atomic_load(&horizon->forgotten))
+    atomic_store(&horizon->id, 0);
+}
+
+bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error) {
+  (void)forget_writers(horizon);
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_horizon_last_id, NO_VALUES, &reply, error))
     return false;
@@ -49,18 +73,7 @@ bool horizon_advance(struct horizon *horizon, struct source *source, struct erro
   bool remain = false;
   if (!list_writers(source, horizon->writers != NULL ? horizon->writers : "{}", &writers, &remain, error))
     return false;
-  if (horizon->writers != NULL && remain) {
-    free(writers);
-    return true;
-  }
-  bool nobody_writes = strcmp(writers, "{}") == 0;
-  if (nobody_writes)
-    atomic_store(&horizon->id, last_id);
-  else if (horizon->writers != NULL)
-    atomic_store(&horizon->id, horizon->candidate);
-  free(horizon->writers);
-  horizon->writers = writers;
-  horizon->candidate = last_id;
+  horizon_learn(horizon, last_id, writers, remain);
   return true;
 }
 

@@ -36,6 +36,13 @@ void horizon_release(struct horizon *horizon);
  */
 void horizon_forget(struct horizon *horizon);
 
+/*
+ * Moves the horizon by what a look has found: `last_id` was the last id, then `writers` (taken over; an array literal)
+ * were writing, and `remain` says whether any of horizon->writers is among them. A look during which the source was
+ * lost, by whichever thread, counts for nothing.
+ */
+void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool remain);
+
 /* Looks at who is writing, and moves the horizon if it can be. */
 MUST_CHECK bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error);
 

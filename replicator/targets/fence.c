@@ -35,8 +35,7 @@ static int by_id(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* Adds the ids of an array literal such as {1,2}. */
-static bool add_applied(struct fence *fence, const char *literal, struct error *error) {
+bool fence_add(struct fence *fence, const char *literal, struct error *error) {
   for (const char *c = literal + 1; *c >= '0' && *c <= '9';) {
     if ((fence->count & (fence->count - 1)) == 0) {
       int64_t *grown = realloc(fence->applied, (fence->count == 0 ? 1 : 2 * fence->count) * sizeof *grown);
@@ -49,6 +48,11 @@ static bool add_applied(struct fence *fence, const char *literal, struct error *
     c = *end == ',' ? end + 1 : end;
   }
   return true;
+}
+
+void fence_order(struct fence *fence) {
+  if (fence->count > 0)
+    qsort(fence->applied, fence->count, sizeof *fence->applied, by_id);
 }
 
 bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
@@ -72,9 +76,8 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
     ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since (claim %lld)",
                    (long long)push->token);
   for (int row = 0; ok && row < PQntuples(replies[1]); row++)
-    ok = add_applied(fence, PQgetvalue(replies[1], row, 0), error);
-  if (ok && fence->count > 0)
-    qsort(fence->applied, fence->count, sizeof *fence->applied, by_id);
+    ok = fence_add(fence, PQgetvalue(replies[1], row, 0), error);
+  fence_order(fence);
   PQclear(replies[0]);
   PQclear(replies[1]);
   buffer_release(&lanes);

@@ -35,6 +35,9 @@ MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const
 MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
                             struct error *error);
 
+/* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
+MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);
+void fence_order(struct fence *fence);
 /* Whether a change has been applied by an earlier delivery. */
 bool fence_has(const struct fence *fence, int64_t change_id);
 

@@ -27,7 +27,7 @@ static void check(const char *transactions, size_t most_rows, const char *expect
   cr_expect(strcmp(text, expected) == 0, "%s, %zu at most: %s, not %s", transactions, most_rows, text, expected);
 }
 
-Test(whole, transactions_are_taken_from_the_first_on_as_many_as_fit) {
+Test(transactions, transactions_are_taken_from_the_first_on_as_many_as_fit) {
   check("AABBCC", 6, "AABBCC");
   check("AABBCC", 5, "AABB..");
   check("AABBCC", 4, "AABB..");
@@ -37,7 +37,7 @@ Test(whole, transactions_are_taken_from_the_first_on_as_many_as_fit) {
   check("", 3, "");
 }
 
-Test(whole, one_that_ends_later_waits_with_all_it_has) {
+Test(transactions, one_that_ends_later_waits_with_all_it_has) {
   check("ABBBA", 4, ".BBB.");
   check("ABBAC", 4, "ABBA.");
   check("ABCBCA", 3, ".B.B..");
@@ -46,12 +46,12 @@ Test(whole, one_that_ends_later_waits_with_all_it_has) {
   check("ABACBCDADBDC", 9, "ABA.B.DADBD.");
 }
 
-Test(whole, nothing_smaller_overtakes_one_that_does_not_fit) {
+Test(transactions, nothing_smaller_overtakes_one_that_does_not_fit) {
   check("ABBBC", 3, "A....");
   check("BACBABDD", 4, ".AC.A...");
 }
 
-Test(whole, one_that_is_too_large_is_taken_in_pieces) {
+Test(transactions, one_that_is_too_large_is_taken_in_pieces) {
   check("AAAAAAA", 3, "AAA....");
   check("AABABAA", 3, "AA.A...");
   check("BAAAAAB", 3, ".AAA...");
@@ -59,7 +59,7 @@ Test(whole, one_that_is_too_large_is_taken_in_pieces) {
   check("BBCAAAAAA", 4, "BBC......");
 }
 
-Test(whole, bytes_count_as_well_as_rows) {
+Test(transactions, bytes_count_as_well_as_rows) {
   cr_expect_str_eq(chosen_of("ABABCC", 10, 45, 10), "ABAB..");
   cr_expect_str_eq(chosen_of("ABABCC", 10, 39, 10), "A.A...");
   cr_expect_str_eq(chosen_of("AAAB", 10, 25, 10), "AA..");
