@@ -26,7 +26,7 @@ static void print(const struct error *error) {
 
 static int report(const struct error *error) {
   fflush(stdout);
-  /* Who searches a log finds one message there, with its level. */
+  /* A structured log gets the failure as one record, with its level. */
   if (log_is_text())
     print(error);
   else
@@ -41,7 +41,7 @@ static int report(const struct error *error) {
   }
 }
 
-/* Adds where to look to an error about the command line. */
+/* Adds a hint to an error about the command line. */
 static bool point_to_help(const struct command *command, struct error *error) {
   if (error->kind == FAILURE_USAGE && error->hint[0] == '\0')
     error_hint(error, "try: rowrelay %s%s--help", command != NULL ? command->name : "", command != NULL ? " " : "");
@@ -91,7 +91,7 @@ static bool run(struct options *given, size_t count, const char *const *words, s
   return command->run(given, error);
 }
 
-/* Pauses are of random length, so that processes which lost the same server do not come back to it at one moment. */
+/* Pauses are of random length, so that processes that lost the same server do not all reconnect at once. */
 static void seed_pauses(void) {
   unsigned int seed = 0;
   if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed)

@@ -1,4 +1,4 @@
-/* rowrelay archive: writes days of the log to files before they go, and brings them back. */
+/* rowrelay archive: writes days of the log to files before they are dropped, and restores them. */
 #include "common/gzip_file.h"
 
 #include <stdio.h>
@@ -10,12 +10,13 @@
 #include "cmd/empty_days.h"
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
 
-/* Between two tries for a lock. Milliseconds. */
+/* Between two attempts to get a lock. Milliseconds. */
 #define RETRY_PAUSE 200
-/* A server that says nothing for that long has gone. Milliseconds. */
+/* A server that sends nothing for this long is taken for lost. Milliseconds. */
 #define COPY_TIMEOUT 60000
 /* The header names all captured tables. Bytes. */
 #define HEADER_LIMIT ((size_t)64 * 1024 * 1024)
@@ -36,7 +37,7 @@ static bool copy_out(struct source *source, const char *statement, struct gzip_f
     if (length < 0)
       return true;
     if (length == 0 && clock_now() - heard_at >= COPY_TIMEOUT)
-      return error_set(error, FAILURE_RETRY, "the source is silent");
+      return error_set(error, FAILURE_RETRY, "the source sent nothing for %d s", COPY_TIMEOUT / 1000);
     if (length == 0)
       continue;
     heard_at = clock_now();
@@ -55,15 +56,15 @@ static bool write_file(struct source *source, const PGresult *begun, struct gzip
          gzip_file_finish(archive, sum, error);
 }
 
-/* A day on its way out of the log. */
+/* A day that is being archived. */
 struct leaving_day {
   const char *day;
-  const char *dir; /* where its file goes, */
+  const char *dir; /* where its file goes */
   char name[NAME_SIZE];
-  int64_t until; /* when to try no longer to drop it (clock_now()) */
+  int64_t until; /* when to stop trying to drop it; clock_now() */
 };
 
-/* Its changes are in the file; somebody may be reading them here. */
+/* The changes are in the file; a session that reads them here may still hold a lock. */
 static bool drop_day(struct source *source, const struct leaving_day *leaving, const char *path, struct error *error) {
   for (;;) {
     PGresult *reply = NULL;
@@ -73,7 +74,7 @@ static bool drop_day(struct source *source, const struct leaving_day *leaving, c
     bool over = dropped || clock_now() >= leaving->until;
     if (over)
       printf("%s: written to %s%s%s\n", leaving->day, path,
-             dropped ? "" : ", and still in the log: ", dropped ? "" : PQgetvalue(reply, 0, 1));
+             dropped ? "" : "; still in the log: ", dropped ? "" : PQgetvalue(reply, 0, 1));
     PQclear(reply);
     if (over)
       return true;
@@ -97,7 +98,7 @@ static bool write_day(struct source *source, const struct leaving_day *leaving, 
   return ok;
 }
 
-/* In one transaction, in which nobody can change its changes. */
+/* In one transaction, which keeps others from altering the day. */
 static bool archive_day(struct source *source, const struct leaving_day *leaving, struct error *error) {
   PGresult *begun = NULL;
   if (!source_script(source, "begin isolation level read committed", error) ||
@@ -135,10 +136,10 @@ static bool check_directory(const struct options *given, struct error *error) {
   struct stat status;
   if (!option_given(given, "older-than")) {
     error_set(error, FAILURE_USAGE, "option --older-than is missing");
-    return error_hint(error, "say how long changes stay in the log, such as --older-than '90 days'");
+    return error_hint(error, "add the age at which days are archived, such as --older-than '90 days'");
   }
   if (given->argument_count != 1)
-    return error_set(error, FAILURE_USAGE, "one directory must be named, not %zu", given->argument_count);
+    return error_set(error, FAILURE_USAGE, "name one directory, not %zu", given->argument_count);
   if (stat(given->arguments[0], &status) != 0 || !S_ISDIR(status.st_mode))
     return error_set(error, FAILURE_USAGE, "%s is not a directory", given->arguments[0]);
   return true;
@@ -146,17 +147,17 @@ static bool check_directory(const struct options *given, struct error *error) {
 
 /* ---- reading --------------------------------------------------------------------------------------------------- */
 
-/* A file on its way into the log. */
+/* A file that is being restored. */
 struct restore {
   struct source *source;
   const char *path;
-  struct buffer header; /* the first line, */
-  bool begun;           /* which has been read */
+  struct buffer header; /* the first line */
+  bool begun;           /* the header has been read */
   char day[NAME_SIZE];
-  char known_sum[ARCHIVE_SUM_SIZE]; /* as the log remembers it; "": it does not */
+  char known_sum[ARCHIVE_SUM_SIZE]; /* as the log recorded it; "": not recorded */
 };
 
-/* Asks the source about the file, which its errors cannot name. */
+/* Runs a query about the file, and names the file in its errors. */
 static bool ask(const struct restore *restore, const struct query *query, PGresult **reply, struct error *error) {
   if (call_run(restore->source, query, VALUES(restore->header.data), reply, error))
     return true;
@@ -198,7 +199,7 @@ static bool take_piece(void *context, const char *data, size_t length, struct er
 static bool check_sum(const char *path, const char *sum, const char *expected, const char *whose, struct error *error) {
   if (expected[0] == '\0' || strcmp(sum, expected) == 0)
     return true;
-  error_set(error, FAILURE_FATAL, "file %s is not what was written", path);
+  error_set(error, FAILURE_FATAL, "file %s was altered or damaged", path);
   return error_detail(error, "Its SHA-256 is %s; %s says %s.", sum, whose, expected);
 }
 
@@ -222,7 +223,8 @@ static bool restore_file(struct source *source, const char *path, struct error *
   bool ok = source_script(source, "begin isolation level read committed", error) && copy_in(&restore, error) &&
             ask(&restore, &QUERY_restore_end, &reply, error) && source_script(source, "commit", error);
   if (ok)
-    printf("%s: %s changes are back in the log\n", restore.day, PQgetvalue(reply, 0, 0));
+    printf("%s: %s change%s restored to the log\n", restore.day, PQgetvalue(reply, 0, 0),
+           text_plural(result_bigint(reply, 0, 0)));
   PQclear(reply);
   buffer_release(&restore.header);
   return ok;
@@ -230,7 +232,7 @@ static bool restore_file(struct source *source, const char *path, struct error *
 
 static bool restore_files(struct source *source, size_t count, const char *const *paths, struct error *error) {
   if (count == 0)
-    return error_set(error, FAILURE_USAGE, "no file is named");
+    return error_set(error, FAILURE_USAGE, "name at least one file to restore");
   bool ok = true;
   for (size_t i = 0; ok && i < count; i++)
     ok = restore_file(source, paths[i], error);
@@ -253,21 +255,21 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "older-than", .value = "INTERVAL", .help = "write out days that are older than this"},
-    {.name = "restore", .help = "bring days back from files"},
+    {.name = "older-than", .value = "INTERVAL", .help = "archive days that are older than this"},
+    {.name = "restore", .help = "restore days from files"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "10", .help = "try for this long to get locks"},
     OPTION_END,
 };
 
 const struct command COMMAND_archive = {
     .name = "archive",
-    .summary = "write old changes to files, and drop them; or bring them back",
+    .summary = "write old changes to files and drop them, or restore them",
     .arguments = "DIR | --restore FILE...",
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
         "Each day becomes a file in DIR, on this machine: a line of JSON for each change, compressed, with a checksum\n"
-        "in a file beside it. The day is dropped when the file is on the disk and was read back. A day that was\n"
-        "brought back stays until \"rowrelay prune --restored\".\n",
+        "in a file beside it. The day is dropped once the file is on disk and was read back successfully. A restored\n"
+        "day stays until \"rowrelay prune --restored\".\n",
     .run = run,
 };

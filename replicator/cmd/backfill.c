@@ -1,6 +1,6 @@
 /*
- * rowrelay backfill: copies rows that were there before. It asks for all of them first, so that whoever runs goes on
- * where this ends, and then drives one after the other, or watches who drives it.
+ * rowrelay backfill: copies rows that existed before capture. It requests all backfills first, so that running
+ * processes continue where this command stops, and then runs one after the other, or watches the process that runs it.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #include "terminal/progress.h"
 
 #define MOST_TABLES 10000
-/* Before the first is begun; then it is a matter of hours, or of none. */
+/* How often to check for open transactions before the first backfill begins, and the pause between. Milliseconds. */
 #define WRITER_POLLS 10
-#define LOOK_PAUSE 200 /* milliseconds */
+#define POLL_PAUSE 200
 
 /* ---- signals --------------------------------------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static bool told_to_stop_at_once(void) {
   return told_to_stop > 1;
 }
 
-/* The first one ends it after its step; a second one at once, and the step rolls back. */
+/* The first signal stops it after the current step; a second one at once, and the step rolls back. */
 static void handle_signals(void) {
   struct sigaction action = {.sa_handler = stop};
   sigemptyset(&action.sa_mask);
@@ -63,26 +63,27 @@ struct job {
 
 static bool fail_stopped(const struct job *job, const struct backfill_progress *state, struct error *error) {
   char rows[PROGRESS_NUMBER_SIZE];
-  error_set(error, FAILURE_STOP, "backfill of %s to %s is stopped: %s rows are %s", job->table, job->target,
-            progress_number(rows, state->queued), state->copied ? "copied" : "queued");
+  error_set(error, FAILURE_STOP, "backfill of %s to %s was interrupted after %s row%s were %s", job->table, job->target,
+            progress_number(rows, state->queued), text_plural(state->queued), state->copied ? "copied" : "queued");
   return error_hint(error,
-                    "go on where it is with: rowrelay backfill %s --to %s  (a running rowrelay run does so by itself); "
-                    "or give it up: add --cancel",
-                    job->table, job->target);
+                    "continue: rowrelay backfill %s --to %s (a running \"rowrelay run\" continues by itself); or "
+                    "cancel: rowrelay backfill %s --to %s --cancel",
+                    job->table, job->target, job->table, job->target);
 }
 
 static bool finish(struct job *job, const struct backfill_progress *state, struct error *error) {
   char rows[PROGRESS_NUMBER_SIZE];
   progress_end(&job->progress);
   if (state->outcome == BACKFILL_CANCELLED)
-    return error_set(error, FAILURE_FATAL, "backfill of %s to %s has ended: %s", job->table, job->target, state->note);
-  printf("%s: %s rows %s %s in %.1f s\n", job->table, progress_number(rows, state->queued),
+    return error_set(error, FAILURE_FATAL, "backfill of %s to %s was cancelled: %s", job->table, job->target,
+                     state->note);
+  printf("%s: %s row%s %s %s in %.1f s\n", job->table, progress_number(rows, state->queued), text_plural(state->queued),
          state->copied ? "copied to" : "queued for", job->target, progress_seconds(&job->progress));
   fflush(stdout);
   return true;
 }
 
-/* Takes the next step, or looks how far somebody else is who is at it. */
+/* Takes the next step, or reads how far the process is that runs the backfill. */
 static bool go_on(struct job *job, bool *taken, struct backfill_progress *state, struct error *error) {
   if (!*taken && !backfill_take(&job->backfill, taken, error))
     return false;
@@ -91,7 +92,7 @@ static bool go_on(struct job *job, bool *taken, struct backfill_progress *state,
   return backfill_watch(&job->backfill, state, error);
 }
 
-/* In the middle of a step that takes long. */
+/* Called during a long step. */
 static bool show(void *context, const struct backfill_progress *state) {
   struct job *job = context;
   progress_show(&job->progress, state->read, state->estimated, state->note);
@@ -131,7 +132,7 @@ static const char *target_of(const struct options *given) {
   return option_given(given, "document") ? option_text(given, "document") : option_text(given, "to");
 }
 
-/* Asks for a backfill of each table, or for none. */
+/* Requests a backfill of each table, or of none. */
 static bool ask_for(struct source *source, const struct options *given, const PGresult *tables, int *ids,
                     struct error *error) {
   bool ok = source_script(source, "begin", error);
@@ -151,7 +152,7 @@ static bool ask_for(struct source *source, const struct options *given, const PG
   return false;
 }
 
-/* Whoever still waits for old transactions after some looks does so when it is his turn. */
+/* A backfill that still waits for old transactions after this goes on waiting when its turn comes. */
 static bool prepare(struct source *source, const struct options *given, const int *ids, int count,
                     struct error *error) {
   bool any_waits = true;
@@ -165,7 +166,7 @@ static bool prepare(struct source *source, const struct options *given, const in
         return false;
       any_waits = any_waits || waits;
     }
-    sleep_for(any_waits ? LOOK_PAUSE : 0);
+    sleep_for(any_waits ? POLL_PAUSE : 0);
   }
   return true;
 }
@@ -174,7 +175,7 @@ static bool backfill_tables(struct source *source, const struct options *given, 
                             struct error *error) {
   static int ids[MOST_TABLES];
   if (PQntuples(tables) > MOST_TABLES)
-    return error_set(error, FAILURE_USAGE, "that is %d tables, and %d at most are possible at once", PQntuples(tables),
+    return error_set(error, FAILURE_USAGE, "%d tables match; at most %d can be backfilled at once", PQntuples(tables),
                      MOST_TABLES);
   if (!ask_for(source, given, tables, ids, error))
     return false;
@@ -200,12 +201,12 @@ static bool cancel_tables(struct source *source, const struct options *given, co
     if (!call_run(source, &QUERY_cmd_backfill_cancel, VALUES(PQgetvalue(tables, row, PATTERN_OID), target), NULL,
                   error))
       return false;
-    printf("%s: backfill to %s given up\n", table, target);
+    printf("%s: backfill to %s cancelled\n", table, target);
   }
   return true;
 }
 
-/* The tables that are meant: of a document the one that has all its keys. */
+/* The tables to backfill: for a document, the one that holds all its keys. */
 static bool find_tables(struct source *source, const struct options *given, PGresult **tables, struct error *error) {
   if (option_given(given, "document"))
     return call_run(source, &QUERY_cmd_document_root, VALUES(option_text(given, "document")), tables, error);
@@ -217,15 +218,15 @@ static bool find_tables(struct source *source, const struct options *given, PGre
 static bool check_options(const struct options *given, struct error *error) {
   int64_t rate;
   if (option_given(given, "document") == (given->argument_count > 0)) {
-    error_set(error, FAILURE_USAGE, "what is to be copied?");
-    return error_hint(error, "name tables and a target (TABLE... --to TARGET), or a document (--document NAME)");
+    error_set(error, FAILURE_USAGE, "nothing to backfill was named");
+    return error_hint(error, "run: rowrelay backfill TABLE... --to TARGET, or: rowrelay backfill --document NAME");
   }
   if (option_given(given, "document") && option_given(given, "to"))
-    return error_set(error, FAILURE_USAGE, "option --document says already where to: leave --to out");
+    return error_set(error, FAILURE_USAGE, "option --document sets the target; omit --to");
   if (target_of(given) == NULL)
-    return error_set(error, FAILURE_USAGE, "option --to is missing: which target?");
+    return error_set(error, FAILURE_USAGE, "option --to is missing: name a target");
   if (option_given(given, "cancel") && (option_given(given, "rate") || option_given(given, "where")))
-    return error_set(error, FAILURE_USAGE, "option --cancel goes with neither --rate nor --where");
+    return error_set(error, FAILURE_USAGE, "option --cancel cannot be combined with --rate or --where");
   return !option_given(given, "rate") || option_integer(given, "rate", (struct bounds){0, INT32_MAX}, &rate, error);
 }
 
@@ -244,28 +245,28 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "to", .letter = 't', .value = "TARGET", .help = "where to copy them; the tables must be routed there"},
+    {.name = "to", .letter = 't', .value = "TARGET", .help = "target to copy to; the tables must be routed there"},
     {.name = "document", .value = "NAME", .help = "build all documents of that name instead of copying tables"},
-    {.name = "rate", .value = "ROWS", .help = "read at most so many rows per second; 0 for as fast as it goes"},
-    {.name = "where", .value = "SQL", .help = "copy only rows for which this condition holds"},
-    {.name = "no-copy", .help = "piece by piece, also into an empty mirror"},
-    {.name = "cancel", .help = "give up what is not finished; what is queued is still delivered"},
+    {.name = "rate", .value = "ROWS", .help = "read at most ROWS rows per second; 0 for no limit"},
+    {.name = "where", .value = "SQL", .help = "copy only rows that meet this condition"},
+    {.name = "no-copy", .help = "copy in pieces even if the mirror is empty"},
+    {.name = "cancel", .help = "cancel unfinished backfills; what is queued is still delivered"},
     OPTION_END,
 };
 
 const struct command COMMAND_backfill = {
     .name = "backfill",
-    .summary = "copy rows that were in captured tables before",
+    .summary = "copy the rows that captured tables already have",
     .arguments = "[TABLE...]",
     .least = 0,
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes = "TABLE is a name or a pattern as in psql, and must be captured and routed to TARGET. Rows are read in "
              "pieces, each\n"
-             "in a short transaction, and queued in order with what is written meanwhile; rowrelay run delivers them. "
-             "A writer\n"
-             "waits for one piece at most. Ctrl-C ends it after the piece in hand; the same command, or a running "
-             "rowrelay run,\n"
-             "goes on from there.\n",
+             "in a short transaction, and queued in order with concurrent changes; \"rowrelay run\" delivers them. A "
+             "writer waits\n"
+             "for one piece at most. Ctrl-C stops after the current piece; the same command, or a running \"rowrelay "
+             "run\",\n"
+             "continues from there.\n",
     .run = run,
 };

@@ -8,10 +8,10 @@
 #include "common/buffer.h"
 #include "queries.h"
 
-/* What was asked for. */
+/* What the command line asks for. */
 struct wanted {
   const struct options *given;
-  /* lists of the command line as PostgreSQL reads them; a text is NULL where nothing was given */
+  /* lists as PostgreSQL arrays; data is NULL where nothing was given */
   struct buffer key, lane, columns, exclude, mask;
 };
 
@@ -32,7 +32,7 @@ static void wanted_release(struct wanted *wanted) {
   buffer_release(&wanted->mask);
 }
 
-/* The lists of all uses together: with only the last one, what an earlier one leaves out would be captured. */
+/* Joins the lists of all uses: if the last one replaced the others, columns excluded earlier would be captured. */
 static bool read_names(const struct options *given, const char *option, struct buffer *array, struct error *error) {
   size_t count = option_count(given, option);
   if (count == 0)
@@ -67,7 +67,7 @@ static bool wanted_read(struct wanted *wanted, struct error *error) {
          read_names(given, "exclude", &wanted->exclude, error) && read_masks(given, &wanted->mask, error);
 }
 
-/* One table, in one transaction: it is captured and routed, or as it was. */
+/* One transaction: the table is captured and routed, or left as it was. */
 static bool capture_table(struct source *source, const struct wanted *wanted, const char *oid, const char *name,
                           struct error *error) {
   const struct options *given = wanted->given;
@@ -80,7 +80,7 @@ static bool capture_table(struct source *source, const struct wanted *wanted, co
   if (!source_script(source, "begin isolation level read committed", error) ||
       !call_run(source, &QUERY_cmd_capture, capture, NULL, error) || !source_script(source, "commit", error))
     return false;
-  printf("%s: captured%s%s\n", name, target != NULL ? ", goes to " : "", target != NULL ? target : "");
+  printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
   return true;
 }
 
@@ -88,7 +88,7 @@ static bool capture_tables(struct source *source, const struct wanted *wanted, s
   const struct options *given = wanted->given;
   PGresult *tables = NULL;
   const char *target = option_text(given, "to");
-  /* Whatever can be known to be wrong is found out before anything is changed. */
+  /* Checks all that can be checked before anything is changed. */
   if (target != NULL && !call_run(source, &QUERY_target_id, VALUES(target), NULL, error))
     return false;
   if (!pattern_match(source, &PATTERN_OF_TABLES, (struct patterns){given->argument_count, given->arguments}, &tables,
@@ -109,7 +109,7 @@ static bool run(const struct options *given, struct error *error) {
   struct wanted wanted;
   wanted_init(&wanted, given);
   if (option_given(given, "create") && !option_given(given, "to")) {
-    error_set(error, FAILURE_USAGE, "option --create is about a target's tables, and no target is named");
+    error_set(error, FAILURE_USAGE, "option --create needs a target");
     error_hint(error, "add: --to TARGET");
     goto done;
   }
@@ -125,25 +125,25 @@ done:
 
 static const struct option OPTIONS[] = {
     {.name = "to", .value = "TARGET", .help = "send the changes to this target"},
-    {.name = "create", .help = "make the table in the target when it is missing"},
+    {.name = "create", .help = "create the table in the target if it does not exist"},
     {.name = "key",
      .value = "COLS",
      .repeatable = true,
-     .help = "what tells rows apart (default: the primary key, else a unique index)"},
+     .help = "columns that identify a row (default: the primary key, else a unique index)"},
     {.name = "lane",
      .value = "COLS",
      .repeatable = true,
-     .help = "what keeps changes in order (default: the key; \"\" for all in one)"},
+     .help = "columns within whose values changes stay in order (default: the key; \"\": all)"},
     {.name = "columns", .value = "COLS", .repeatable = true, .help = "capture only these columns"},
-    {.name = "exclude", .value = "COLS", .repeatable = true, .help = "leave these columns out"},
+    {.name = "exclude", .value = "COLS", .repeatable = true, .help = "do not capture these columns"},
     {.name = "mask",
      .value = "COL=VALUE,...",
      .repeatable = true,
-     .help = "capture VALUE in place of what the column holds; COL alone for null"},
-    {.name = "where", .value = "SQL", .help = "capture only rows for which this condition holds"},
-    {.name = "before", .help = "keep the row before an update too"},
-    {.name = "capture-origin", .help = "capture also what rowrelay itself writes to the table"},
-    {.name = "reset", .help = "forget what was said of a captured table before, and begin anew with what is said now"},
+     .help = "capture VALUE instead of the column's value; COL alone: null"},
+    {.name = "where", .value = "SQL", .help = "capture only rows that meet this condition"},
+    {.name = "before", .help = "also keep the row as it was before an update"},
+    {.name = "capture-origin", .help = "also capture what rowrelay itself writes to the table"},
+    {.name = "reset", .help = "reset the options of a captured table that are not given now"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get the table's lock"},
     OPTION_END,
 };
@@ -156,9 +156,9 @@ const struct command COMMAND_capture = {
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
-        "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is done in a transaction of its own;\n"
-        "those that are captured already take on what is said here, and keep what is not said again, unless --reset\n"
-        "is given. COLS is a list such as id,line_no; names with capitals stand in double quotes, as in SQL;\n"
-        "\"\" takes back what --exclude, --mask or --where said.\n",
+        "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is captured in its own\n"
+        "transaction. A table that is captured already takes on the options given and keeps its others; with --reset\n"
+        "the others are reset. COLS is a list such as id,line_no; double-quote names with capitals, as in SQL;\n"
+        "\"\" clears --exclude, --mask or --where.\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* rowrelay document: rows or JSON that a query builds from several tables, kept fresh at a target. */
+/* rowrelay document: rows or JSON that a query builds from several tables, kept up to date at a target. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "common/buffer.h"
 #include "queries.h"
 
-/* Bytes that a query may have. */
+/* Longest query. Bytes. */
 #define QUERY_LIMIT ((size_t)1024 * 1024)
 
 /* Reads a file; "-" is standard input. */
@@ -18,7 +18,7 @@ static bool read_query(const char *path, struct buffer *query, struct error *err
   FILE *file = is_stdin ? stdin : fopen(path, "r");
   if (file == NULL) {
     error_set(error, FAILURE_USAGE, "cannot read file %s: %s", path, strerror(errno));
-    return error_hint(error, "option --query names a file with the query; - is standard input");
+    return error_hint(error, "give --query the file that holds the query, or - for standard input");
   }
   char bytes[8192];
   size_t length;
@@ -28,7 +28,7 @@ static bool read_query(const char *path, struct buffer *query, struct error *err
   if (!is_stdin)
     fclose(file);
   if (ok && query->length > 0 && memchr(query->data, '\0', query->length) != NULL)
-    return error_set(error, FAILURE_USAGE, "file %s is not a text", path);
+    return error_set(error, FAILURE_USAGE, "file %s contains a zero byte; a query is text", path);
   return ok && buffer_ok(query, "the query", error);
 }
 
@@ -60,24 +60,24 @@ static bool store(const struct options *given, const struct buffer *query, const
                      NULL, error);
   source_close(source);
   if (ok)
-    printf("document %s: added; to build those that are there already, run: rowrelay backfill --document %s\n", name,
-           name);
+    printf("document %s: added; to build the existing ones, run: rowrelay backfill --document %s\n", name, name);
   return ok;
 }
 
 static bool add(const struct options *given, struct error *error) {
   if (!option_given(given, "target"))
-    return missing("target", "say where the document goes: --target TARGET", error);
+    return missing("target", "name the target: --target TARGET", error);
   if (!option_given(given, "key"))
-    return missing("key", "say which column of the query's result tells documents apart: --key COLUMN", error);
+    return missing("key", "name the column of the query's result that identifies a document: --key COLUMN", error);
   if (!option_given(given, "query"))
-    return missing("query", "name a file with the query: --query FILE", error);
+    return missing("query", "name the file that holds the query: --query FILE", error);
   if (!option_given(given, "from"))
     return missing("from", "name each table that the query reads: --from TABLE:COLUMN or --from TABLE:QUERY", error);
   const char *froms[256];
   size_t count = option_count(given, "from");
   if (count > sizeof froms / sizeof froms[0])
-    return error_set(error, FAILURE_USAGE, "option --from is given %zu times", count);
+    return error_set(error, FAILURE_USAGE, "option --from may be given %zu times, not %zu",
+                     sizeof froms / sizeof froms[0], count);
   for (size_t i = 0; i < count; i++)
     froms[i] = option_at(given, "from", i);
   struct buffer query;
@@ -132,24 +132,24 @@ static bool rebuild(const struct options *given, struct error *error) {
 }
 
 static const struct option ADD_OPTIONS[] = {
-    {.name = "target", .letter = 't', .value = "TARGET", .help = "where it goes"},
+    {.name = "target", .letter = 't', .value = "TARGET", .help = "the target it is delivered to"},
     {.name = "key",
      .letter = 'k',
      .value = "COLUMN",
-     .help = "column of the query's result that tells documents apart"},
-    {.name = "query", .letter = 'q', .value = "FILE", .help = "the query; $1 in it is the array of keys to build"},
+     .help = "column of the query's result that identifies a document"},
+    {.name = "query", .letter = 'q', .value = "FILE", .help = "the query; its $1 is the array of keys to build"},
     {.name = "from",
      .letter = 'f',
      .value = "TABLE:COLUMN|QUERY",
      .repeatable = true,
-     .help = "a table it is built from, and what leads to the key"},
+     .help = "a source table, and how its rows lead to keys"},
     {.name = "into", .value = "NAME", .help = "table at the target (default: the document's name)"},
-    {.name = "create", .help = "make that table"},
-    {.name = "search", .value = "COLUMNS", .help = "make a full-text column \"search\" of these, with an index"},
+    {.name = "create", .help = "create that table"},
+    {.name = "search", .value = "COLUMNS", .help = "add an indexed full-text column \"search\" over these columns"},
     {.name = "lock-wait",
      .value = "SECONDS",
      .initial = "60",
-     .help = "how long to try for the lock on a table that is not captured yet"},
+     .help = "try for this long to get the lock on a table not captured yet"},
     OPTION_END,
 };
 
@@ -162,21 +162,22 @@ static const struct option NO_OPTIONS[] = {OPTION_END};
 
 const struct command COMMAND_document_add = {
     .name = "document add",
-    .summary = "build rows or JSON from several tables, and keep them fresh",
+    .summary = "build rows or JSON from several tables, and keep them up to date",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
     .options = ADD_OPTIONS,
-    .notes = "The query is plain SQL, such as\n"
-             "  select o.id, o.status, c.name as customer from orders o join customers c on c.id = o.customer_id\n"
-             "   where o.id = any ($1)\n"
-             "and gives any columns, or one json. --from says how a changed row leads to documents; the first one's\n"
-             "column holds all the keys there are:\n"
-             "  --from orders:id                 the column that holds the key\n"
-             "  --from 'lines:order_id(item,qty)'  the same; updates of other columns change no document\n"
-             "  --from 'customers:select o.id from orders o join changed c on c.id = o.customer_id'\n"
-             "                                   a query for the keys; \"changed\" stands for the changed rows\n"
-             "Tables that are not captured yet are captured.\n",
+    .notes =
+        "The query is plain SQL, such as\n"
+        "  select o.id, o.status, c.name as customer from orders o join customers c on c.id = o.customer_id\n"
+        "   where o.id = any ($1)\n"
+        "and returns any columns, or one of type json. --from tells how a changed row leads to documents; the first\n"
+        "one must name the column that holds all keys:\n"
+        "  --from orders:id                 the column that holds the key\n"
+        "  --from 'lines:order_id(item,qty)'  the same; updates of other columns are ignored\n"
+        "  --from 'customers:select o.id from orders o join changed c on c.id = o.customer_id'\n"
+        "                                   a query for the keys; \"changed\" is the set of changed rows\n"
+        "Tables that are not captured yet are captured.\n",
     .run = add,
 };
 
@@ -190,7 +191,7 @@ const struct command COMMAND_document_list = {
 
 const struct command COMMAND_document_show = {
     .name = "document show",
-    .summary = "show one document, its query and its tables",
+    .summary = "show a document with its query and tables",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
@@ -200,7 +201,7 @@ const struct command COMMAND_document_show = {
 
 const struct command COMMAND_document_drop = {
     .name = "document drop",
-    .summary = "keep a document fresh no longer; what is at the target stays",
+    .summary = "stop maintaining a document; the target keeps what it has",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
@@ -210,7 +211,7 @@ const struct command COMMAND_document_drop = {
 
 const struct command COMMAND_document_rebuild = {
     .name = "document rebuild",
-    .summary = "build documents anew: all, or those with some keys",
+    .summary = "rebuild all of a document's rows, or those with the given keys",
     .arguments = "NAME [KEY...]",
     .least = 1,
     .most = ANY_NUMBER,

@@ -7,7 +7,7 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* Between two tries for a lock. Milliseconds. */
+/* Between two attempts to get a lock. Milliseconds. */
 #define RETRY_PAUSE 200
 
 bool empty_days_drop(struct source *source, int64_t until, struct error *error) {
@@ -20,7 +20,7 @@ bool empty_days_drop(struct source *source, int64_t until, struct error *error) 
     if (dropped == 0)
       return true;
     if (dropped < 0 && clock_now() >= until) {
-      fputs("empty partitions are left, because somebody holds a lock on the log; running processes take them away "
+      fputs("empty partitions remain because another session holds a lock on the log; running processes drop them "
             "later\n",
             stderr);
       return true;

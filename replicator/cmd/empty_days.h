@@ -1,4 +1,4 @@
-/* empty_days: what is left of days whose changes have been dropped. */
+/* empty_days: drops the partitions of days whose changes have been dropped. */
 #ifndef ROWRELAY_CMD_EMPTY_DAYS_H
 #define ROWRELAY_CMD_EMPTY_DAYS_H
 
@@ -8,8 +8,8 @@
 #include "source/source.h"
 
 /*
- * Takes their empty partitions away, and tries until clock_now() is `until`. Running processes do it later where that
- * is not possible now, so it is only said.
+ * Tries until clock_now() is `until`. If it fails, running processes drop them later, so that is a message and no
+ * error.
  */
 MUST_CHECK bool empty_days_drop(struct source *source, int64_t until, struct error *error);
 

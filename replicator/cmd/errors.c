@@ -1,4 +1,4 @@
-/* rowrelay errors: changes that a target refused. */
+/* rowrelay errors: lists changes that a target refused. */
 #include "cli/call.h"
 #include "cli/command.h"
 #include "queries.h"
@@ -24,6 +24,6 @@ const struct command COMMAND_errors = {
     .summary = "list changes that a target refused",
     .arguments = "",
     .options = OPTIONS,
-    .notes = "\"rowrelay retry\" queues them again, \"rowrelay skip\" gives them up.\n",
+    .notes = "\"rowrelay retry\" queues them again; \"rowrelay skip\" discards them.\n",
     .run = run,
 };

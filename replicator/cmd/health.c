@@ -1,4 +1,4 @@
-/* rowrelay health: asks a running process how it is, for health checks where there is nothing else to ask with. */
+/* rowrelay health: asks a running process for its health, where no other HTTP client is installed. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,11 +15,11 @@ static bool make_url(char *url, size_t size, const char *address, const char *pa
   int length = snprintf(url, size, "http://%s%s%s", everywhere ? "127.0.0.1" : "", address, path);
   if (strrchr(address, ':') != NULL && strchr(address, '/') == NULL && (size_t)length < size)
     return true;
-  error_set(error, FAILURE_USAGE, "\"%s\" is no address", address);
+  error_set(error, FAILURE_USAGE, "\"%s\" is not an address", address);
   return error_hint(error, "give ADDRESS:PORT, [ADDRESS]:PORT or :PORT, as for rowrelay run --listen");
 }
 
-/* What it said, without the end of the line. */
+/* Prints or reports the first line of the answer. */
 static bool judge(const struct http_request *request, const char *address, struct error *error) {
   if (request->status == 0) {
     error_set(error, FAILURE_FATAL, "%s does not answer", address);
@@ -53,18 +53,18 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "ready", .help = "ask whether it reaches its source, too"},
+    {.name = "ready", .help = "also ask whether it reaches its source"},
     OPTION_END,
 };
 
 const struct command COMMAND_health = {
     .name = "health",
-    .summary = "ask a running process how it is",
+    .summary = "ask a running process whether it is healthy",
     .arguments = "ADDR:PORT",
     .least = 1,
     .most = 1,
     .options = OPTIONS,
-    .notes = "ADDR:PORT is what the process was given by rowrelay run --listen; it is asked for /healthz, or /readyz.\n"
-             "For health checks of containers, where there is no other program to ask with.\n",
+    .notes = "ADDR:PORT is the address of \"rowrelay run --listen\"; the command requests /healthz, or /readyz.\n"
+             "For health checks of containers that have no HTTP client.\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* rowrelay help: the same as --help, and what else is made of the same tables. */
+/* rowrelay help: prints help, and what else is generated from the same tables. */
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
@@ -26,7 +26,7 @@ static bool print_catalogue(const char *form, struct error *error) {
       buffer_release(&text);
       return ok;
     }
-  return error_set(error, FAILURE_USAGE, "there is no form \"%s\": only sql-kinds, sql-options and markdown", form);
+  return error_set(error, FAILURE_USAGE, "--targets must be sql-kinds, sql-options or markdown, not \"%s\"", form);
 }
 
 static bool run(const struct options *given, struct error *error) {
@@ -52,21 +52,21 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "manual", .value = "DIR", .help = "write the manual pages into this directory"},
-    {.name = "completion", .value = "SHELL", .help = "print what completes commands and options in bash, zsh or fish"},
+    {.name = "completion", .value = "SHELL", .help = "print the completion script for bash, zsh or fish"},
     {.name = "targets",
      .value = "FORM",
-     .help = "print the kinds of targets and their options: markdown; as the schema has them: sql-kinds, sql-options"},
+     .help = "print target kinds and options: markdown, or for the schema sql-kinds or sql-options"},
     OPTION_END,
 };
 
 const struct command COMMAND_help = {
     .name = "help",
-    .summary = "say more about a command",
+    .summary = "show help for a command",
     .arguments = "[COMMAND]",
     .most = 2,
     .options = OPTIONS,
     .notes =
-        "In bash, for this shell: eval \"$(rowrelay help --completion bash)\". \"make install\" and the package put\n"
-        "manual pages and completions where they belong.\n",
+        "To complete commands in this bash session: eval \"$(rowrelay help --completion bash)\". \"make install\" and\n"
+        "the package install manual pages and completions.\n",
     .run = run,
 };

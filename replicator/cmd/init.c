@@ -8,7 +8,7 @@
 #include "queries.h"
 #include "schema_files.h"
 
-/* Read committed, so that whoever has waited for the lock then sees what the other one has installed. */
+/* Read committed, so that one that waited for the lock sees what the other has installed. */
 static const char BEGIN[] = "begin isolation level read committed; set local client_min_messages = warning";
 
 static bool run_files(struct source *source, int version, struct error *error) {
@@ -25,18 +25,18 @@ static bool run_files(struct source *source, int version, struct error *error) {
   return true;
 }
 
-/* Processes of a version before cannot claim any more, and say so less clearly than this. */
+/* Processes of an older version can no longer claim changes; this says so more clearly than their errors do. */
 static bool name_processes(struct source *source, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(source, &QUERY_init_processes, NO_VALUES, &reply, error))
     return false;
   if (!PQgetisnull(reply, 0, 0))
-    printf("restart what delivers, with this version of rowrelay: %s\n", PQgetvalue(reply, 0, 0));
+    printf("restart these processes with this version of rowrelay: %s\n", PQgetvalue(reply, 0, 0));
   PQclear(reply);
   return true;
 }
 
-/* `with_roles`: also the roles, which then get their rights. */
+/* `with_roles`: also creates the roles, to which the schema's files then grant rights. */
 static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
   if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_install_lock.text, error) ||
@@ -69,7 +69,7 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "roles",
-     .help = "also make rowrelay_admin, rowrelay_worker and rowrelay_reader, which may be granted to people"},
+     .help = "also create the roles rowrelay_admin, rowrelay_worker and rowrelay_reader, to be granted to users"},
     OPTION_END,
 };
 
@@ -78,6 +78,6 @@ const struct command COMMAND_init = {
     .summary = "install or upgrade schema rowrelay",
     .arguments = "",
     .options = OPTIONS,
-    .notes = "Nothing is attached to any table. It can be repeated; \"rowrelay uninstall\" removes all of it.\n",
+    .notes = "No table is changed. The command can be repeated; \"rowrelay uninstall\" removes everything.\n",
     .run = run,
 };

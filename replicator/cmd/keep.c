@@ -1,4 +1,4 @@
-/* rowrelay keep: how long changes stay in the log. */
+/* rowrelay keep: sets how long changes stay in the log. */
 #include <stdio.h>
 
 #include "cli/array.h"
@@ -53,13 +53,13 @@ static const struct option OPTIONS[] = {OPTION_END};
 
 const struct command COMMAND_keep = {
     .name = "keep",
-    .summary = "say how long changes stay in the log",
+    .summary = "set or show how long changes stay in the log",
     .arguments = "[INTERVAL|forever|default [TABLE...]]",
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
-        "INTERVAL is one as PostgreSQL reads it, such as '90 days', of a day at least. Without TABLE it is for all\n"
-        "that have nothing of their own; \"default\" takes a table's own away. Without anything it shows what was\n"
-        "said. Running processes drop what is older; nothing is dropped that is not delivered.\n",
+        "INTERVAL is a PostgreSQL interval of at least one day, such as '90 days'. Without TABLE it applies to all\n"
+        "tables that have no setting of their own; \"default\" removes a table's setting. Without arguments the\n"
+        "settings are shown. Running processes drop older changes, but never any that are not delivered yet.\n",
     .run = run,
 };

@@ -1,5 +1,5 @@
 /*
- * rowrelay log: what happened, as `git log` shows it: the newest first, in a pager; or as it happens, like `tail -f`.
+ * rowrelay log: shows changes like `git log`, the newest first and in a pager, or as they happen, like `tail -f`.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 /* Pages grow from one screen to this. */
 #define LARGEST_PAGE 1000
 #define FIRST_PAGE 20
-/* How many changes of before are shown by who follows. */
+/* How many earlier changes --follow shows first. */
 #define TAIL_LENGTH 10
 
 /* ---- what is wanted -------------------------------------------------------------------------------------------- */
@@ -34,8 +34,8 @@ struct wanted {
   struct buffer ops;
   struct moment since;
   struct moment until;
-  struct moment as_of; /* then the table is wanted, rather than its changes */
-  int tables;          /* how many are named; 0: all are meant */
+  struct moment as_of; /* set: show the table, not its changes */
+  int tables;          /* how many are named; 0: all */
   int64_t limit;       /* -1: all */
 };
 
@@ -55,7 +55,7 @@ static void wanted_release(struct wanted *wanted) {
   PQclear(wanted->as_of.reply);
 }
 
-/* The uses of an option as an array; *list is NULL when there is none. */
+/* All values of an option as an array; *list is NULL when there is none. */
 static bool collect(const struct options *given, const char *name, struct buffer *array, const char **list,
                     struct error *error) {
   size_t count = option_count(given, name);
@@ -79,13 +79,13 @@ static bool check_ops(const struct options *given, struct error *error) {
       known = known || strcmp(option_at(given, "op", i), words[w]) == 0;
     if (!known) {
       error_set(error, FAILURE_USAGE, "unknown operation \"%s\"", option_at(given, "op", i));
-      return error_hint(error, "one of: insert, update, delete, truncate, snapshot");
+      return error_hint(error, "use insert, update, delete, truncate or snapshot");
     }
   }
   return true;
 }
 
-/* The tables that are named, as an array of oids. */
+/* Writes the named tables as an array of oids. */
 static bool find_tables(struct source *source, const struct options *given, struct wanted *wanted,
                         struct error *error) {
   const char *first = given->argument_count > 0 ? given->arguments[0] : NULL;
@@ -109,7 +109,7 @@ static bool find_tables(struct source *source, const struct options *given, stru
   ok = ok && buffer_ok(&wanted->relations, "the list of tables", error);
   wanted->tables = ok ? PQntuples(tables) : 0;
   if (ok && given->argument_count > 1 && PQntuples(tables) != 1)
-    ok = error_set(error, FAILURE_USAGE, "a key is of one table, and \"%s\" names %d", first, PQntuples(tables));
+    ok = error_set(error, FAILURE_USAGE, "a key needs one table, but \"%s\" matches %d", first, PQntuples(tables));
   PQclear(tables);
   return ok;
 }
@@ -120,20 +120,20 @@ static bool check_past(const struct options *given, const struct wanted *wanted,
     return true;
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (option_given(given, others[i]))
-      return error_set(error, FAILURE_USAGE, "options --as-of and --%s exclude each other", others[i]);
+      return error_set(error, FAILURE_USAGE, "options --as-of and --%s cannot be combined", others[i]);
   if (wanted->tables == 1)
     return true;
-  error_set(error, FAILURE_USAGE, "one table at a time can be shown as it was");
-  return error_hint(error, "name it: rowrelay log TABLE --as-of '%s'", option_text(given, "as-of"));
+  error_set(error, FAILURE_USAGE, "--as-of needs exactly one table");
+  return error_hint(error, "run: rowrelay log TABLE --as-of '%s'", option_text(given, "as-of"));
 }
 
 static bool read_wanted(struct source *source, const struct options *given, struct wanted *wanted,
                         struct error *error) {
   struct log_filter *filter = &wanted->filter;
   const char *txid = option_text(given, "txid");
-  /* PostgreSQL 15 and before read any word as 0. */
+  /* PostgreSQL before 16 reads any word as 0. */
   if (txid != NULL && (txid[0] == '\0' || txid[strspn(txid, "0123456789")] != '\0'))
-    return error_set(error, FAILURE_USAGE, "option --txid must be the id of a transaction, not \"%s\"", txid);
+    return error_set(error, FAILURE_USAGE, "--txid must be a transaction id, not \"%s\"", txid);
   filter->key = given->argument_count > 1 ? given->arguments[1] : NULL;
   filter->txid = txid;
   if (!find_tables(source, given, wanted, error) || !call_moment(source, given, "since", &wanted->since, error) ||
@@ -158,7 +158,7 @@ static bool wants_colours(const struct options *given, bool terminal, bool *colo
   *colours = strcmp(when, "always") == 0;
   if (*colours || strcmp(when, "never") == 0)
     return true;
-  return error_set(error, FAILURE_USAGE, "option --color must be auto, always or never, not \"%s\"", when);
+  return error_set(error, FAILURE_USAGE, "--color must be auto, always or never, not \"%s\"", when);
 }
 
 static int terminal_width(void) {
@@ -227,7 +227,7 @@ static bool run(const struct options *given, struct error *error) {
        !option_integer(given, "limit", (struct bounds){0, INT32_MAX}, &wanted.limit, error)) ||
       !call_open(&source, given, error))
     return false;
-  /* What is printed ends with a whole line, and a pager with what it was given. */
+  /* When interrupted, the output still ends with a whole line, and the pager is left in order. */
   interrupt_on_signals();
   bool ok = print_log(&source, given, &wanted, error);
   wanted_release(&wanted);
@@ -237,38 +237,36 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "limit", .letter = 'n', .value = "N", .help = "show at most the N newest"},
-    {.name = "since",
-     .value = "TIME",
-     .help = "only changes since then, in any form that PostgreSQL reads, or '2 hours ago'"},
+    {.name = "since", .value = "TIME", .help = "only changes since then: any PostgreSQL timestamp, or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "only changes until then"},
-    {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table too"},
+    {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table; can be repeated"},
     {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},
     {.name = "actor", .value = "NAME", .repeatable = true, .help = "only changes by this person or database user"},
     {.name = "txid", .value = "TXID", .help = "only changes of this transaction"},
     {.name = "as-of", .value = "TIME", .help = "show the table, or the row, as it was then"},
     {.name = "follow",
      .letter = 'f',
-     .help = "the oldest first, and then what is committed, until Ctrl-C; without -n after the last 10"},
-    {.name = "oneline", .help = "print a line for each"},
-    {.name = "json", .help = "print JSON for programs: an object a line, with all that is known"},
+     .help = "show the last 10 changes (or -n N), then new ones as they commit, until Ctrl-C"},
+    {.name = "oneline", .help = "print one line for each change"},
+    {.name = "json", .help = "print JSON for programs: one object per line, with all fields"},
     {.name = "color",
      .value = "WHEN",
      .initial = "auto",
      .implied = "always",
-     .help = "use colours: auto (on a terminal), always or never"},
+     .help = "use colors: auto (on a terminal), always or never"},
     {.name = "no-pager", .help = "do not use a pager"},
     OPTION_END,
 };
 
 const struct command COMMAND_log = {
     .name = "log",
-    .summary = "show what happened, the newest first",
+    .summary = "show captured changes, the newest first",
     .arguments = "[TABLE [KEY]]",
     .least = 0,
     .most = 2,
     .options = OPTIONS,
     .notes =
-        "TABLE may be a pattern, as in psql: 'shop.*'; without it everything is shown. KEY is the row's key as this\n"
-        "command shows it, such as 42 or '[1, \"x\"]'. On a terminal there is a pager: $PAGER, or less.\n",
+        "TABLE may be a pattern, as in psql: 'shop.*'; without it, all tables are shown. KEY is the row's key as this\n"
+        "command shows it, such as 42 or '[1, \"x\"]'. On a terminal the output goes to a pager: $PAGER, or less.\n",
     .run = run,
 };

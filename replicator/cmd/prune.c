@@ -1,4 +1,4 @@
-/* rowrelay prune: drops what has been in the log for long enough. */
+/* rowrelay prune: drops changes that are older than their retention. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "queries.h"
 
-/* Between two tries for a lock. Milliseconds. */
+/* Between two attempts to get a lock. Milliseconds. */
 #define RETRY_PAUSE 200
 
 static bool outcome_is(const PGresult *days, int row, const char *outcome) {
@@ -39,10 +39,10 @@ static void print_left(const PGresult *days) {
     if (outcome_is(days, row, "kept") || outcome_is(days, row, "busy"))
       print_day(days, row);
   if (count_outcomes(days, "kept") > 0)
-    fputs("what is not delivered stays: wait for it, or see \"rowrelay errors\"; --force gives it up\n", stderr);
+    fputs("undelivered changes are kept: wait for delivery, or run: rowrelay errors; --force discards them\n", stderr);
 }
 
-/* One day after the other, until nothing is left that can go now. */
+/* One day after the other, until nothing more can be dropped now. */
 static bool prune(struct source *source, struct values values, int64_t until, struct error *error) {
   for (;;) {
     PGresult *days = NULL;
@@ -76,9 +76,11 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "older-than", .value = "INTERVAL", .help = "what \"rowrelay keep\" says nothing of goes after this time"},
-    {.name = "force", .help = "give up changes that are not delivered, or were refused"},
-    {.name = "restored", .help = "also days that were brought back from an archive"},
+    {.name = "older-than",
+     .value = "INTERVAL",
+     .help = "age at which to drop tables without a setting of \"rowrelay keep\""},
+    {.name = "force", .help = "also discard changes that are not delivered, or were refused"},
+    {.name = "restored", .help = "also drop days that were restored from an archive"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "10", .help = "try for this long to get locks"},
     OPTION_END,
 };
@@ -88,8 +90,8 @@ const struct command COMMAND_prune = {
     .summary = "drop changes that are old enough",
     .arguments = "",
     .options = OPTIONS,
-    .notes =
-        "Without --older-than it does what running processes do by themselves once \"rowrelay keep\" was told how\n"
-        "long. A day is dropped as a whole when nobody can write into it any more, which is a day after its end.\n",
+    .notes = "Without --older-than it does what running processes do by themselves, as set with \"rowrelay keep\". A "
+             "day is\n"
+             "dropped as a whole once no transaction can write into it any more, one day after its end.\n",
     .run = run,
 };

@@ -1,14 +1,15 @@
-/* rowrelay redact: removes values from all that the log says of a row. */
+/* rowrelay redact: removes values of a row from the log. */
 #include <stdio.h>
 
 #include "cli/array.h"
 #include "cli/call.h"
 #include "cli/command.h"
 #include "common/buffer.h"
+#include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
 
-/* What was overwritten stays on the disk until then. */
+/* Until it is vacuumed, the overwritten data stays on disk. */
 static bool vacuum(struct source *source, struct error *error) {
   PGresult *statements = NULL;
   if (!call_run(source, &QUERY_cmd_redact_vacuum, NO_VALUES, &statements, error))
@@ -39,7 +40,7 @@ static bool redact(struct source *source, const struct options *given, struct er
                        option_given(given, "old-keys") ? "true" : "false", option_text(given, "reason")),
                 &result, error))
     goto done;
-  printf("%s changes redacted\n", PQgetvalue(result, 0, 0));
+  printf("%s change%s redacted\n", PQgetvalue(result, 0, 0), text_plural(result_bigint(result, 0, 0)));
   ok = result_bigint(result, 0, 0) == 0 || vacuum(source, error);
 done:
   PQclear(table);
@@ -58,22 +59,22 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "old-keys", .help = "also under the keys that the row had before its key was updated"},
-    {.name = "reason", .value = "TEXT", .help = "why, for the record in rowrelay.redaction"},
+    {.name = "old-keys", .help = "also redact under keys that the row had before its key was updated"},
+    {.name = "reason", .value = "TEXT", .help = "the reason, for the record in rowrelay.redaction"},
     OPTION_END,
 };
 
 const struct command COMMAND_redact = {
     .name = "redact",
-    .summary = "remove values of a row from all of the log",
+    .summary = "remove values of a row from the log",
     .arguments = "TABLE KEY COLUMN...",
     .least = 3,
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes = "KEY is the row's key as \"rowrelay log\" shows it. The values become null in every image of the row, and "
              "a record\n"
-             "says who did it and which changes that were. Clean the row itself first, or its next change brings them "
-             "back;\n"
-             "targets, archives and backups are for you to clean, too.\n",
+             "notes who did it and which changes were redacted. Clean the row itself first, or its next change brings "
+             "them\n"
+             "back. Targets, archives and backups are not cleaned.\n",
     .run = run,
 };

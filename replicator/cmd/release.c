@@ -1,4 +1,4 @@
-/* rowrelay release: takes the triggers off tables again. */
+/* rowrelay release: removes the triggers from tables. */
 #include <stdio.h>
 
 #include "cli/call.h"
@@ -40,13 +40,13 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_release = {
     .name = "release",
-    .summary = "take the triggers off tables again",
+    .summary = "stop capturing tables: remove their triggers",
     .arguments = "TABLE...",
     .least = 1,
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
-        "TABLE is a name or a pattern as in psql; only tables that are captured are touched, each in a transaction of\n"
-        "its own. What was captured stays, and what is queued is still delivered.\n",
+        "TABLE is a name or a pattern as in psql; only captured tables are changed, each in its own transaction. The\n"
+        "log keeps what was captured, and what is queued is still delivered.\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* rowrelay replay: delivers changes of the log once more. */
+/* rowrelay replay: delivers changes of the log again. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +13,8 @@ static bool run(const struct options *given, struct error *error) {
   struct moment until = {.text = NULL};
   const char *table = given->argument_count > 1 ? given->arguments[1] : NULL;
   if (!option_given(given, "since")) {
-    error_set(error, FAILURE_USAGE, "since when are changes to be delivered again?");
-    return error_hint(error, "give --since, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
+    error_set(error, FAILURE_USAGE, "option --since is missing");
+    return error_hint(error, "add --since TIME, such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
   bool ok =
       call_open(&source, given, error) && call_moment(source, given, "since", &since, error) &&
@@ -32,20 +32,20 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "since",
      .value = "TIME",
-     .help = "changes that were captured then or later, such as yesterday or '2 hours ago'"},
-    {.name = "until", .value = "TIME", .help = "and before this"},
+     .help = "replay changes captured at or after TIME, such as yesterday or '2 hours ago'"},
+    {.name = "until", .value = "TIME", .help = "replay changes captured before TIME"},
     OPTION_END,
 };
 
 const struct command COMMAND_replay = {
     .name = "replay",
-    .summary = "deliver changes of the log once more",
+    .summary = "deliver changes of the log again",
     .arguments = "TARGET [TABLE]",
     .least = 1,
     .most = 2,
     .options = OPTIONS,
     .notes =
-        "For a target that takes changes as such: events, lines, append. They come in their order, with the ids that\n"
-        "they had; what is younger waits behind them. Delivery to the target rests until all are queued.\n",
+        "For targets that take events rather than rows: webhook, file, append. Changes arrive in order, with their\n"
+        "original ids; newer changes wait behind them. Delivery to the target pauses until all are queued.\n",
     .run = run,
 };

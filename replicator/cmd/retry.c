@@ -1,4 +1,4 @@
-/* rowrelay retry and rowrelay skip: what becomes of refused changes. */
+/* rowrelay retry and rowrelay skip: queue refused changes again, or discard them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,27 +9,27 @@
 #include "common/shell.h"
 #include "queries.h"
 
-/* Who names a target, or a table, means all that it refused. */
+/* A name here is probably a target, meant to select all that it refused: the hint says how. */
 static bool check_ids(const struct options *given, const char *command, struct error *error) {
   struct shell_word word;
   for (int i = 0; i < (int)given->argument_count; i++) {
     const char *id = given->arguments[i];
     if (*id != '\0' && id[strspn(id, "0123456789")] == '\0')
       continue;
-    error_set(error, FAILURE_USAGE, "\"%s\" is not the number of a change", id);
+    error_set(error, FAILURE_USAGE, "\"%s\" is not a change id", id);
     return error_hint(error,
-                      "\"rowrelay errors\" shows the numbers; for all that a target has refused: rowrelay %s --all "
+                      "run: rowrelay errors, to see the ids; for all that a target has refused, run: rowrelay %s --all "
                       "--target %s",
                       command, shell_quote(&word, id));
   }
   bool all = option_given(given, "all");
   if (all != (given->argument_count > 0))
     return true;
-  error_set(error, FAILURE_USAGE, all ? "option --all and change ids exclude each other" : "no changes are named");
-  return error_hint(error, "name change ids as \"rowrelay errors\" shows them, or --all");
+  error_set(error, FAILURE_USAGE, all ? "option --all and change ids cannot be combined" : "name at least one change");
+  return error_hint(error, "give change ids as \"rowrelay errors\" shows them, or --all");
 }
 
-/* Calls `query` for the changes that are named, and says how many there were. */
+/* Runs `query` for the named changes, and prints how many there were. */
 static bool settle(const struct options *given, const struct query *query, const char *what, struct error *error) {
   bool all = option_given(given, "all");
   bool ok = false;
@@ -55,13 +55,13 @@ static bool skip_table(const struct options *given, struct error *error) {
   struct source *source;
   PGresult *result = NULL;
   if (!option_given(given, "all"))
-    return error_set(error, FAILURE_USAGE, "option --table goes with --all only");
+    return error_set(error, FAILURE_USAGE, "option --table needs --all");
   if (!call_open(&source, given, error))
     return false;
   bool ok = call_run(source, &QUERY_cmd_skip_table, VALUES(option_text(given, "table"), option_text(given, "target")),
                      &result, error);
   if (ok)
-    printf("%s given up\n", PQgetvalue(result, 0, 0));
+    printf("%s discarded\n", PQgetvalue(result, 0, 0));
   PQclear(result);
   source_close(source);
   return ok;
@@ -74,7 +74,7 @@ static bool retry(const struct options *given, struct error *error) {
 static bool skip(const struct options *given, struct error *error) {
   if (!check_ids(given, "skip", error))
     return false;
-  return option_given(given, "table") ? skip_table(given, error) : settle(given, &QUERY_cmd_skip, "given up", error);
+  return option_given(given, "table") ? skip_table(given, error) : settle(given, &QUERY_cmd_skip, "discarded", error);
 }
 
 static const struct option RETRY_OPTIONS[] = {
@@ -89,9 +89,8 @@ const struct command COMMAND_retry = {
     .arguments = "[CHANGE_ID...]",
     .most = ANY_NUMBER,
     .options = RETRY_OPTIONS,
-    .notes =
-        "They are delivered at their old place; what waits behind them comes along. What waits because its target\n"
-        "cannot take its table is tried at once.\n",
+    .notes = "They are delivered in their original order, with the changes that wait behind them. Changes that wait\n"
+             "because the target cannot take their table are tried at once.\n",
     .run = retry,
 };
 
@@ -100,16 +99,16 @@ static const struct option SKIP_OPTIONS[] = {
     {.name = "all", .help = "all changes that were refused; not those that wait for their table"},
     {.name = "table",
      .value = "TABLE",
-     .help = "with --all: only of this table, also what waits for it, and also when it is gone"},
+     .help = "with --all: only changes of this table, also those that wait for it; it may be dropped"},
     OPTION_END,
 };
 
 const struct command COMMAND_skip = {
     .name = "skip",
-    .summary = "give refused changes up",
+    .summary = "discard refused changes",
     .arguments = "[CHANGE_ID...]",
     .most = ANY_NUMBER,
     .options = SKIP_OPTIONS,
-    .notes = "They are never delivered to that target; the log keeps them. What waits behind them goes on.\n",
+    .notes = "They are never delivered to that target; the log keeps them. The changes that wait behind them go on.\n",
     .run = skip,
 };

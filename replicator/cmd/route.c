@@ -4,6 +4,8 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "cli/pattern.h"
+#include "common/text.h"
+#include "postgres/result.h"
 #include "queries.h"
 
 static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,
@@ -14,17 +16,18 @@ static bool route_table(struct source *source, const struct options *given, cons
   if (option_given(given, "discard")) {
     if (!call_run(source, &QUERY_cmd_discard, VALUES(oid, target), &reply, error))
       return false;
-    printf("%s: no longer goes to %s; %s queued changes were given up\n", name, target, PQgetvalue(reply, 0, 0));
+    printf("%s: no longer routed to %s; %s queued change%s discarded\n", name, target, PQgetvalue(reply, 0, 0),
+           text_plural(result_bigint(reply, 0, 0)));
   } else if (option_given(given, "remove")) {
     if (!call_run(source, &QUERY_cmd_unroute, VALUES(oid, target), NULL, error))
       return false;
-    printf("%s: no longer goes to %s\n", name, target);
+    printf("%s: no longer routed to %s\n", name, target);
   } else {
     const char *shared = option_given(given, "shared") ? "true" : "false";
     struct values route = VALUES(oid, target, option_text(given, "into"), create, shared);
     if (!call_run(source, &QUERY_cmd_route, route, NULL, error))
       return false;
-    printf("%s: goes to %s\n", name, target);
+    printf("%s: routed to %s\n", name, target);
   }
   PQclear(reply);
   return true;
@@ -37,7 +40,7 @@ static bool route_tables(struct source *source, const struct options *given, str
     return false;
   bool ok = true;
   if (option_given(given, "into") && PQntuples(tables) > 1)
-    ok = error_set(error, FAILURE_USAGE, "\"%s\" matches %d tables, and option --into names one", given->arguments[0],
+    ok = error_set(error, FAILURE_USAGE, "--into takes one table, but \"%s\" matches %d", given->arguments[0],
                    PQntuples(tables));
   for (int row = 0; ok && row < PQntuples(tables); row++)
     ok = route_table(source, given, PQgetvalue(tables, row, PATTERN_OID), PQgetvalue(tables, row, PATTERN_NAME), error);
@@ -48,9 +51,9 @@ static bool route_tables(struct source *source, const struct options *given, str
 static bool run(const struct options *given, struct error *error) {
   struct source *source;
   if (option_given(given, "remove") && (option_given(given, "into") || option_given(given, "create")))
-    return error_set(error, FAILURE_USAGE, "option --remove goes with neither --into nor --create");
+    return error_set(error, FAILURE_USAGE, "option --remove cannot be combined with --into or --create");
   if (option_given(given, "discard") && !option_given(given, "remove"))
-    return error_set(error, FAILURE_USAGE, "option --discard goes with --remove only");
+    return error_set(error, FAILURE_USAGE, "option --discard needs --remove");
   if (!call_open(&source, given, error))
     return false;
   bool ok = route_tables(source, given, error);
@@ -60,10 +63,10 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "into", .value = "NAME", .help = "the table's name in the target (default: the same)"},
-    {.name = "create", .help = "make the table in the target when it is missing, and columns it lacks later"},
-    {.name = "shared", .help = "into a table that another one's changes go into, too: no key may be in both"},
-    {.name = "remove", .help = "no longer send it there; what is queued is still delivered"},
-    {.name = "discard", .help = "with --remove: and give up what is queued; the log keeps it"},
+    {.name = "create", .help = "create the table in the target if it does not exist, and columns added later"},
+    {.name = "shared", .help = "allow a target table that other tables write to; their keys must not overlap"},
+    {.name = "remove", .help = "stop sending changes there; what is queued is still delivered"},
+    {.name = "discard", .help = "with --remove: discard what is queued; the log keeps it"},
     OPTION_END,
 };
 

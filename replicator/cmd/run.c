@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * What a batch needs goes back to the system when it is free. By itself glibc keeps the more for each thread the larger
- * the pieces were that it once gave back.
+ * Returns a batch's memory to the system as soon as it is freed. By default glibc raises these limits with the size of
+ * freed blocks, and keeps as much for each thread.
  */
 static void keep_little_memory(void) {
 #ifdef __GLIBC__
@@ -49,23 +49,20 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "workers",
-     .letter = 'w',
-     .value = "N",
-     .initial = "1",
-     .help = "push N batches at a time for each target"},
-    {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "serve only this target"},
-    {.name = "until-empty", .help = "end when nothing is pending; what was refused, or waits for its table, is not"},
+    {.name = "workers", .letter = 'w', .value = "N", .initial = "1", .help = "push N batches at a time to each target"},
+    {.name = "target", .letter = 't', .value = "TARGET", .repeatable = true, .help = "deliver only to this target"},
+    {.name = "until-empty",
+     .help = "stop when nothing is pending; refused changes, and those that wait for their table, do not count"},
     {.name = "wait",
      .value = "SECONDS",
-     .help = "end with status 1 when the source, or with --until-empty a target, has failed for so long"},
+     .help = "exit with status 1 when the source, or with --until-empty a target, has failed for this long"},
     {.name = "listen",
      .value = "ADDR:PORT",
-     .help = "serve the console, /metrics, /healthz and /readyz there, over HTTP"},
+     .help = "serve the console, /metrics, /healthz and /readyz over HTTP at this address"},
     {.name = "log-format",
      .value = "FORMAT",
      .initial = "auto",
-     .help = "text, json, journal (systemd's), or auto: journal where stderr leads there, else text"},
+     .help = "text, json, journal (systemd) or auto: journal if stderr goes there, else text"},
     {.name = "log-level", .value = "LEVEL", .initial = "info", .help = "error, warning, info or debug"},
     OPTION_END,
 };
@@ -76,10 +73,10 @@ const struct command COMMAND_run = {
     .arguments = "",
     .options = OPTIONS,
     .notes =
-        "Any number of processes may run, here and elsewhere. The first SIGTERM or Ctrl-C lets the batch in flight\n"
-        "finish; the second one leaves at once.\n"
+        "Any number of processes may run, on any number of machines. After the first SIGTERM or Ctrl-C the current\n"
+        "batches finish; a second one stops at once.\n"
         "\n"
-        "The console shows what this process may read to whoever reaches it. To act there takes the token that is in\n"
-        "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further names, separated by commas, that it goes by.\n",
+        "The console shows anyone who can reach it what this process can read. Its actions need the token set in\n"
+        "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further host names of the console, separated by commas.\n",
     .run = run,
 };

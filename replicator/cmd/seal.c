@@ -1,8 +1,10 @@
-/* rowrelay seal: has the days of the log sealed from now on, and seals those that are closed. */
+/* rowrelay seal: seals the closed days of the log, and switches sealing on for later ones. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/call.h"
 #include "cli/command.h"
+#include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "terminal/progress.h"
@@ -30,13 +32,15 @@ static bool print_state(struct source *source, struct error *error) {
   if (!call_run(source, &QUERY_cmd_seal_state, NO_VALUES, &state, error))
     return false;
   char changes[PROGRESS_NUMBER_SIZE];
-  printf("%s changes of %s days are sealed\n", progress_number(changes, result_bigint(state, 0, SEALED_CHANGES)),
-         PQgetvalue(state, 0, SEALED_DAYS));
+  int64_t change_count = result_bigint(state, 0, SEALED_CHANGES);
+  int64_t open = result_bigint(state, 0, SEALED_OPEN);
+  printf("%s change%s of %s day%s sealed\n", progress_number(changes, change_count), text_plural(change_count),
+         PQgetvalue(state, 0, SEALED_DAYS), text_plural(result_bigint(state, 0, SEALED_DAYS)));
   if (result_text(state, 0, SEALED_HEAD) != NULL)
     printf("head %s\n", PQgetvalue(state, 0, SEALED_HEAD));
-  if (result_bigint(state, 0, SEALED_OPEN) > 0)
-    printf("%s days that are over are not sealed yet: a transaction may still write into them\n",
-           PQgetvalue(state, 0, SEALED_OPEN));
+  if (open > 0)
+    printf("%" PRId64 " past day%s not sealed yet: a transaction may still write into %s\n", open, text_plural(open),
+           open == 1 ? "it" : "them");
   PQclear(state);
   return true;
 }
@@ -54,17 +58,17 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "off", .help = "no more days are sealed; those that are can still be verified"},
+    {.name = "off", .help = "seal no more days; sealed days can still be verified"},
     OPTION_END,
 };
 
 const struct command COMMAND_seal = {
     .name = "seal",
-    .summary = "seal each day of the log that is closed, so that verify-log can tell what was done to it",
+    .summary = "seal each closed day of the log, so that verify-log can detect alterations",
     .arguments = "",
     .options = OPTIONS,
     .notes =
-        "Running processes do so from then on. The digest that is printed, the head, depends on all that is sealed:\n"
-        "keep it elsewhere. To be repeated at will.\n",
+        "From then on running processes seal days. The printed digest, the head, depends on all that is sealed: keep\n"
+        "it elsewhere. The command can be repeated.\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* rowrelay status: how every target is doing, once or again and again. */
+/* rowrelay status: shows the state of every target, once or repeatedly. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool print(struct source *source, const struct options *given, struct err
   return call_print_table(source, tables ? &QUERY_cmd_captures : &QUERY_cmd_status, NO_VALUES, error);
 }
 
-/* ---- again and again, into a pipe ------------------------------------------------------------------------------ */
+/* ---- repeatedly, into a pipe ------------------------------------------------------------------------------------- */
 
 /* Until it fails or is interrupted. */
 static bool repeat(struct source *source, const struct options *given, int64_t seconds, struct error *error) {
@@ -46,13 +46,13 @@ static bool repeat(struct source *source, const struct options *given, int64_t s
 struct watch {
   const struct options *given;
   int64_t seconds;
-  struct source *source; /* NULL: it is lost */
+  struct source *source; /* NULL: connection lost */
   char name[256];        /* of the source */
-  PGresult *rows;        /* the newest there are; NULL: none yet */
-  struct error problem;  /* why there are no newer ones; kind FAILURE_NONE: they are new */
+  PGresult *rows;        /* the latest; NULL: none yet */
+  struct error problem;  /* why the rows are not current; kind FAILURE_NONE: they are */
 };
 
-/* "shop at db1:5432": the database first, because what does not fit is cut. */
+/* "shop at db1:5432": the database first, because the end may be cut. */
 static void name_source(struct watch *watch) {
   const char *description = pgconn_describe(source_connection(watch->source));
   const char *database = strrchr(description, '/');
@@ -62,7 +62,7 @@ static void name_source(struct watch *watch) {
     text_print(watch->name, sizeof watch->name, "%s at %.*s", database + 1, (int)(database - description), description);
 }
 
-/* Asks the source, and connects to it again where it was lost. An error only where trying again would not help. */
+/* Queries the source, and reconnects if the connection was lost. Fails only if trying again would not help. */
 static bool ask(struct watch *watch, struct error *error) {
   bool tables = option_given(watch->given, "tables");
   PGresult *rows;
@@ -105,7 +105,7 @@ static bool draw(const struct watch *watch, struct error *error) {
   time_t now = time(NULL);
   struct tm local;
   strftime(clock, sizeof clock, "%H:%M:%S", localtime_r(&now, &local));
-  text_print(problem, sizeof problem, "the source is away, and asked again: %s", watch->problem.message);
+  text_print(problem, sizeof problem, "the source does not answer, trying again: %s", watch->problem.message);
   for (char *c = problem; (c = strpbrk(c, "\n\t")) != NULL;)
     *c = ' ';
   struct status_page_view view = {.colours = no_colour == NULL || no_colour[0] == '\0',
@@ -126,7 +126,7 @@ static bool draw(const struct watch *watch, struct error *error) {
   return ok;
 }
 
-/* Until it fails, or a person has seen enough. */
+/* Until it fails, or the user quits. */
 static bool watch(struct watch *watch, struct error *error) {
   if (!ask(watch, error))
     return false;
@@ -147,7 +147,7 @@ static bool watch(struct watch *watch, struct error *error) {
   return ok;
 }
 
-/* Whether it is a terminal that can be drawn on. */
+/* Whether stdout is a terminal that can be drawn on. */
 static bool has_screen(void) {
   const char *kind = getenv("TERM");
   return isatty(STDOUT_FILENO) == 1 && (kind == NULL || strcmp(kind, "dumb") != 0);
@@ -159,7 +159,7 @@ static bool watch_or_repeat(struct source **source, const struct options *given,
   struct watch watched = {.given = given, .seconds = seconds, .source = *source};
   bool ok = watch(&watched, error);
   PQclear(watched.rows);
-  *source = watched.source; /* it may be another by now */
+  *source = watched.source; /* it may have reconnected */
   return ok;
 }
 
@@ -177,18 +177,18 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "tables", .help = "show the captured tables instead of the targets"},
-    {.name = "watch", .value = "SECONDS", .implied = "2", .help = "show it again every 2 or SECONDS seconds"},
+    {.name = "watch", .value = "SECONDS", .implied = "2", .help = "repeat every 2 or SECONDS seconds"},
     {.name = "json", .help = "print JSON for programs"},
     OPTION_END,
 };
 
 const struct command COMMAND_status = {
     .name = "status",
-    .summary = "show how every target is doing",
+    .summary = "show the state of every target",
     .arguments = "",
     .options = OPTIONS,
     .notes =
-        "With --watch a terminal is redrawn in place, with the targets in trouble first: q or Ctrl-C ends it, the\n"
-        "space bar asks at once. In a pipe one table follows the other.\n",
+        "With --watch a terminal is redrawn in place, with failing targets first; q or Ctrl-C quits, the space bar\n"
+        "refreshes at once. In a pipe the table is printed again and again.\n",
     .run = run,
 };

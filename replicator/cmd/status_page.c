@@ -51,7 +51,7 @@ static void add_line(struct sheet *sheet, const char *sequence, const char *text
   end_line(sheet);
 }
 
-/* How much of a text stands in a line of this many bytes: up to the last space in it. */
+/* How many bytes of a text fit into a line: up to the last space. */
 static size_t line_length(const char *text, size_t room) {
   size_t length = strlen(text);
   if (length <= room)
@@ -78,7 +78,7 @@ static void add_lines(struct sheet *sheet, const char *sequence, const char *tex
 
 /* ---- cells ----------------------------------------------------------------------------------------------------- */
 
-/* "12,345", and "1,000,000+" for what was not counted to its end. */
+/* "12,345", or "1,000,000+" where the view stopped counting. */
 static void format_backlog(char text[CELL_SIZE], int64_t backlog, bool more) {
   char number[PROGRESS_NUMBER_SIZE];
   snprintf(text, CELL_SIZE, "%s%s", progress_number(number, backlog), more ? "+" : "");
@@ -93,7 +93,7 @@ static void format_age(char text[CELL_SIZE], int64_t seconds) {
              (int)(seconds % SECONDS_OF_A_DAY / 3600));
 }
 
-/* Columns beside the target's name; those that count least are left out first where there is no room. */
+/* Columns beside the target's name; where there is no room, those of the least weight are left out first. */
 static const struct column {
   const char *title;
   int field;

@@ -1,4 +1,4 @@
-/* rowrelay target: the places where changes can go. */
+/* rowrelay target: adds, changes and shows targets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static bool add(const struct options *given, struct error *error) {
 static bool set(const struct options *given, struct error *error) {
   if (!option_given(given, "url") && !option_given(given, "option")) {
     error_set(error, FAILURE_USAGE, "nothing to set");
-    return error_hint(error, "say what: --url URL or --option NAME=VALUE");
+    return error_hint(error, "add --url URL or --option NAME=VALUE");
   }
   return tell(store(given, &QUERY_cmd_target_set, option_text(given, "url"), error), given, "set");
 }
@@ -66,7 +66,7 @@ static bool list(const struct options *given, struct error *error) {
 }
 
 static bool show(const struct options *given, struct error *error) {
-  /* The function knows best what to say when there is none of that name. */
+  /* The first call reports a name that does not exist. */
   struct values name = VALUES(given->arguments[0]);
   return call_once(given, &QUERY_target_id, name, error) &&
          call_print(given, &QUERY_cmd_target_show, &QUERY_cmd_target_show_json, name, error);
@@ -95,8 +95,8 @@ static void tell_urls_and_options(struct buffer *text) {
   buffer_add_string(text, "URL is one of\n");
   catalogue_add_urls(text, TARGET_KINDS);
   buffer_add_string(
-      text, "http: may stand for https:.\n"
-            "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is filled from the environment of\n"
+      text, "http: can be used instead of https:.\n"
+            "Keep passwords in ~/.pgpass or a service file. ${NAME} in a URL is replaced from the environment of\n"
             "\"rowrelay run\".\n\n");
   catalogue_add_options(text, TARGET_KINDS);
 }
@@ -120,12 +120,12 @@ static const struct option ADD_OPTIONS[] = {
 };
 
 static const struct option SET_OPTIONS[] = {
-    {.name = "url", .value = "URL", .help = "where it is from now on"},
+    {.name = "url", .value = "URL", .help = "the new URL"},
     {.name = "option",
      .letter = 'o',
      .value = "NAME=VALUE",
      .repeatable = true,
-     .help = "set an option; NAME= takes it back to its default",
+     .help = "set an option; NAME= resets it to its default",
      .offer = offer_options},
     OPTION_END,
 };
@@ -139,7 +139,7 @@ static const struct option NO_OPTIONS[] = {OPTION_END};
 
 const struct command COMMAND_target_add = {
     .name = "target add",
-    .summary = "name a place where changes can go",
+    .summary = "add a target, a place where changes can go",
     .arguments = "NAME URL",
     .least = 2,
     .most = 2,
@@ -159,7 +159,7 @@ const struct command COMMAND_target_list = {
 
 const struct command COMMAND_target_show = {
     .name = "target show",
-    .summary = "show one target, its options and its tables",
+    .summary = "show a target with its options and tables",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
@@ -175,13 +175,13 @@ const struct command COMMAND_target_set = {
     .most = 1,
     .options = SET_OPTIONS,
     .notes =
-        "Running processes take it up with their next batch. \"rowrelay target add --help\" lists URLs and options.\n",
+        "Running processes apply it with their next batch. \"rowrelay target add --help\" lists URLs and options.\n",
     .run = set,
 };
 
 const struct command COMMAND_target_pause = {
     .name = "target pause",
-    .summary = "stop deliveries to a target; its changes wait",
+    .summary = "pause delivery to a target; its changes wait",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
@@ -191,7 +191,7 @@ const struct command COMMAND_target_pause = {
 
 const struct command COMMAND_target_resume = {
     .name = "target resume",
-    .summary = "let deliveries go on, after a pause or a halt",
+    .summary = "resume delivery after a pause or a halt",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
@@ -201,18 +201,18 @@ const struct command COMMAND_target_resume = {
 
 const struct command COMMAND_target_test = {
     .name = "target test",
-    .summary = "send a target one harmless request, and say what came back",
+    .summary = "send a target one harmless request, and show the answer",
     .arguments = "NAME",
     .least = 1,
     .most = 1,
     .options = NO_OPTIONS,
-    .notes = "From here, with the environment of this command: a running process may be elsewhere.\n",
+    .notes = "The request is sent from this machine, with this environment; running processes may have another.\n",
     .run = test,
 };
 
 const struct command COMMAND_target_drop = {
     .name = "target drop",
-    .summary = "forget a target and what is queued for it",
+    .summary = "remove a target and discard what is queued for it",
     .arguments = "NAME",
     .least = 1,
     .most = 1,

@@ -1,4 +1,4 @@
-/* rowrelay undo: the statements that take back a change of a row, or all that a transaction did. */
+/* rowrelay undo: prints the statements that undo a change, or a transaction, or runs them. */
 #include <stdio.h>
 
 #include "cli/call.h"
@@ -10,15 +10,15 @@ static bool check_use(const struct options *given, struct error *error) {
   if (given->argument_count == (whole ? 0 : 3))
     return true;
   error_set(error, FAILURE_USAGE,
-            whole ? "option --txid and a change exclude each other" : "it is not said what to undo");
-  return error_hint(error, "name TABLE, KEY and CHANGE as \"rowrelay log\" shows them, or --txid TXID");
+            whole ? "option --txid and a change cannot be combined" : "nothing to undo was named");
+  return error_hint(error, "give TABLE, KEY and CHANGE as \"rowrelay log\" shows them, or --txid TXID");
 }
 
 static void print_statements(const PGresult *result, bool applied) {
   int count = PQntuples(result);
   if (count == 0)
-    fputs("nothing is to be undone: the changes left all columns that are captured as they were\n", stderr);
-  /* By hand they belong together too. */
+    fputs("nothing to undo: the changes left all captured columns as they were\n", stderr);
+  /* Whoever runs them by hand is to run them in one transaction, too. */
   bool as_one = count > 1 && !applied;
   if (as_one)
     puts("begin;");
@@ -49,20 +49,20 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "txid", .value = "TXID", .help = "all that this transaction did"},
-    {.name = "apply", .help = "run the statements, in one transaction, and only if nobody changed the rows since"},
+    {.name = "txid", .value = "TXID", .help = "undo all changes of this transaction"},
+    {.name = "apply", .help = "run the statements in one transaction, unless a row has changed since"},
     OPTION_END,
 };
 
 const struct command COMMAND_undo = {
     .name = "undo",
-    .summary = "print what takes back a change of a row, or a whole transaction",
+    .summary = "print statements that undo a change of a row, or a whole transaction",
     .arguments = "[TABLE KEY CHANGE]",
     .most = 3,
     .options = OPTIONS,
     .notes =
-        "KEY and CHANGE are the row's key and the change's id as \"rowrelay log\" shows them; of a table without a\n"
-        "key KEY is ''. Without --apply nothing is changed: read the statements, and run them as one transaction.\n"
-        "A statement does nothing when its row is not as the log left it.\n",
+        "KEY and CHANGE are the row's key and the change's id as \"rowrelay log\" shows them; for a table without a\n"
+        "key, KEY is ''. Without --apply nothing is changed: read the statements, and run them in one transaction.\n"
+        "A statement changes nothing if its row has changed since.\n",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* rowrelay uninstall: leaves the database as it was before rowrelay init. */
+/* rowrelay uninstall: restores the database to what it was before rowrelay init. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,23 +10,23 @@
 #include "queries.h"
 #include "schema_files.h"
 
-/* What is lost is lost for good, so a person is asked; a script must say --force. */
+/* The data is lost for good, so a person must confirm, and a script must pass --force. */
 static bool confirm(struct source *source, struct error *error) {
   char answer[16] = "";
   if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
-    error_set(error, FAILURE_USAGE, "uninstall removes what was captured, and there is nobody to ask");
-    return error_hint(error, "add --force if that is what you want");
+    error_set(error, FAILURE_USAGE, "uninstall deletes all captured changes, and no terminal is there to confirm it");
+    return error_hint(error, "run: rowrelay uninstall --force");
   }
   fprintf(stderr,
           "This removes all triggers and schema rowrelay from database %s,\n"
-          "with all that was captured, delivered or not. Go on? (yes/no) ",
+          "with all captured changes, delivered or not. Continue? (yes/no) ",
           pgconn_describe(source_connection(source)));
   if (fgets(answer, sizeof answer, stdin) != NULL && strcmp(answer, "yes\n") == 0)
     return true;
   return error_set(error, FAILURE_USAGE, "nothing was changed");
 }
 
-/* Each table in a transaction of its own, so that no lock is held for longer than that takes. */
+/* Each table in a transaction of its own, so that its lock is held only briefly. */
 static bool release_tables(struct source *source, const char *lock_wait, struct error *error) {
   PGresult *tables = NULL;
   if (!call_run(source, &QUERY_cmd_captured_tables, NO_VALUES, &tables, error))
@@ -49,7 +49,7 @@ static bool uninstall(struct source *source, const struct options *given, struct
     puts("schema rowrelay: not installed");
     return true;
   }
-  /* An older schema can be removed as it is; what a newer one consists of is not known here. */
+  /* An older schema can be removed; what a newer one contains is not known here. */
   if (version > SCHEMA_NEWEST)
     return source_check_schema(source, error);
   if (!source_script(source, QUERY_check_owner.text, error))
@@ -61,7 +61,7 @@ static bool uninstall(struct source *source, const struct options *given, struct
   if (!source_script(source, "begin", error) || !source_script(source, QUERY_install_lock.text, error) ||
       !source_script(source, QUERY_cmd_drop_schema.text, error)) {
     if (error->hint[0] == '\0')
-      error_hint(error, "stop every \"rowrelay run\" and try again; the triggers are gone already");
+      error_hint(error, "stop every \"rowrelay run\" and try again; the triggers are already removed");
     return false;
   }
   puts("schema rowrelay: removed");
@@ -89,7 +89,7 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_uninstall = {
     .name = "uninstall",
-    .summary = "remove all triggers and schema rowrelay, with all that was captured",
+    .summary = "remove all triggers and schema rowrelay, with all captured changes",
     .arguments = "",
     .options = OPTIONS,
     .run = run,

@@ -27,7 +27,7 @@ static bool run(const struct options *given, struct error *error) {
   for (size_t i = 0; documents != NULL && i < options.document_count; i++)
     documents[i] = option_at(given, "document", i);
   options.documents = documents;
-  /* What the servers do for us must end with us. */
+  /* An interrupt must also cancel the statements that run on the servers. */
   interrupt_on_signals();
   bool ok = documents != NULL ? verify_run(&options, source, error) : error_set(error, FAILURE_FATAL, "out of memory");
   free(documents);
@@ -37,7 +37,7 @@ static bool run(const struct options *given, struct error *error) {
 
 static const struct option OPTIONS[] = {
     {.name = "document", .value = "NAME", .repeatable = true, .help = "compare this document"},
-    {.name = "repair", .help = "queue the rows that differ again, and only them"},
+    {.name = "repair", .help = "queue again the rows that differ, and only them"},
     {.name = "limit",
      .letter = 'n',
      .value = "N",
@@ -46,24 +46,24 @@ static const struct option OPTIONS[] = {
     {.name = "wait",
      .value = "SECONDS",
      .initial = "60",
-     .help = "how long to wait for queued changes, and for a row that changes all the time"},
+     .help = "wait this long for queued changes, and for a row that keeps changing"},
     {.name = "json", .help = "print JSON for programs"},
     OPTION_END,
 };
 
 const struct command COMMAND_verify = {
     .name = "verify",
-    .summary = "compare source and target, while both are at work",
+    .summary = "compare source and target while both are in use",
     .arguments = "TARGET [TABLE]...",
     .least = 1,
     .most = ANY_NUMBER,
     .options = OPTIONS,
     .notes =
-        "TABLE is a name or a pattern as in psql; without one all tables that go to TARGET are compared, which must "
+        "TABLE is a name or a pattern as in psql; without it, all tables routed to TARGET are compared. TARGET must "
         "be\n"
         "a mirror in PostgreSQL. Ranges of keys are hashed on both sides, and only rows that differ are fetched. A "
         "row\n"
-        "counts as different when it still is after all changes before have been delivered. Exit status 3: there are\n"
-        "differences.\n",
+        "counts as different if it still differs after all its earlier changes have been delivered. Exit status 3:\n"
+        "there are differences.\n",
     .run = run,
 };

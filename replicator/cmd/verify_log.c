@@ -1,16 +1,17 @@
-/* rowrelay verify-log: finds what was done to the sealed days of the log. */
+/* rowrelay verify-log: finds alterations of the sealed days of the log. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/call.h"
 #include "cli/command.h"
+#include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "terminal/escape.h"
 #include "terminal/progress.h"
 
-/* How many seals are compared in one statement: some 20,000 changes, for a moment. */
+/* How many seals are compared in one statement: some 20,000 changes. */
 #define SEALS_AT_ONCE 4
 
 struct check {
@@ -57,7 +58,7 @@ static void print_problem(const PGresult *problems, int row) {
   putchar('\n');
 }
 
-/* Runs a query that gives problems, and prints them. */
+/* Runs a query that returns problems, and prints them. */
 static bool run_check(struct check *check, const struct query *query, struct values values, struct error *error) {
   PGresult *problems = NULL;
   if (!call_run(check->source, query, values, &problems, error))
@@ -105,16 +106,19 @@ static void print_state(const struct check *check, const PGresult *state) {
   }
   if (check->found > check->limit)
     printf("… and %s more\n", progress_number(problems, check->found - check->limit));
-  printf("%s changes of %s days are sealed; %s redactions; %s problems\n",
-         progress_number(changes, result_bigint(state, 0, SEALED_CHANGES)), PQgetvalue(state, 0, SEALED_DAYS),
-         PQgetvalue(state, 0, SEALED_REDACTIONS), progress_number(problems, check->found));
+  int64_t change_count = result_bigint(state, 0, SEALED_CHANGES);
+  printf("%s change%s of %s day%s sealed; %s redaction%s; %s problem%s\n", progress_number(changes, change_count),
+         text_plural(change_count), PQgetvalue(state, 0, SEALED_DAYS),
+         text_plural(result_bigint(state, 0, SEALED_DAYS)), PQgetvalue(state, 0, SEALED_REDACTIONS),
+         text_plural(result_bigint(state, 0, SEALED_REDACTIONS)), progress_number(problems, check->found),
+         text_plural(check->found));
   if (head != NULL)
     printf("head %s\n", head);
   if (result_bigint(state, 0, SEALED_DROPPED) > 0)
-    printf("%s of these days are not in the log any more: retention has dropped them\n",
-           PQgetvalue(state, 0, SEALED_DROPPED));
+    printf("%s of these days dropped by retention\n", PQgetvalue(state, 0, SEALED_DROPPED));
   if (result_bool(state, 0, SEALED_WANTED) && result_bigint(state, 0, SEALED_OPEN) > 0)
-    printf("%s days that are over are not sealed yet\n", PQgetvalue(state, 0, SEALED_OPEN));
+    printf("%s past day%s not sealed yet\n", PQgetvalue(state, 0, SEALED_OPEN),
+           text_plural(result_bigint(state, 0, SEALED_OPEN)));
 }
 
 static bool verify(struct check *check, const char *head, const PGresult *state, struct error *error) {
@@ -131,7 +135,8 @@ static bool verify(struct check *check, const char *head, const PGresult *state,
     return false;
   print_state(check, state);
   if (check->found > 0)
-    return error_set(error, FAILURE_DIFFERENT, "the log is not as it was sealed: %" PRId64 " problems", check->found);
+    return error_set(error, FAILURE_DIFFERENT, "the log is not as it was sealed: %" PRId64 " problem%s", check->found,
+                     text_plural(check->found));
   return true;
 }
 
@@ -149,7 +154,7 @@ static bool run(const struct options *given, struct error *error) {
 }
 
 static const struct option OPTIONS[] = {
-    {.name = "head", .value = "DIGEST", .help = "a head that was kept elsewhere: it must still be in the chain"},
+    {.name = "head", .value = "DIGEST", .help = "a head printed earlier, which must still be in the chain"},
     {.name = "limit", .letter = 'n', .value = "N", .initial = "1000", .help = "show at most N problems"},
     {.name = "json", .help = "print JSON for programs"},
     OPTION_END,
@@ -157,12 +162,12 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_verify_log = {
     .name = "verify-log",
-    .summary = "find changes of the log that were altered, removed or put in",
+    .summary = "find changes of the log that were altered, removed or inserted",
     .arguments = "",
     .options = OPTIONS,
     .notes =
-        "Only days that are sealed can be verified: \"rowrelay seal\". What \"rowrelay redact\" and retention have\n"
-        "removed is no problem. Keep the head where those who may write here cannot, and give it the next time: a log\n"
-        "that was altered and then sealed anew looks right without it. Exit status 3: there are problems.\n",
+        "Only sealed days can be verified; run: rowrelay seal. What \"rowrelay redact\" and retention have removed is\n"
+        "not a problem. Keep the head where those who can write here cannot, and pass it the next time: without it, a\n"
+        "log that was altered and then sealed again looks correct. Exit status 3: there are problems.\n",
     .run = run,
 };

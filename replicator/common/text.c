@@ -51,6 +51,10 @@ static void end_with_character(char *text, size_t size, int wanted) {
     text[start - 1] = '\0';
 }
 
+const char *text_plural(int64_t count) {
+  return count == 1 ? "" : "s";
+}
+
 void text_print_arguments(char *text, size_t size, const char *format, va_list arguments) {
   end_with_character(text, size, vsnprintf(text, size, format, arguments));
 }

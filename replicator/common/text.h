@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the UTF-8 character at `text`, of which `left` bytes remain; 0: not a valid one. */
 size_t text_length(const char *text, size_t left);
@@ -22,5 +23,8 @@ void text_sanitize(char *text, bool ascii_only);
 void text_print(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void text_print_arguments(char *text, size_t size, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
+
+/* What a noun in the plural ends with after this number. */
+const char *text_plural(int64_t count);
 
 #endif

@@ -61,8 +61,8 @@ Test(commands, wrong_words_are_wrong_use) {
   FAILS(2, "--watch", "status", "--watch=0");
   FAILS(2, "try: rowrelay log --help", "log", "item", "1", "2");
   FAILS(2, "--limit", "log", "item", "--limit", "-1");
-  FAILS(2, "exclude each other", "retry", "--all", "1");
-  FAILS(2, "no changes are named", "skip");
+  FAILS(2, "cannot be combined", "retry", "--all", "1");
+  FAILS(2, "name at least one change", "skip");
   FAILS(2, "--create", "capture", "item", "--create");
   FAILS(2, "nothing to set", "target", "set", "w");
   end();
@@ -92,7 +92,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   FAILS(2, "no table that is or was captured matches \"other\"", "log", "other");
   FAILS(2, "table public.item is not routed to target \"w\"", "route", "item", "w", "--remove");
   FAILS(2, "yesterdayish", "log", "item", "--since", "yesterdayish");
-  FAILS(2, "\"one\" is not the number of a change", "retry", "one");
+  FAILS(2, "\"one\" is not a change id", "retry", "one");
   /* Nothing has changed by any of it. */
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(relation::text, ' ') from rowrelay.captures where targets = '{}'"), "item");
@@ -208,7 +208,7 @@ Test(commands, each_has_its_help) {
 Test(commands, a_target_is_added_shown_changed_and_dropped) {
   begin("commands_target");
   SAYS("target w: added\n", "target", "add", "w", "stdout:", "--option", "batch_rows=10", "-o", "on_error=halt");
-  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
   SAYS("name               value\n"
        "-----------------  -------\n"
        "name               w\n"
@@ -241,22 +241,22 @@ Test(commands, a_target_is_added_shown_changed_and_dropped) {
 Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
   begin("commands_lanes");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   sql(f.at_source, "insert into item select generate_series(1, 100)");
-  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
   FAILS(2, "lanes", "target", "set", "w", "--option", "lanes=2");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
   SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=2");
-  SAYS("item: goes to w\n", "route", "item", "w");
+  SAYS("item: routed to w\n", "route", "item", "w");
   sql(f.at_source, "insert into item select generate_series(101, 200)");
   cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.queue where lane & 4095 <> 0") == 2);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "200");
   /* More than there have ever been. */
-  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
   SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=300");
-  SAYS("item: goes to w\n", "route", "item", "w");
+  SAYS("item: routed to w\n", "route", "item", "w");
   sql(f.at_source, "insert into item select generate_series(201, 1000)");
   rowrelay_ok(&f, "run", "--until-empty", "--wait", "20", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1000");
@@ -266,7 +266,7 @@ Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
 Test(commands, nothing_is_delivered_to_a_paused_target) {
   begin("commands_pause");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, NULL, NULL)};
   sql(f.at_source, "insert into item values (1)");
   wait_until_empty(&f, 10);
@@ -294,8 +294,8 @@ Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
   begin("commands_drop");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
   SAYS("target v: added\n", "target", "add", "v", f.target_url);
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
-  SAYS("other: captured, goes to v\n", "capture", "other", "--to", "v");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
+  SAYS("other: captured, routed to v\n", "capture", "other", "--to", "v");
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   sql(f.at_source, "insert into item values (1); insert into other values (1)");
   wait_until_empty(&f, 10);
@@ -307,7 +307,7 @@ Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
                    "1 2");
   /* One of the same name is another one. */
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: goes to w\n", "route", "item", "w");
+  SAYS("item: routed to w\n", "route", "item", "w");
   sql(f.at_source, "insert into item values (3)");
   wait_until(f.at_target, "2", 10, "select count(*) from item");
   cr_assert_eq(stop_process(process, SIGTERM), 0);
@@ -317,7 +317,7 @@ Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
 Test(commands, a_target_with_a_backlog_can_be_dropped_while_it_is_served) {
   begin("commands_drop_busy");
   SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "batch_rows=100");
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   sql(f.at_source,
       "insert into item select n, repeat('x', 500) from generate_series(1, 20000) as n; update item set name = 'y'");
   pid_t process = fixture_run(&f, "--workers", "2", "--until-empty", NULL);
@@ -332,7 +332,7 @@ Test(commands, a_target_with_a_backlog_can_be_dropped_while_it_is_served) {
 Test(commands, a_target_whose_table_is_gone_can_be_dropped) {
   begin("commands_drop_gone");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   sql(f.at_source, "drop table item");
   SAYS("target w: dropped\n", "target", "drop", "w");
   end();
@@ -346,12 +346,12 @@ Test(commands, a_route_counts_from_when_it_is_made_until_it_is_ended) {
   SAYS("item: captured\n", "capture", "item");
   pid_t process = fixture_run(&f, NULL, NULL);
   sql(f.at_source, "insert into item values (1)");
-  SAYS("item: goes to w\n", "route", "item", "w");
+  SAYS("item: routed to w\n", "route", "item", "w");
   sql(f.at_source, "insert into item values (2)");
   wait_until_empty(&f, 10);
   SAYS("target w: paused\n", "target", "pause", "w");
   sql(f.at_source, "insert into item values (3)");
-  SAYS("item: no longer goes to w\n", "route", "item", "w", "--remove");
+  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
   sql(f.at_source, "insert into item values (4)");
   SAYS("target w: running\n", "target", "resume", "w");
   wait_until_empty(&f, 10);
@@ -359,7 +359,7 @@ Test(commands, a_route_counts_from_when_it_is_made_until_it_is_ended) {
       ask(f.at_source,
           "select string_agg(coalesce(status ->> 'w', '-'), ' ' order by change_id) from rowrelay.history"),
       "- complete complete -");
-  SAYS("item: goes to w\n", "route", "item", "w", "--into", "elsewhere");
+  SAYS("item: routed to w\n", "route", "item", "w", "--into", "elsewhere");
   sql(f.at_source, "insert into item values (5)");
   wait_until_empty(&f, 10);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from item_changes"), "2 3");
@@ -371,7 +371,7 @@ Test(commands, a_route_counts_from_when_it_is_made_until_it_is_ended) {
 Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
   begin("commands_release");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
   sql(f.at_source, "insert into item values (1, 'a'), (2, 'b'); update item set name = 'c' where id = 2; delete from "
                    "item where id = 1");
   SAYS("item: released\n", "release", "item");
@@ -379,7 +379,7 @@ Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2c");
   /* Captured again it starts anew, beside what is still queued. */
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   sql(f.at_source, "update item set name = 'e' where id = 3");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ' order by id) from item"), "2c 3e");
@@ -389,7 +389,7 @@ Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
 Test(commands, what_was_queued_before_a_table_was_dropped_is_delivered) {
   begin("commands_gone");
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, goes to w\nother: captured, goes to w\n", "capture", "item", "other", "--to", "w");
+  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
   sql(f.at_source,
       "insert into item values (1, 'a'), (2, 'b'); delete from item where id = 1; insert into other values (1)");
   sql(f.at_source, "drop table item");
@@ -435,7 +435,7 @@ Test(commands, json_has_the_members_and_types_that_programs_rely_on) {
     SAYS("[]\n", empty[i][0], empty[i][1], empty[i][2], empty[i][3]);
 
   SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "retries=0");
-  SAYS("item: captured, goes to w\n", "capture", "item", "--to", "w", "--before");
+  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w", "--before");
   sql(f.at_target, "alter table item add check (id > 0)");
   sql(f.at_source,
       "insert into item values (1, 'a \"quoted\" ü'), (-1, null); update item set name = 'b' where id = 1");

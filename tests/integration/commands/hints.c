@@ -193,7 +193,7 @@ Test(hints, who_names_a_target_in_the_place_of_a_change_is_told_how) {
     cr_assert_eq(rowrelay(&f, NULL, &errors, COMMANDS[i], "dw", NULL), 2);
     char expected[100];
     snprintf(expected, sizeof expected, "rowrelay %s --all --target dw", COMMANDS[i]);
-    cr_assert_not_null(strstr(errors, "\"dw\" is not the number of a change"), "%s", errors);
+    cr_assert_not_null(strstr(errors, "\"dw\" is not a change id"), "%s", errors);
     cr_assert_not_null(strstr(errors, expected), "%s", errors);
     rowrelay_ok(&f, COMMANDS[i], "--all", "--target", "dw", NULL);
   }

@@ -99,7 +99,7 @@ Test(watch, a_source_that_goes_away_is_waited_for) {
   PQfinish(f.at_source);
   stop_server("source", "fast");
   /* What was known last is still there. */
-  const char *page = terminal_wait("\nthe source is away, and asked again: ", 10);
+  const char *page = terminal_wait("\nthe source does not answer, trying again: ", 10);
   cr_expect_not_null(strstr(page, "\n2 targets: 2 not running\n"), "%s", page);
   start_server("source");
   terminal_wait_without("the source is away", 10);

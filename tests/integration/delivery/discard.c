@@ -34,7 +34,7 @@ Test(discard, what_holds_up_a_target_is_given_up_while_a_process_tries_it) {
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");
   sql(f.at_source, "alter database %s set rowrelay.actor = 'anna'", f.name);
   cr_expect_str_eq(rowrelay_ok(&f, "route", "item", "w", "--remove", "--discard", NULL),
-                   "item: no longer goes to w; 31 queued changes were given up\n");
+                   "item: no longer routed to w; 31 queued changes discarded\n");
   wait_until_empty(&f, 20);
   cr_expect(ask_number(f.at_target, "select count(*) from other") == 30);
   cr_expect_str_eq(statuses(&f), "item complete 1, item skipped anna 31, other complete 30");
@@ -53,7 +53,7 @@ Test(discard, what_a_writer_adds_meanwhile_is_given_up_by_asking_again) {
   rowrelay_ok(&f, "route", "item", "w", "--remove", "--discard", NULL);
   sql(writer, "insert into item values (51, 'later'); commit");
   const char *said = rowrelay_ok(&f, "route", "item", "w", "--remove", "--discard", NULL);
-  cr_expect_str_eq(said, "item: no longer goes to w; 1 queued changes were given up\n");
+  cr_expect_str_eq(said, "item: no longer routed to w; 1 queued change discarded\n");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_expect(ask_number(f.at_target, "select count(*) from other") == 30);
   PQfinish(writer);

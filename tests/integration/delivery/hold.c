@@ -251,12 +251,12 @@ Test(hold, a_table_that_was_dropped_before_its_mirror_was_made_waits_alone_until
   cr_assert_str_eq(
       ask(f.at_source, "select hint from rowrelay.hold"),
       "create it there, or give its changes up: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "0 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "0 discarded\n");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "skip", "--all", "--table", "nobody", NULL), 2);
   const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, NULL), "1 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, NULL), "1 discarded\n");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--table", "public.\"gone'\"", "--target", "w", NULL),
-                   "19 given up\n");
+                   "19 discarded\n");
   others_go_on(&f);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.hold"), "0");
   cr_assert_str_eq(

@@ -6,8 +6,8 @@
 #include "fixture.h"
 
 /*
- * Table item at the source, captured, goes to target w: to a mirror that somebody made there who is more particular, or
- * (with option mode=append) to item_changes. `options` are further words of target add; NULL for none.
+ * Table item at the source, captured, routed to target w: to a mirror that somebody made there who is more particular,
+ * or (with option mode=append) to item_changes. `options` are further words of target add; NULL for none.
  */
 static void begin(struct fixture *f, const char *name, const char *option, const char *option2) {
   fixture_begin(f, name);
@@ -305,7 +305,7 @@ Test(refusal, skip_lets_what_is_blocked_go_on) {
                    "update item set price = -7 where id = 1; update item set price = 8 where id = 1");
   until_empty(&f);
   cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 update blocked");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "1 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "1 discarded\n");
   until_empty(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6");
   cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked");
@@ -444,10 +444,10 @@ Test(refusal, retry_and_skip_take_ids_or_all_and_one_target_or_every) {
   const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");
   const char *two = ask(f.at_source, "select min(change_id) + 1 from rowrelay.errors");
 
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, "--target", "v", NULL), "1 given up\n");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, two, NULL), "3 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, "--target", "v", NULL), "1 discarded\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", one, two, NULL), "3 discarded\n");
   cr_assert_str_eq(errors_of(&f), "w 3 insert error, v 3 insert error, w 4 insert error, v 4 insert error");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--target", "v", NULL), "2 given up\n");
+  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--target", "v", NULL), "2 discarded\n");
   cr_assert_str_eq(errors_of(&f), "w 3 insert error, w 4 insert error");
   cr_assert_str_eq(rowrelay_ok(&f, "retry", one, NULL), "0 queued again\n");
   cr_assert_str_eq(rowrelay_ok(&f, "retry", "--all", "--target", "v", NULL), "0 queued again\n");

@@ -76,7 +76,7 @@ Test(archive, a_day_that_was_dropped_comes_back_to_the_byte) {
   cr_assert_eq(system(command), 0);
 
   const char *said = rowrelay_ok(&f, "archive", "--restore", only_file(), NULL);
-  cr_assert_not_null(strstr(said, "521 changes are back"), "%s", said);
+  cr_assert_not_null(strstr(said, "521 changes restored"), "%s", said);
   cr_assert_str_eq(contents(&f, day), before);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.changes_of_key('item', '1001')"), life);
   sql(f.at_source, "insert into item values (1)");
