@@ -80,11 +80,11 @@ static bool read_name(const char **text, const char *ends, struct buffer *name, 
   if (!read_word(text, ends, true, name, error))
     return false;
   if (name->length == 0)
-    return error_set(error, FAILURE_USAGE, "a column's name is missing before \"%s\"", start);
+    return error_set(error, FAILURE_USAGE, "a column name is missing before \"%s\"", start);
   return true;
 }
 
-/* Steps over the comma behind an element; *more is whether another one follows. */
+/* Skips the comma after an element; *more tells whether another element follows. */
 static bool read_comma(const char **text, bool *more, struct error *error) {
   *more = **text == ',';
   if (**text != ',' && **text != '\0')

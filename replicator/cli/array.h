@@ -1,8 +1,8 @@
 /*
- * array: lists as they are written on a command line, turned into what PostgreSQL reads.
+ * array: turns lists from the command line into PostgreSQL arrays and JSON.
  *
- * Names of columns follow SQL's rule: ASCII letters are folded to lower case unless the name stands in double quotes,
- * in which "" is one quote.
+ * Names of columns follow SQL's rule: ASCII letters are folded to lower case unless the name is in double quotes,
+ * within which "" stands for one quote.
  */
 #ifndef ROWRELAY_CLI_ARRAY_H
 #define ROWRELAY_CLI_ARRAY_H
@@ -12,7 +12,7 @@
 #include "common/buffer.h"
 #include "common/error.h"
 
-/* Bytes that a list may have. */
+/* Longest list. Bytes. */
 #define LIST_LIMIT ((size_t)1024 * 1024)
 
 /* Appends the texts, as they are, as an array: {"a","b"}. */

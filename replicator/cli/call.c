@@ -7,13 +7,13 @@
 #include "queries.h"
 #include "terminal/table.h"
 
-/* Classes of SQLSTATE that say: ask for something else. */
+/* Classes of SQLSTATE that mean that the request was wrong. */
 static bool blames_the_caller(const char *sqlstate) {
   return strncmp(sqlstate, "22", 2) == 0    /* data exception: a value that cannot be read */
-         || strncmp(sqlstate, "23", 2) == 0 /* against a constraint, such as an empty name */
-         || strncmp(sqlstate, "42", 2) == 0 /* no such thing, or no right to it */
+         || strncmp(sqlstate, "23", 2) == 0 /* violates a constraint, such as an empty name */
+         || strncmp(sqlstate, "42", 2) == 0 /* unknown object, or no privilege on it */
          || strncmp(sqlstate, "3F", 2) == 0 /* no such schema */
-         || strcmp(sqlstate, "55000") == 0  /* not possible while something else is as it is */
+         || strcmp(sqlstate, "55000") == 0  /* not possible in the present state of something */
          || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
 }
 
@@ -41,7 +41,7 @@ bool call_open(struct source **source, const struct options *given, struct error
 
 bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
               struct error *error) {
-  /* A command runs each statement once or a few times: not worth preparing, and a pooling proxy may not like it. */
+  /* A command runs each statement once or a few times: preparing is not worth it, and a pooler may not support it. */
   const struct query unprepared = QUERY_ONCE(*query);
   if (source_run(source, &unprepared, values, result, error))
     return true;
@@ -61,7 +61,7 @@ bool call_moment(struct source *source, const struct options *given, const char 
   }
   if (strncmp(error->sqlstate, "22", 2) == 0) {
     error_set(error, FAILURE_USAGE, "option --%s must be a time, not \"%s\"", option, words);
-    error_hint(error, "such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
+    error_hint(error, "use a time such as yesterday, '2 hours ago', 2026-03-01 or '2026-03-01 12:00'");
   }
   return false;
 }

@@ -1,6 +1,6 @@
 /*
- * call: what nearly every command does: connect to the source and call one of rowrelay's SQL functions on behalf of a
- * person. What the server refuses because of what was asked for is wrong use, not failure.
+ * call: what nearly every command does: connect to the source and call one of rowrelay's SQL functions for a user. An
+ * error that the request itself caused is wrong use, not a failure.
  */
 #ifndef ROWRELAY_CLI_CALL_H
 #define ROWRELAY_CLI_CALL_H
@@ -9,13 +9,12 @@
 #include "common/error.h"
 #include "source/source.h"
 
-/* What the source warns of is told on stderr from now on. */
+/* From now on, prints warnings of the source on stderr. */
 void call_tell_warnings(struct source *source);
 
 /*
- * Connects to what --dbname says; the schema must be the one this program knows. What the server warns of is printed.
- * From now on a signal that asks the process to leave ends its waits, and what it waits for ends at the server too.
- * The caller owns *source.
+ * Connects to the database of --dbname, whose schema must have this program's version, and prints the server's
+ * warnings. From now on SIGTERM and SIGINT end waits, and cancel the statement at the server. The caller owns *source.
  */
 MUST_CHECK bool call_open(struct source **source, const struct options *given, struct error *error);
 
@@ -23,13 +22,13 @@ MUST_CHECK bool call_open(struct source **source, const struct options *given, s
 MUST_CHECK bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
                          struct error *error);
 
-/* A moment as PostgreSQL writes it. */
+/* A timestamp as PostgreSQL writes it. */
 struct moment {
   PGresult *reply; /* holds the text; the owner's to PQclear */
   const char *text;
 };
 
-/* The moment that an option names, as people write it; it stays as it is where the option is not given. */
+/* Reads the time that an option gives; *moment stays unchanged if the option is not given. */
 MUST_CHECK bool call_moment(struct source *source, const struct options *given, const char *option,
                             struct moment *moment, struct error *error);
 

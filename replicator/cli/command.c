@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A suggestion that differs in more letters than this would be a guess. */
+/* A suggestion that differs in more characters than this would be a guess. */
 #define FARTHEST_SUGGESTION 3
 #define LONGEST_NAME 63
 
@@ -50,7 +50,7 @@ const struct option SHARED_OPTIONS[] = {
     {.name = "dbname",
      .letter = 'd',
      .value = "CONNINFO",
-     .help = "the source: a database's name, a URI or key=value pairs, as psql takes them"},
+     .help = "the source: a database name, a URI or key=value pairs, as for psql"},
     {.name = "help", .letter = 'h', .help = "show this help"},
     {.name = "version", .letter = 'V', .help = "show the program's version"},
     OPTION_END,
@@ -58,10 +58,10 @@ const struct option SHARED_OPTIONS[] = {
 
 const char PROGRAM_PURPOSE[] = "Copies every change of chosen PostgreSQL tables to other systems.";
 const char PROGRAM_NOTES[] =
-    "PG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" says more about a command.\n"
-    "Exit status: 0 done, 1 failed, 2 wrong use, 3 \"verify\" or \"verify-log\" found something.\n";
+    "PG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" shows help for a command.\n"
+    "Exit status: 0 success, 1 failure, 2 wrong use, 3 \"verify\" or \"verify-log\" found differences.\n";
 
-/* How many words of a name stand at the beginning of `words`: all of them, or 0. */
+/* How many words of a name `words` begins with: all of them, or 0. */
 static size_t words_matched(const char *name, size_t count, const char *const *words) {
   size_t matched = 0;
   while (*name != '\0') {
@@ -74,7 +74,7 @@ static size_t words_matched(const char *name, size_t count, const char *const *w
   return matched;
 }
 
-/* How many letters must be added, removed or replaced to turn one text into the other (Levenshtein). */
+/* How many characters must be added, removed or replaced to turn one text into the other (Levenshtein). */
 static size_t distance(const char *from, const char *to) {
   size_t row[LONGEST_NAME + 1]; /* distances of what was read of `from` to each beginning of `to` */
   size_t columns = strlen(to);
@@ -109,13 +109,13 @@ static const char *nearest_name(const char *typed) {
   return nearest;
 }
 
-/* What comes behind `word` in a name of two words; NULL: that is not its first. */
+/* The second word of a name whose first is `word`; NULL: it is not. */
 static const char *second_word(const char *name, const char *word) {
   size_t length = strlen(word);
   return strncmp(name, word, length) == 0 && name[length] == ' ' ? name + length + 1 : NULL;
 }
 
-/* Appends the words that can follow `word`, such as "add, list". Nothing where it begins no name of two words. */
+/* Lists the words that can follow `word`, such as "add, list"; nothing if `word` begins no name of two words. */
 static void list_second_words(const char *word, char *list, size_t size) {
   size_t length = 0;
   for (size_t i = 0; i < COMMAND_COUNT && length < size; i++) {
@@ -162,7 +162,7 @@ bool command_check_arguments(const struct command *command, const struct options
     return error_set(error, FAILURE_USAGE, "%s: unexpected argument \"%s\"", command->name,
                      given->arguments[command->most]);
   if (given->argument_count < command->least)
-    return error_set(error, FAILURE_USAGE, "%s: an argument is missing: %s", command->name, command->arguments);
+    return error_set(error, FAILURE_USAGE, "%s: missing argument: %s", command->name, command->arguments);
   return true;
 }
 
@@ -191,7 +191,7 @@ void command_print_help(FILE *stream, const struct command *command) {
   option_print_help(stream, SHARED_OPTIONS);
 }
 
-/* A line for each command; with a word, for each that has it as its first of two. */
+/* A line for each command; with a word, only for those of two words that begin with it. */
 static void print_commands(FILE *stream, const char *word) {
   size_t widest = 0;
   for (size_t i = 0; i < COMMAND_COUNT; i++) {
@@ -210,7 +210,7 @@ bool command_print_group(FILE *stream, const char *word) {
     return false;
   fprintf(stream, "usage: rowrelay %s COMMAND ...\n\nCommands:\n", word);
   print_commands(stream, word);
-  fprintf(stream, "\n\"rowrelay help %s COMMAND\" says more about each.\n", word);
+  fprintf(stream, "\n\"rowrelay help %s COMMAND\" shows help for each.\n", word);
   return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * command: what the program can be asked to do. One table lists all commands; finding one and `--help` read it.
+ * command: the commands of the program. One table lists them all; the parser and `--help` read it.
  */
 #ifndef ROWRELAY_CLI_COMMAND_H
 #define ROWRELAY_CLI_COMMAND_H
@@ -18,13 +18,13 @@ struct command {
   const char *name;             /* one or two words: "capture", "target add" */
   const char *summary;          /* one line */
   const char *arguments;        /* as the help shows them; "" for none */
-  size_t least;                 /* how many arguments there must be, */
-  size_t most;                  /* and may be */
+  size_t least;                 /* fewest arguments */
+  size_t most;                  /* most arguments */
   const struct option *options; /* its own; ends with OPTION_END */
   const char *notes;            /* what else the help says; NULL: nothing */
   /* Appends to what notes say; NULL: nothing. */
   void (*more_notes)(struct buffer *text);
-  /* Appends what an argument can begin with, a blank before each word, for shells; NULL: that is not known. */
+  /* Appends what an argument can begin with, for shells, with a space before each word; NULL: unknown. */
   void (*offer)(struct buffer *words);
   bool (*run)(const struct options *given, struct error *error);
 };
@@ -36,13 +36,13 @@ extern const size_t COMMAND_COUNT;
 /* Options that every command has. */
 extern const struct option SHARED_OPTIONS[];
 
-/* What the help says of the program as a whole: one sentence; and lines about every command. */
+/* Help for the program as a whole: one sentence, and notes on all commands. */
 extern const char PROGRAM_PURPOSE[];
 extern const char PROGRAM_NOTES[];
 
 /*
- * Finds the command that the first words name. *used is how many words that took. An error where there is none suggests
- * the nearest.
+ * Finds the command that the first words name; *used is how many words that took. The error for an unknown one
+ * suggests the nearest.
  */
 MUST_CHECK bool command_find(size_t count, const char *const *words, const struct command **command, size_t *used,
                              struct error *error);
@@ -51,11 +51,11 @@ MUST_CHECK bool command_find(size_t count, const char *const *words, const struc
 MUST_CHECK bool command_check_arguments(const struct command *command, const struct options *given,
                                         struct error *error);
 
-/* Appends all that the help says beside summary and options; nothing where it says no more. */
+/* Appends the help beyond summary and options, if there is any. */
 void command_add_notes(const struct command *command, struct buffer *text);
 
 void command_print_help(FILE *stream, const struct command *command);
-/* Those whose first word of two is this one, a line each; false where there is none. */
+/* The commands of two words that begin with this one, a line each; false if there are none. */
 bool command_print_group(FILE *stream, const char *word);
 /* All commands, one line each. */
 void command_print_summary(FILE *stream);

@@ -34,7 +34,7 @@ static bool takes_paths(const struct command *command) {
   return strstr(command->arguments, "DIR") != NULL || strstr(command->arguments, "FILE") != NULL;
 }
 
-/* Whether the next word belongs to it, whatever that is. */
+/* Whether the next word is always its value. */
 static bool needs_value(const struct option *option) {
   return option->value != NULL && option->implied == NULL;
 }
@@ -137,7 +137,7 @@ static void print_bash_command(FILE *stream, const struct command *command) {
   fputs(" ;;\n", stream);
 }
 
-/* What every word is completed with, once it is known what there is to choose from. */
+/* Completes the current word from the lists that the script has set by then. */
 static const char BASH_END[] = "  esac\n"
                                "  COMPREPLY=()\n"
                                "  if [[ $cur == = ]]; then\n"
@@ -417,5 +417,5 @@ bool completion_print(FILE *stream, const char *shell, struct error *error) {
       SCRIPTS[i].print(stream);
       return true;
     }
-  return error_set(error, FAILURE_USAGE, "there is no completion for \"%s\": only for bash, zsh and fish", shell);
+  return error_set(error, FAILURE_USAGE, "--completion must be bash, zsh or fish, not \"%s\"", shell);
 }

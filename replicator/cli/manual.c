@@ -18,7 +18,7 @@ static const char *page_name(const struct command *command, char name[LONGEST_PA
   return name;
 }
 
-/* Prints text that stands for itself: what troff would take for a command is escaped. */
+/* Prints plain text, and escapes what troff would take for a request. */
 static void print_text(FILE *stream, const char *text, size_t length) {
   bool at_start = true;
   for (size_t i = 0; i < length; i++) {
@@ -182,15 +182,15 @@ static void print_program(FILE *stream) {
   fputs(
       ".SH ENVIRONMENT\n"
       ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
-      "where the source is, as for\n.BR psql (1)\n"
+      "connection to the source, as for\n.BR psql (1)\n"
       ".TP\n.I NAME\n"
-      "what a target\\(aqs URL, header or secret names as ${\\fINAME\\fR}; read by the process that pushes\n"
+      "value of ${\\fINAME\\fR} in a target\\(aqs URL, header or secret; read by the process that delivers\n"
       ".TP\n.B ROWRELAY_CONSOLE_TOKEN\nwhoever gives it to the console of\n.B rowrelay run --listen\n"
       "may act there: retry, skip, pause, resume\n"
       ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
       "names, separated by commas, under which people reach it, besides IP addresses\nand this machine\\(aqs own name\n"
-      ".TP\n.B NO_COLOR\nnothing is coloured on a terminal\n"
-      ".TP\n.B PAGER\nshows what\n.B rowrelay log\nprints on a terminal\n"
+      ".TP\n.B NO_COLOR\nif set, no colors on a terminal\n"
+      ".TP\n.B PAGER\npager for\n.B rowrelay log\non a terminal\n"
       ".SH FILES\n"
       ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
       "the environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"

@@ -52,7 +52,7 @@ static bool add_use(struct options *given, const struct option *option, const ch
   return true;
 }
 
-/* The words that are being read. */
+/* The words of the command line, and how far they are read. */
 struct cursor {
   size_t count;
   const char *const *words;
@@ -136,7 +136,7 @@ bool option_parse(struct options *given, const struct option *own, size_t count,
 static const struct option *find_known(const struct options *given, const char *name) {
   const struct option *option = find_by_name(given, name, strlen(name));
   if (option == NULL) {
-    fprintf(stderr, "rowrelay: no table of options has --%s\n", name);
+    fprintf(stderr, "rowrelay: bug: no option table has --%s\n", name);
     abort();
   }
   return option;

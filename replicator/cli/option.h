@@ -1,6 +1,6 @@
 /*
- * option: what was asked for on the command line. One table of options for each command says everything about them;
- * parsing, defaults and `--help` all read that table.
+ * option: parses the command line. One table for each command describes its options; parsing, defaults and `--help` all
+ * read that table.
  *
  * Accepted are `--name VALUE`, `--name=VALUE`, `-x VALUE`, `-xVALUE`, several flags in one word (`-ab`), options
  * between and after arguments, and `--`, after which everything is an argument.
@@ -19,19 +19,19 @@
 struct option {
   const char *name;    /* without the dashes */
   char letter;         /* the short form; 0: none */
-  const char *value;   /* what the help calls its value; NULL: it takes none */
+  const char *value;   /* name of its value in the help; NULL: it takes none */
   const char *initial; /* its value when it is not given; NULL: none */
   const char *implied; /* its value when it is given without one; NULL: a value must follow */
   bool repeatable;     /* every use counts; else the last one wins */
   const char *help;    /* one line */
-  /* Appends what a value can begin with, a blank before each word, for shells; NULL: that is not known. */
+  /* Appends what a value can begin with, for shells, with a space before each word; NULL: unknown. */
   void (*offer)(struct buffer *words);
 };
 
 #define OPTION_END                                                                                                     \
   { .name = NULL }
 
-/* One option as it was given. `text` points into the command line; "" for an option without a value. */
+/* One use of an option. `text` points into the command line; "" for an option without a value. */
 struct option_use {
   const struct option *option;
   const char *text;
@@ -46,7 +46,7 @@ struct options {
   size_t argument_count;
 };
 
-/* Makes room for what `word_count` words can hold. */
+/* `word_count`: how many words the command line has. */
 MUST_CHECK bool option_init(struct options *given, const struct option *shared, size_t word_count, struct error *error);
 void option_release(struct options *given);
 
@@ -57,7 +57,7 @@ void option_release(struct options *given);
 MUST_CHECK bool option_parse_leading(struct options *given, size_t count, const char *const *words, size_t *used,
                                      struct error *error);
 
-/* Reads all words, with the options of `shared` and `own`. What was read before stays. */
+/* Reads all words, with the options of `shared` and `own`. Adds to what was read before. */
 MUST_CHECK bool option_parse(struct options *given, const struct option *own, size_t count, const char *const *words,
                              struct error *error);
 
@@ -71,12 +71,12 @@ const char *option_text(const struct options *given, const char *name);
 /* How many times it was given, and the value of the index-th use. */
 size_t option_count(const struct options *given, const char *name);
 const char *option_at(const struct options *given, const char *name, size_t index);
-/* What a number may be. */
+/* Range of a number. */
 struct bounds {
   int64_t least;
   int64_t most;
 };
-/* The value as a whole number; an error that names the option where it is none, or is out of bounds. */
+/* The value as a whole number; otherwise, or if it is out of bounds, an error that names the option. */
 MUST_CHECK bool option_integer(const struct options *given, const char *name, struct bounds bounds, int64_t *value,
                                struct error *error);
 

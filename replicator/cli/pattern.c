@@ -20,11 +20,10 @@ bool pattern_match(struct source *source, const struct pattern_kind *kind, struc
   if (!ok)
     return false;
   for (int row = 0; row < PQntuples(*tables); row++) {
-    /* It has matched nothing. */
+    /* This pattern matched nothing. */
     if (PQgetisnull(*tables, row, PATTERN_OID)) {
       error_set(error, FAILURE_USAGE, "no %s matches \"%s\"", kind->what, PQgetvalue(*tables, row, PATTERN_PATTERN));
-      error_hint(error, "views and foreign tables do not count, and a table outside of the search_path is written "
-                        "SCHEMA.TABLE");
+      error_hint(error, "views and foreign tables do not match; name a table outside the search_path as SCHEMA.TABLE");
       PQclear(*tables);
       *tables = NULL;
       return false;

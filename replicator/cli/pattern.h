@@ -1,5 +1,6 @@
 /*
- * pattern: tables named on a command line, as psql's \d takes them: `shop.*`, `"Odd name"`, `orders`.
+ * pattern: finds the tables that a command line names by patterns like those of psql's \d: `shop.*`, `"Odd name"`,
+ * `orders`.
  */
 #ifndef ROWRELAY_CLI_PATTERN_H
 #define ROWRELAY_CLI_PATTERN_H

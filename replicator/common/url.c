@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is hidden in an error. Bytes; anything shorter stands in every text, and is no secret. */
+/* Shortest text that is hidden in an error. Bytes; shorter ones occur in every text. */
 #define SHORTEST_SECRET 4
 
 static void add_encoded(struct buffer *filled, const char *value) {
@@ -20,14 +20,14 @@ static void add_encoded(struct buffer *filled, const char *value) {
   }
 }
 
-/* Whether what follows is the end of user and password: an @ before any slash. */
+/* Whether user and password end here: an @ follows before any slash. */
 static bool is_userinfo(const char *rest) {
   const char *at = strchr(rest, '@');
   const char *slash = strchr(rest, '/');
   return at != NULL && (slash == NULL || at < slash);
 }
 
-/* Whether what stands at `c` is among the parameters behind a question mark. A file's name has none. */
+/* Whether `c` is within the parameters after a question mark. A file: URL has none. */
 static bool is_parameter(const char *url, const char *c) {
   const char *mark = strchr(url, '?');
   return mark != NULL && mark < c && strncmp(url, "file:", strlen("file:")) != 0;
@@ -37,7 +37,7 @@ static bool is_parameter(const char *url, const char *c) {
 struct placeholder {
   const char *start;
   const char *end;
-  const char *name; /* not ended by a NUL, but by its length: */
+  const char *name; /* not terminated; see length */
   int length;
 };
 
@@ -51,7 +51,7 @@ static bool find_placeholder(const char *url, struct placeholder *found) {
   return true;
 }
 
-/* What the environment has for it; NULL: nothing. As getenv(), for a name of any length within another text. */
+/* Its value in the environment; NULL: not set. Like getenv(), for a name within another text. */
 static const char *value_of(const struct placeholder *found) {
   size_t length = (size_t)found->length;
   for (char **variable = environ; length > 0 && variable != NULL && *variable != NULL; variable++)
@@ -66,10 +66,10 @@ static bool fill_in(const char *text, const char *what, bool is_url, struct buff
   while (find_placeholder(rest, &found)) {
     buffer_add(filled, rest, (size_t)(found.start - rest));
     if (found.length == 0)
-      return error_set(error, FAILURE_FATAL, "a ${NAME} in the target's %s has no name", what);
+      return error_set(error, FAILURE_FATAL, "the target's %s has a ${} without a name", what);
     const char *value = value_of(&found);
     if (value == NULL) {
-      error_set(error, FAILURE_FATAL, "environment variable %.*s is not set, which the target's %s needs", found.length,
+      error_set(error, FAILURE_FATAL, "environment variable %.*s, which the target's %s uses, is not set", found.length,
                 found.name, what);
       return error_hint(error, "set it in the environment of rowrelay run");
     }
@@ -91,7 +91,7 @@ bool text_fill_in(const char *text, const char *what, struct buffer *filled, str
   return fill_in(text, what, false, filled, error);
 }
 
-/* How much of `value`'s beginning stands at the end of a text. */
+/* How much of the beginning of `value` the text ends with. */
 static size_t cut_value(const char *text, const char *value) {
   size_t length = strlen(text);
   size_t most = strlen(value) - 1;
@@ -101,7 +101,7 @@ static size_t cut_value(const char *text, const char *value) {
   return 0;
 }
 
-/* Writes ${NAME} in the place of `value`, all through a text. */
+/* Replaces each `value` in a text by ${NAME}. */
 static void hide(char *text, size_t size, const char *value, const struct placeholder *named) {
   char *found = strstr(text, value);
   if (found == NULL && cut_value(text, value) == 0)
@@ -119,7 +119,7 @@ static void hide(char *text, size_t size, const char *value, const struct placeh
   if (cut > 0)
     buffer_add(&hidden, named->start, (size_t)named->length + 3);
   size_t length = hidden.overflow ? 0 : hidden.length < size ? hidden.length : size - 1;
-  /* not in the middle of a letter */
+  /* not within a character */
   while (length > 0 && length < hidden.length && ((unsigned char)hidden.data[length] & 0xC0) == 0x80)
     length--;
   if (length > 0)

@@ -9,7 +9,7 @@
 #include "targets/change_json.h"
 #include "targets/ddl.h"
 
-/* Rows travel in pieces of this size; a larger one travels alone. Bytes. */
+/* Rows are sent in pieces of this size; a larger row is sent alone. Bytes. */
 #define PIECE ((size_t)1024 * 1024)
 #define ROWS_LIMIT ((size_t)1024 * 1024 * 1024)
 

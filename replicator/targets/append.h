@@ -1,6 +1,6 @@
 /*
- * append: a PostgreSQL table that every change is added to, in order of arrival, for those who want all that happened.
- * One table for each captured table, by default its name with _changes; it is made when it is missing.
+ * append: a PostgreSQL table to which every change is added in order of arrival, as a history. One table for each
+ * captured table, by default named like it with _changes; it is created if missing.
  */
 #ifndef ROWRELAY_TARGETS_APPEND_H
 #define ROWRELAY_TARGETS_APPEND_H
@@ -11,7 +11,7 @@
 struct append;
 
 MUST_CHECK bool append_new(struct append **append, struct error *error);
-/* NULL is allowed; of the connection, too, for one that has prepared nothing. */
+/* NULL is allowed; the connection may be NULL if nothing was prepared. */
 void append_free(struct append *append, struct pgconn *connection);
 /* Forgets what append_prepare() made. */
 void append_forget(struct append *append, struct pgconn *connection);

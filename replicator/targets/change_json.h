@@ -12,8 +12,8 @@
 void change_add_json(struct buffer *buffer, const struct change *change, const char *source_id);
 
 /*
- * Appends one of the change's images (NULL: null) on one line, as its columns are: of json columns that had to be
- * captured as strings, with the JSON that is in the string.
+ * Appends one of the change's images (NULL: null) on one line. json columns that had to be captured as strings appear
+ * as the JSON in the string.
  */
 void change_add_image(struct buffer *buffer, const struct change *change, const char *image);
 

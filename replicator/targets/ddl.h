@@ -1,12 +1,12 @@
-/* ddl: makes what is missing at a target: a table, columns, types. */
+/* ddl: creates what is missing at a target: a table, columns, types. */
 #ifndef ROWRELAY_TARGETS_DDL_H
 #define ROWRELAY_TARGETS_DDL_H
 
 #include "postgres/pgconn.h"
 
 /*
- * Runs the statements that `query` gives as one text, all or none. Others may want to make the same at the same time:
- * the first does it, and the others' queries see it. With `in_transaction` it becomes a part of the one that is open.
+ * Runs the statements that `query` returns as one text, all or none. Of processes that do so at the same time, the
+ * first creates the objects, and the others' queries see them. `in_transaction`: within the open transaction.
  */
 MUST_CHECK bool ddl_run(struct pgconn *connection, bool in_transaction, const struct query *query, struct values values,
                         struct error *error);

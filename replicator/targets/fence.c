@@ -16,7 +16,7 @@ bool fence_create(struct pgconn *connection, struct error *error) {
   if (ddl_create(connection, &QUERY_fence_create, error))
     return true;
   if (error->kind == FAILURE_FATAL)
-    error_hint(error, "the target's user needs CREATE on its database once, for schema rowrelay_target");
+    error_hint(error, "grant the target's user CREATE on its database; it is needed once, for schema rowrelay_target");
   return false;
 }
 
@@ -73,7 +73,7 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
     ok = pgconn_pipeline_run(connection, replies, 2, error);
   }
   if (ok && PQntuples(replies[1]) < (int)push->lane_count)
-    ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since (claim %lld)",
+    ok = error_set(error, FAILURE_FENCED, "another process has claimed the same lanes since claim %lld",
                    (long long)push->token);
   for (int row = 0; ok && row < PQntuples(replies[1]); row++)
     ok = fence_add(fence, PQgetvalue(replies[1], row, 0), error);

@@ -1,11 +1,11 @@
 /*
- * fence: keeps out who comes too late. A process that lost its source may still be pushing while another has claimed
- * its lanes already; so the target remembers for each lane of each source the number of the last claim, and refuses
- * older ones, in the same transaction as the data.
+ * fence: refuses pushes that come too late. A process that lost its source may still be pushing while another has
+ * already claimed its lanes; so the target stores for each lane of each source the number of the last claim, and
+ * refuses older ones, in the same transaction as the data.
  *
- * It also remembers which changes a claim has applied that may not have been settled: they may come again, and in other
- * batches. To insert a row without a key twice would make two rows of it; and to apply a part of what was there already
- * would show readers the past once more.
+ * It also stores which changes a claim has applied that may not have been settled: they may come again, in other
+ * batches. Inserting a row without a key twice would duplicate it; and applying part of what was applied already would
+ * show readers an earlier state again.
  */
 #ifndef ROWRELAY_TARGETS_FENCE_H
 #define ROWRELAY_TARGETS_FENCE_H
@@ -13,7 +13,7 @@
 #include "postgres/pgconn.h"
 #include "targets/target.h"
 
-/* Makes the fence's table where it is missing. */
+/* Creates the fence's table if it is missing. */
 MUST_CHECK bool fence_create(struct pgconn *connection, struct error *error);
 
 struct fence {
@@ -24,13 +24,13 @@ struct fence {
 void fence_init(struct fence *fence);
 void fence_release(struct fence *fence);
 
-/* Begins a transaction and passes the fences of the push's lanes in it; FAILURE_FENCED when it is too late. */
+/* Begins a transaction and passes the fences of the push's lanes in it; FAILURE_FENCED: too late. */
 MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id,
                            const struct push *push, struct error *error);
 
 /*
- * Makes every claim of these lanes with a smaller number too late, and waits for pushes that have passed already; where
- * a younger claim has passed, that has done so. `lanes` is an array literal.
+ * Shuts out every claim of these lanes with a smaller number, and waits for pushes that have passed already; where a
+ * later claim has passed, it has done so. `lanes` is an array literal.
  */
 MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
                             struct error *error);
@@ -41,7 +41,7 @@ void fence_order(struct fence *fence);
 /* Whether a change has been applied by an earlier delivery. */
 bool fence_has(const struct fence *fence, int64_t change_id);
 
-/* Adds to the open pipeline what notes the push's changes as applied. */
+/* Adds to the open pipeline a statement that records the push's changes as applied. */
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push);
 
 #endif

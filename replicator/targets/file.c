@@ -1,13 +1,13 @@
 /*
- * JSON lines: `stdout:` for people and pipes, `file:PATH` for whatever reads files. One line for each change.
+ * JSON lines, one for each change: `stdout:` for people and pipes, `file:PATH` for readers of files.
  *
- * Any number of processes may add to one file. Each locks it while it writes, so that lines never mix and the order of
- * a key's changes is kept; the lines are on the disk before the batch is settled. A line that a killed process left
- * unfinished is cut off by the next one: its batch was not settled, so the change comes again. Somebody else may
- * rename or remove the file at any time, as logrotate does: each push goes where the path leads.
+ * Any number of processes may append to one file. Each locks it while it writes, so that lines never mix and a key's
+ * changes stay in order; the lines are on disk before the batch is settled. A line that a killed process left
+ * unfinished is cut off by the next one: its batch was not settled, so the change comes again. The file may be renamed
+ * or removed at any time, as logrotate does: each push opens what the path names then.
  *
- * Nobody can take back what has been written to a pipe, so there a push has no deadline: it waits for the reader, until
- * the process is told to leave at once. A reader that has gone away wants no more: then the process leaves by itself.
+ * What has been written to a pipe cannot be taken back, so there a push has no deadline: it waits for the reader, until
+ * the process is told to stop at once. When the reader has gone, the process stops.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,11 +30,11 @@
 #include "targets/target.h"
 
 #define LINES_LIMIT ((size_t)1024 * 1024 * 1024)
-/* Where an unfinished line is looked for at a time. Bytes. */
+/* Size of the blocks in which the last line is searched for. Bytes. */
 #define TAIL 4096
-/* How often a wait for the reader looks whether the process is told to leave. Milliseconds. */
+/* How often a wait for the reader checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
-/* How long at most until a lock is asked for again. Milliseconds. */
+/* Longest pause before trying for a lock again. Milliseconds. */
 #define LOCK_INTERVAL 16
 
 struct lines {
@@ -90,8 +90,7 @@ static bool failed(const char *what, struct error *error) {
   return error_set(error, FAILURE_RETRY, "cannot %s: %s", what, strerror(errno));
 }
 
-/* A file's name is on the disk when its directory is. Who may not read that one, or has none of a disk, goes without.
- */
+/* A file's name is durable when its directory is. Skipped if the directory is unreadable or cannot be synced. */
 static bool sync_directory(const char *path, struct error *error) {
   char *copy = strdup(path); /* dirname() writes into it */
   if (copy == NULL)
@@ -100,19 +99,19 @@ static bool sync_directory(const char *path, struct error *error) {
   free(copy);
   if (directory < 0)
     return errno == EACCES || failed("open the file's directory", error);
-  bool ok = fsync(directory) == 0 || errno == EINVAL || failed("write the file's directory to the disk", error);
+  bool ok = fsync(directory) == 0 || errno == EINVAL || failed("sync the file's directory", error);
   close(directory);
   return ok;
 }
 
-/* Whoever has made the file, its name may not be on the disk yet. */
+/* Syncs the directory even for an existing file: its name may not be on disk yet. */
 static bool open_file(struct lines *lines, struct error *error) {
   lines->fd = open(lines->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
   if (lines->fd < 0)
     return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", lines->path, strerror(errno));
   if (sync_directory(lines->path, error))
     return true;
-  close_file(lines); /* or the next push would find it open, and nobody would write the directory */
+  close_file(lines); /* or the next push would find it open, and skip the directory */
   return false;
 }
 
@@ -123,17 +122,17 @@ static bool is_where_the_path_leads(const struct lines *lines) {
          ours.st_ino == there.st_ino;
 }
 
-/* Another process has the file for as long as a push takes; one that stands still with it is not waited for. */
+/* Another process holds the lock for as long as its push takes; longer than push_timeout is not waited. */
 static bool wait_for_lock(struct lines *lines, int64_t deadline, struct error *error) {
   for (int pause = 1; flock(lines->fd, LOCK_EX | LOCK_NB) != 0; pause = pause < LOCK_INTERVAL ? 2 * pause : pause) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       return failed("lock the file", error);
     if (interrupted())
-      return error_set(error, FAILURE_STOP, "told to leave");
+      return error_set(error, FAILURE_STOP, "interrupted");
     if (clock_now() >= deadline) {
-      error_set(error, FAILURE_RETRY, "another process has locked file %s for longer than push_timeout (%d s)",
+      error_set(error, FAILURE_RETRY, "another process has held a lock on file %s for longer than push_timeout (%d s)",
                 lines->path, (int)(lines->settings->push_timeout / 1000));
-      return error_hint(error, "find out which: fuser -v %s", lines->path);
+      return error_hint(error, "run: fuser -v %s", lines->path);
     }
     const struct timespec moment = {.tv_nsec = pause * 1000000L};
     nanosleep(&moment, NULL);
@@ -141,7 +140,7 @@ static bool wait_for_lock(struct lines *lines, int64_t deadline, struct error *e
   return true;
 }
 
-/* Locks the file that is there now: the one that is open may have been renamed or removed, also while we waited. */
+/* Locks the file of that path: the open one may have been renamed or removed, even during the wait for the lock. */
 static bool lock_file(struct lines *lines, struct error *error) {
   int64_t deadline = clock_now() + lines->settings->push_timeout;
   for (;;) {
@@ -175,11 +174,11 @@ static bool file_open(void **handle, const struct settings *settings, const char
   return true;
 }
 
-/* Cuts what stands behind the last line's end. */
+/* Cuts off an unfinished last line. */
 static bool cut_unfinished_line(int fd, struct error *error) {
   struct stat status;
   if (fstat(fd, &status) != 0)
-    return failed("look at the file", error);
+    return failed("examine the file", error);
   if (!S_ISREG(status.st_mode))
     return true;
   off_t end = status.st_size;
@@ -214,13 +213,13 @@ static bool write_all(int fd, const char *bytes, size_t length, struct error *er
   return true;
 }
 
-/* As much as a pipe takes without making us wait is written at a time. */
+/* Writes as much at a time as the pipe takes without blocking. */
 static bool write_to_reader(int fd, const char *bytes, size_t length, struct error *error) {
   while (length > 0) {
     struct pollfd polled = {.fd = fd, .events = POLLOUT};
     int ready = poll(&polled, 1, INTERRUPT_INTERVAL);
     if (interrupted())
-      return error_set(error, FAILURE_STOP, "told to leave");
+      return error_set(error, FAILURE_STOP, "interrupted");
     if (ready <= 0)
       continue;
     ssize_t written = write(fd, bytes, length < PIPE_BUF ? length : PIPE_BUF);
@@ -228,7 +227,7 @@ static bool write_to_reader(int fd, const char *bytes, size_t length, struct err
       bytes += written;
       length -= (size_t)written;
     } else if (errno == EPIPE) {
-      return error_set(error, FAILURE_STOP, "nobody reads standard output any more");
+      return error_set(error, FAILURE_STOP, "the reader of standard output has gone");
     } else if (errno != EINTR && errno != EAGAIN) {
       return failed("write", error);
     }
@@ -236,7 +235,7 @@ static bool write_to_reader(int fd, const char *bytes, size_t length, struct err
   return true;
 }
 
-/* All workers share standard output: what they write must not mix. */
+/* All workers share standard output; their lines must not mix. */
 static bool write_to_stdout(const char *bytes, size_t length, struct error *error) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool reader_is_gone = false;
@@ -244,7 +243,7 @@ static bool write_to_stdout(const char *bytes, size_t length, struct error *erro
   bool ok = write_to_reader(STDOUT_FILENO, bytes, length, error);
   if (!ok && error->kind == FAILURE_STOP && !interrupted() && !reader_is_gone) {
     reader_is_gone = true;
-    kill(getpid(), SIGTERM); /* the other workers are to leave, too */
+    kill(getpid(), SIGTERM); /* stops the other workers, too */
   }
   pthread_mutex_unlock(&lock);
   return ok;
@@ -265,7 +264,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
     return false;
   bool ok = cut_unfinished_line(lines->fd, error) &&
             write_all(lines->fd, lines->text.data, lines->text.length, error) &&
-            (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("write to the disk", error));
+            (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("sync the file", error));
   flock(lines->fd, LOCK_UN);
   return ok;
 }
@@ -281,7 +280,7 @@ static const struct target_url_rule FILE_RULES[] = {
 };
 
 static const struct target_url STDOUT_URLS[] = {
-    {"stdout", "stdout:", "JSON lines, to where \"rowrelay run\" writes"},
+    {"stdout", "stdout:", "JSON lines, to standard output of \"rowrelay run\""},
     {NULL, NULL, NULL},
 };
 

@@ -10,37 +10,35 @@
 #include "common/text.h"
 #include "common/url.h"
 
-/* How much of an answer goes into a message. Bytes. */
+/* How much of an answer a message quotes. Bytes. */
 #define SHOWN_ANSWER 300
 
-#define A_FILE .pattern = "^/", .words = "the absolute path of a file where rowrelay run runs"
+#define A_FILE .pattern = "^/", .words = "the absolute path of a file on the machine of rowrelay run"
 
 const struct target_option TARGET_HTTP_OPTIONS[] = {
     {.name = "timeout",
-     .help = "how long an answer may take",
+     .help = "longest time to wait for an answer",
      .number = "a number of seconds",
      .least = 1,
      .most = 3600,
      .initial = "30"},
     {.name = "headers",
-     .help = "headers that are sent with each request",
+     .help = "headers sent with each request",
      .pattern = "^[!-9;-~]+:[^\\r\\n]*([\\r\\n]+[!-9;-~]+:[^\\r\\n]*)*[\\r\\n]*$",
-     .words = "one \"Name: value\" a line",
+     .words = "one \"Name: value\" per line",
      .secret = true},
-    {.name = "http2", .help = "whether HTTP/2 is asked for", .choices = "true|false", .initial = "false"},
+    {.name = "http2", .help = "whether to request HTTP/2", .choices = "true|false", .initial = "false"},
     {.name = "follow_redirects",
-     .help = "whether it goes where an answer of 3xx points",
+     .help = "whether to follow redirects (HTTP 3xx)",
      .choices = "true|false",
      .initial = "false"},
-    {.name = "ca_file", .help = "the authorities whose certificates are trusted, if not this machine's", A_FILE},
-    {.name = "certificate", .help = "a certificate that is shown to the server", A_FILE},
-    {.name = "private_key", .help = "the key of that certificate", A_FILE},
+    {.name = "ca_file", .help = "certificate authorities to trust instead of this machine's", A_FILE},
+    {.name = "certificate", .help = "client certificate", A_FILE},
+    {.name = "private_key", .help = "private key of that certificate", A_FILE},
     {.name = "proxy",
-     .help = "a proxy on the way there",
+     .help = "proxy for all requests",
      .pattern = "^(https?|socks5h?)://([^/?#@:]*(:" TARGET_OPTION_VARIABLE ")?@)?[^/?#@]+/?$",
-     .words =
-         "a URL such as http://HOST:PORT; a password is written as ${NAME}, which is filled from the environment of "
-         "rowrelay run",
+     .words = "a URL such as http://HOST:PORT; a password is ${NAME}, taken from the environment of rowrelay run",
      .secret = true},
     TARGET_OPTION_END,
 };
@@ -77,7 +75,7 @@ static bool add_header(struct curl_slist **headers, const char *line, struct err
   return true;
 }
 
-/* Option headers: one "Name: value" a line, ${NAME} filled from the environment. */
+/* Option headers: one "Name: value" per line, ${NAME} replaced from the environment. */
 static bool add_headers(struct http_target *target, const char *lines, struct error *error) {
   struct buffer filled;
   buffer_init(&filled, URL_LIMIT);
@@ -87,8 +85,8 @@ static bool add_headers(struct http_target *target, const char *lines, struct er
     char end = line[length];
     line[length] = '\0';
     if (length > 0 && strchr(line, ':') == NULL) {
-      error_set(error, FAILURE_FATAL, "option headers has a line without a colon");
-      ok = error_hint(error, "write one \"Name: value\" a line");
+      error_set(error, FAILURE_FATAL, "option headers: a line has no colon");
+      ok = error_hint(error, "write one \"Name: value\" per line");
     } else if (length > 0) {
       ok = add_header(&target->headers, line, error);
     }
@@ -111,7 +109,7 @@ static bool check_file(const char *name, const char *path, struct error *error) 
   if (path == NULL || access(path, R_OK) == 0)
     return true;
   error_set(error, FAILURE_FATAL, "option %s: cannot read %s: %s", name, path, strerror(errno));
-  return error_hint(error, "the file must be where rowrelay run runs");
+  return error_hint(error, "the file must be on the machine of rowrelay run, and readable by it");
 }
 
 static bool check_files(const struct http_options *options, struct error *error) {
@@ -226,10 +224,9 @@ bool http_target_failed(const struct http_request *request, struct error *error)
   if (status == 0) {
     error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
     if (request->untrusted)
-      error_hint(
-          error,
-          "the certificate must be for the host that the URL names, and of an authority that is trusted here or in the "
-          "file that option ca_file names");
+      error_hint(error, "the server's certificate must be valid for the host of the URL, and issued by an authority "
+                        "that this machine, "
+                        "or the file of option ca_file, trusts");
     return false;
   }
   enum failure kind = FAILURE_REFUSED;
@@ -239,11 +236,11 @@ bool http_target_failed(const struct http_request *request, struct error *error)
     kind = FAILURE_GONE;
   else if (status < 400)
     kind = FAILURE_FATAL;
-  error_set(error, kind, "the answer was %ld", status);
+  error_set(error, kind, "HTTP %ld", status);
   snprintf(error->sqlstate, sizeof error->sqlstate, "%u", (unsigned)status % 1000U);
   http_target_quote(request, error);
   if (status >= 300 && status < 400)
-    error_hint(error, "set the URL to where it leads, or option follow_redirects=true");
+    error_hint(error, "set the URL to the redirect's destination, or set option follow_redirects=true");
   if (request->retry_after > 0)
     error->retry_after = request->retry_after < 86400000 ? (int)request->retry_after : 86400000;
   return false;

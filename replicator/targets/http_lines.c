@@ -1,7 +1,7 @@
 /*
  * JSON lines over HTTP: `ndjson+http(s)://…` sends what `file:` would write; `clickhouse+http(s)://host/db.table`
- * inserts rows into a ClickHouse table, each with the members _change_id, _op and _deleted beside its columns, which a
- * table takes that has columns of these names (a ReplacingMergeTree by _change_id keeps the last of each key).
+ * inserts rows into a ClickHouse table, each with the members _change_id, _op and _deleted beside its columns; they
+ * fill columns of these names, if the table has them (a ReplacingMergeTree by _change_id keeps the last of each key).
  *
  * One request at a time: all of its lines are accepted, or none.
  */
@@ -51,7 +51,7 @@ static void add_escaped(struct buffer *url, const char *text, size_t length) {
   curl_free(escaped);
 }
 
-/* ClickHouse wants the statement among the URL's parameters. */
+/* ClickHouse takes the statement as a parameter of the URL. */
 static bool make_url(struct http_lines *lines, const char *plain, struct error *error) {
   if (!lines->clickhouse) {
     buffer_add_string(&lines->url, plain);
@@ -94,7 +94,7 @@ static bool lines_open(void **handle, const struct settings *settings, const cha
   return true;
 }
 
-/* A row's columns and what happened to it. A document's number grows with each time it is read. */
+/* A row's columns and its operation. A document's number grows each time it is read. */
 static bool add_row(struct buffer *body, const struct change *change, int64_t token, struct error *error) {
   const char *row = change->operation == OPERATION_DELETE ? change->old_row : change->new_row;
   if (change->operation == OPERATION_TRUNCATE || row == NULL)

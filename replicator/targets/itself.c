@@ -42,17 +42,16 @@ static bool complain(const struct push *push, const struct route *route, struct 
   struct shell_word target;
   if (route->document) {
     error_set(error, FAILURE_TABLE,
-              "target %s is the source itself, and document %s would be written into table %s there, which it "
-              "is built from",
+              "target %s is the source itself, and document %s would overwrite table %s, from which it is "
+              "built",
               push->target, route->relation, route->into_table);
-    error_hint(error, "drop the document and add it with another table: rowrelay document add --into NAME");
+    error_hint(error, "drop the document, and add it with another table: rowrelay document add NAME --into TABLE ...");
     return push_hold(push, route->capture, error);
   }
-  error_set(error, FAILURE_TABLE,
-            "target %s is the source itself, and table %s there is %s, whose changes it would get", push->target,
-            route->into_table, route->relation);
-  error_hint(error, "name another table: rowrelay route --into NAME %s %s", shell_quote(&table, route->relation),
-             shell_quote(&target, push->target));
+  error_set(error, FAILURE_TABLE, "target %s is the source itself, and table %s there is the captured table %s",
+            push->target, route->into_table, route->relation);
+  error_hint(error, "route it into another table: rowrelay route --into NAME %s %s",
+             shell_quote(&table, route->relation), shell_quote(&target, push->target));
   return push_hold(push, route->capture, error);
 }
 

@@ -1,8 +1,9 @@
 /*
- * mirror: a PostgreSQL table that is kept like its source: rows are upserted and deleted by key, many in one statement.
+ * mirror: a PostgreSQL table that is kept equal to its source: rows are upserted and deleted by key, many in one
+ * statement.
  *
  * The statements are made for the columns that a row image has, its shape, and kept. So columns that were not captured
- * are left alone, and a column that the target lacks is noticed with the first row that has it, rather than lost.
+ * are left alone, and a column missing at the target is noticed with the first row that has it, rather than lost.
  */
 #ifndef ROWRELAY_TARGETS_MIRROR_H
 #define ROWRELAY_TARGETS_MIRROR_H
@@ -14,14 +15,14 @@
 struct mirror;
 
 MUST_CHECK bool mirror_new(struct mirror **mirror, struct error *error);
-/* NULL is allowed; of the connection, too, for a mirror that has prepared nothing. */
+/* NULL is allowed; the connection may be NULL if the mirror has prepared nothing. */
 void mirror_free(struct mirror *mirror, struct pgconn *connection);
 /* Forgets what mirror_prepare() made, because it was rolled back or the statements are no longer right. */
 void mirror_forget(struct mirror *mirror, struct pgconn *connection);
 
 /*
- * Makes what the push needs: statements, and tables and columns where a route asks for that. `in_transaction` tells
- * whether one is open already; else making tables takes one of its own.
+ * Prepares what the push needs: statements, and tables and columns if a route asks for that. `in_transaction`: one is
+ * open; otherwise tables are created in one of their own.
  */
 MUST_CHECK bool mirror_prepare(struct mirror *mirror, struct pgconn *connection, bool in_transaction,
                                const struct push *push, struct error *error);

@@ -5,7 +5,7 @@
 #include "queries.h"
 #include "targets/fence.h"
 
-/* Milliseconds; a push has ended by itself before the connection is given up. */
+/* Milliseconds beyond push_timeout: the push ends by itself before the connection is dropped. */
 #define STALL_MARGIN 5000
 
 bool session_set_origin(struct pgconn *connection, const struct settings *settings, bool in_transaction,

@@ -1,7 +1,7 @@
 /*
- * A PostgreSQL database as target. `postgresql://…` is another one: each push is a transaction there, behind the fence.
- * `postgresql:` alone is the source itself: the push is a part of the claim's own transaction, so that changes leave
- * the queue and arrive in one commit, and no fence is needed.
+ * A PostgreSQL database as target. `postgresql://…` is another database: each push is a transaction there, behind the
+ * fence. `postgresql:` alone is the source itself: the push is part of the claim's own transaction, so that changes
+ * leave the queue and arrive in one commit, and no fence is needed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
 /*
- * Around a push into the source itself. What its tables, types and operators are called is a matter of the user's
- * search_path; and of the plans that are ruled out for the queue's sake, one is wanted here.
+ * Around a push into the source itself. Names of tables, types and operators there follow the user's search_path; and
+ * hash joins, which are disabled for the queue's sake, are wanted here.
  */
 static const char BEGIN_PUSH[] = "savepoint rowrelay_push;"
                                  "set local search_path to default; set local enable_hashjoin to on";
@@ -121,7 +121,7 @@ static void forget(struct postgres *postgres) {
     mirror_forget(postgres->mirror, postgres->connection);
 }
 
-/* The same for changes that were prepared. What the server says against a statement is of a table, whichever it is. */
+/* The same for prepared changes. If the server rejects a statement, some table is at fault, though not known which. */
 static bool write_prepared(struct postgres *postgres, const struct push *push, const struct query *last,
                            struct error *error) {
   if (write_changes(postgres, push, last, error))
@@ -139,7 +139,7 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, c
   return false;
 }
 
-/* What has begun there must not stand in the way of what comes next. */
+/* Ends the transaction at the target, so that it does not block the next push. */
 static bool is_late(struct postgres *postgres, int64_t began, const struct error *error) {
   bool by_server = strcmp(error->sqlstate, "57014") == 0;
   bool by_us = error->kind == FAILURE_RETRY && clock_now() - began >= postgres->settings->push_timeout;
@@ -160,7 +160,7 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
     pgconn_rollback(postgres->connection);
   for (size_t i = 0; ok && i < push->count && postgres->mirror != NULL; i++)
     if (fence_has(&postgres->fence, push->changes[i]->id))
-      verdict_answer(&push->verdicts[i], "it was there already");
+      verdict_answer(&push->verdicts[i], "already applied");
   return ok;
 }
 
@@ -175,12 +175,12 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
   struct error ignored;
   if (!pgconn_script(connection, UNDO_PUSH, &ignored))
     error->kind = FAILURE_RETRY;
-  /* A table that was made for them is gone, too. */
+  /* The rollback has also removed tables created for them. */
   forget(postgres);
   return false;
 }
 
-/* PostgreSQL says nothing of a single row; what was done with it is known all the same. */
+/* PostgreSQL reports nothing about single rows; what was done with each follows from its operation. */
 static const char *what_was_done(const struct postgres *postgres, const struct change *change) {
   if (postgres->append != NULL)
     return "appended";
@@ -197,7 +197,7 @@ static const char *what_was_done(const struct postgres *postgres, const struct c
 static bool postgres_push(void *handle, const struct push *push, struct error *error) {
   struct postgres *postgres = handle;
   bool ok = postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
-  /* What is known of the table may hold no more; who looks anew can say what is wrong. */
+  /* What is known of the table may be out of date; a fresh look can tell what is wrong. */
   if (!ok && error->kind == FAILURE_TABLE)
     forget(postgres);
   for (size_t i = 0; ok && i < push->count; i++)
@@ -206,7 +206,8 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
 }
 
 static const struct target_url URLS[] = {
-    {"postgresql", "postgresql://HOST/DATABASE", "another PostgreSQL database; postgresql: alone is the source itself"},
+    {"postgresql", "postgresql://HOST/DATABASE",
+     "another PostgreSQL database; postgresql: alone means the source itself"},
     {"postgres", NULL, NULL}, /* libpq takes both */
     {NULL, NULL, NULL},
 };
@@ -220,7 +221,7 @@ static const struct target_url_rule URL_RULES[] = {
 
 static const struct target_option OWN_OPTIONS[] = {
     {.name = "mode",
-     .help = "whether a table there is kept as it is here, or gets a row for each change",
+     .help = "whether a table there mirrors its source, or gets a row for each change",
      .choices = "mirror|append",
      .initial = "mirror"},
     TARGET_OPTION_END,

@@ -1,9 +1,9 @@
 /*
- * Elasticsearch and OpenSearch: rows and documents as they are now, one index for each table, by bulk requests.
+ * Elasticsearch and OpenSearch: current rows and documents, one index for each table, by bulk requests.
  *
  * Each item carries a version that grows with every change of its row: the change's id, or for a document, which is
- * read anew each time, the number of the claim. The index refuses what is older than what it has, so a process that
- * comes too late does no harm, and what is sent twice is there once.
+ * read anew each time, the number of the claim. The index refuses versions older than its own, so a late
+ * process does no harm, and what is sent twice is stored once.
  */
 #include "targets/search.h"
 
@@ -21,16 +21,16 @@
 
 static const struct target_option OWN_OPTIONS[] = {
     {.name = "bulk_bytes",
-     .help = "how large a request may get",
+     .help = "largest request",
      .number = "a number of bytes in a request",
      .least = 1024,
      .most = 104857600,
      .initial = "5242880"},
-    {.name = "gzip", .help = "whether requests are compressed", .choices = "true|false", .initial = "false"},
+    {.name = "gzip", .help = "whether to compress requests", .choices = "true|false", .initial = "false"},
     {.name = "api_key",
-     .help = "a key of the search engine, sent with each request",
+     .help = "API key of the search engine, sent with each request",
      .pattern = "^" TARGET_OPTION_VARIABLE "$",
-     .words = "${NAME}, which is filled from the environment of rowrelay run",
+     .words = "${NAME}, taken from the environment of rowrelay run",
      .secret = true},
     TARGET_OPTION_END,
 };
@@ -154,7 +154,7 @@ static void fail(struct bulk *bulk, const struct error *why) {
   bulk->failed = true;
 }
 
-/* Whose fault it is that an item was not accepted: the row's only if it is about what is in it. */
+/* Why an item was not accepted: the row is at fault only if its content is. */
 static enum failure failure_of_item(json_int_t status, const char *type) {
   static const char *const ABOUT_THE_INDEX[] = {"validation_exception", "invalid_index_name_exception",
                                                 "index_closed_exception"};
@@ -166,13 +166,13 @@ static enum failure failure_of_item(json_int_t status, const char *type) {
   return status == 429 || status >= 500 || status < 400 ? FAILURE_RETRY : FAILURE_REFUSED;
 }
 
-/* An engine quotes values in its reasons, also those with a NUL; "" when it gives none. */
+/* An engine quotes values in its reasons, even those with a NUL; "" when it gives none. */
 static void show_reason(const json_t *cause, char shown[static SHOWN_REASON]) {
   const json_t *reason = json_object_get(cause, "reason");
   http_target_show(json_string_value(reason), json_string_length(reason), shown, SHOWN_REASON);
 }
 
-/* What became of one item; false when nothing is said of it. */
+/* Reads the result of one item; false when the answer has none. */
 static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
   struct verdict *verdict = &bulk->push->verdicts[index];
   const char *kind;
@@ -186,7 +186,7 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     show_reason(cause, reason);
     show_reason(json_object_get(cause, "caused_by"), deeper);
     struct error why;
-    /* 409: what is there is newer, or the same. 404: what is to go is not there. */
+    /* 409: the index has the same or a newer version. 404: what is to be deleted does not exist. */
     if ((status >= 200 && status < 300) || status == 409 || (status == 404 && strcmp(kind, "delete") == 0)) {
       char answer[VERDICT_ANSWER_SIZE];
       const char *result = json_string_value(json_object_get(outcome, "result"));
@@ -201,7 +201,7 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
     if (deeper[0] != '\0' || type != NULL)
       error_detail(&why, "%s", deeper[0] != '\0' ? deeper : type);
     if (status == 404)
-      error_hint(&why, "make the index, or route the table with --create");
+      error_hint(&why, "create the index, or route the table with --create");
     if (kind_of_failure != FAILURE_REFUSED) {
       fail(bulk, &why);
     } else if (bulk->is_only[index]) {
@@ -223,13 +223,12 @@ static json_t *parse_answer(const struct http_request *request) {
 }
 
 /*
- * An answer that speaks of items, and cannot be understood, may be so because of what it quotes: then there is a row
- * that has to be found, or it would be asked about for ever. One that does not is from no search engine, such as the
- * page of a proxy, and says nothing of rows.
+ * An answer that has "items" but cannot be parsed may quote a row that breaks it: that row must be found, or the batch
+ * would be sent for ever. Any other answer, such as a proxy's error page, tells nothing about rows.
  */
 static bool not_understood(const struct http_request *request, struct error *error) {
   bool speaks_of_items = request->answer.data != NULL && strstr(request->answer.data, "\"items\"") != NULL;
-  error_set(error, speaks_of_items ? FAILURE_REFUSED : FAILURE_RETRY, "the answer is not that to a bulk request");
+  error_set(error, speaks_of_items ? FAILURE_REFUSED : FAILURE_RETRY, "the answer is not one to a bulk request");
   return http_target_quote(request, error);
 }
 
@@ -243,7 +242,7 @@ static bool read_answer(struct bulk *bulk, const struct http_request *request, s
   return ok || bulk->failed ? ok : not_understood(request, error);
 }
 
-/* Sends the items of the first `length` bytes, which are all but one if something stands behind them. */
+/* Sends the items in the first `length` bytes: all, or all but the last if more bytes follow. */
 static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   struct http_request request = {.status = 0};
   struct buffer sent = bulk->body;
@@ -256,7 +255,7 @@ static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
             search_ask(bulk->search, &question, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
-    /* 413: it may take a smaller one; all else that is said of the request as a whole is not about a row. */
+    /* 413: a smaller request may pass. Any other refusal of the request as a whole is not about a row. */
     if (error->kind == FAILURE_REFUSED && request.status != 413)
       error->kind = FAILURE_FATAL;
   } else if (ok) {
@@ -284,7 +283,7 @@ static bool mark_rows(struct bulk *bulk, struct error *error) {
   return ok;
 }
 
-/* What a row's last change became, its older ones in the push have become, too. */
+/* The older changes of a row in the push share the result of its last one. */
 static bool settle_older(struct bulk *bulk, struct error *error) {
   const struct push *push = bulk->push;
   size_t *next = calloc(push->count, sizeof *next);
@@ -294,7 +293,7 @@ static bool settle_older(struct bulk *bulk, struct error *error) {
   for (size_t i = push->count; ok && i-- > 0;)
     if (next[i] != LATEST_NONE && push->verdicts[next[i]].kind == VERDICT_DELIVERED) {
       push->verdicts[i].kind = VERDICT_DELIVERED;
-      verdict_answer(&push->verdicts[i], "a later change stands for it");
+      verdict_answer(&push->verdicts[i], "superseded by a later change");
     }
   free(next);
   return ok;
@@ -345,11 +344,12 @@ done:
   return ok && settled && !bulk.failed && !bulk.refused;
 }
 
-/* A barrier: nothing else of the target is on its way. */
+/* A barrier: nothing else of the target is in flight. */
 static bool push_truncate(struct search *search, const struct push *push, struct error *error) {
   const struct change *change = push->changes[0];
   if (change->new_row != NULL)
-    return error_set(error, FAILURE_REFUSED, "a partition of %s was truncated, and an index does not know its rows",
+    return error_set(error, FAILURE_REFUSED,
+                     "a partition of %s was truncated, and an index does not know which rows it held",
                      change->route->relation);
   if (!search_prepare_index(search, change->route, error))
     return error->kind == FAILURE_TABLE ? push_hold(push, change->capture, error) : false;
@@ -361,7 +361,7 @@ static bool push_truncate(struct search *search, const struct push *push, struct
   buffer_init(&body, SEARCH_NAME_LIMIT);
   search_add_index(search, change->route, &name);
   buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
-  /* What was written last is not seen by a query before a refresh. */
+  /* A query sees the latest writes only after a refresh. */
   buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
   bool ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, NULL, error);
   ok = ok && push_is_still_ours(push, error);
@@ -396,7 +396,7 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
   const char *number = json_string_value(json_object_get(version, "number"));
   const char *name = json_string_value(json_object_get(version, "distribution"));
   if (ok && number == NULL)
-    ok = error_set(error, FAILURE_FATAL, "what answers there is no search engine");
+    ok = error_set(error, FAILURE_FATAL, "the server is not a search engine");
   if (ok)
     buffer_add_format(answer, "%s %s", name != NULL ? name : "elasticsearch", number);
   json_decref(about);
@@ -417,12 +417,12 @@ static const struct target_url_rule URL_RULES[] = {
     TARGET_HTTP_RULE_HOST,
     {.pattern = "[?#]",
      .forbidden = true,
-     .problem = "has parameters, which a search engine's cannot have",
-     .hint = "Write SCHEME://HOST:9200/INDEX, or only SCHEME://HOST:9200/."},
+     .problem = "has parameters, which the URL of a search engine cannot have",
+     .hint = "Write SCHEME://HOST:9200/INDEX or SCHEME://HOST:9200/."},
     {.pattern = "^[a-z+]+://[^/]+/(.*/)?(?![^/]*\\$\\{)[^/]*[A-Z][^/]*$",
      .forbidden = true,
      .problem = "names an index with a capital letter",
-     .hint = "A search engine wants the names of indexes in lower case."},
+     .hint = "A search engine accepts only lower-case names of indexes."},
     {.pattern = NULL},
 };
 

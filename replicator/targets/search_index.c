@@ -12,7 +12,7 @@ void search_add_index(const struct search *search, const struct route *route, st
   }
   for (const char *c = route->into_table; *c != '\0'; c++) {
     unsigned char byte = (unsigned char)*c;
-    if (byte == '"' || (byte & 0xC0) == 0x80) /* of a letter that takes several bytes, the first counts */
+    if (byte == '"' || (byte & 0xC0) == 0x80) /* of a multibyte character only the first byte counts */
       continue;
     char letter = isalnum(byte) || byte == '.' || byte == '-' || byte == '_' ? (char)tolower(byte) : '_';
     if (name->length == 0 && (letter == '_' || letter == '-' || letter == '.'))
@@ -26,12 +26,12 @@ void search_add_index(const struct search *search, const struct route *route, st
 #define KEYWORD "{\"type\":\"keyword\",\"ignore_above\":8191}"
 
 /*
- * What a column is to the engine; NULL: let it see for itself. What PostgreSQL can store and a field cannot hold (NaN,
- * infinity, years before Christ) is in the document all the same, and not found by that field.
+ * The mapping of a column; NULL: the engine chooses. Values that a field cannot hold (NaN, infinity, years BC) are in
+ * the document all the same, but cannot be found by that field.
  */
 static const char *mapping_of(const char *type) {
   static const struct {
-    const char *type; /* what its name begins with */
+    const char *type; /* beginning of its name */
     const char *mapping;
   } MAPPINGS[] = {
       {"smallint", NUMBER("short")},
@@ -76,7 +76,7 @@ static bool add_mappings(const struct route *route, struct buffer *body, struct 
   size_t i;
   json_t *column;
   size_t mapped = 0;
-  /* Text that looks like a date in the first row need not in the second. */
+  /* A text that looks like a date in the first row may not in the second. */
   buffer_add_string(body, "{\"mappings\":{\"date_detection\":false,\"properties\":{");
   json_array_foreach(columns, i, column) {
     const char *mapping = mapping_of(json_string_value(json_object_get(column, "type")));
@@ -97,7 +97,7 @@ static bool create_index(struct search *search, const struct route *route, const
   struct search_question question = {.method = "PUT", .path = path, .body = &body};
   buffer_init(&body, SEARCH_BODY_LIMIT);
   bool ok = add_mappings(route, &body, error) && search_ask(search, &question, &request, error);
-  /* Somebody else may have been faster. */
+  /* Another process may have created it in the meantime. */
   bool exists = ok && request.answer.data != NULL && strstr(request.answer.data, "resource_already_exists") != NULL;
   if (ok && !exists && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
@@ -114,8 +114,8 @@ bool search_prepare_index(struct search *search, const struct route *route, stru
       return true;
   if (route->keyless) {
     struct shell_word table;
-    error_set(error, FAILURE_TABLE, "table %s has no key to tell its documents apart in an index", route->relation);
-    return error_hint(error, "name columns that do, if it has such: rowrelay capture %s --key COLUMNS",
+    error_set(error, FAILURE_TABLE, "table %s has no key, which an index needs as document id", route->relation);
+    return error_hint(error, "if some columns identify a row, run: rowrelay capture %s --key COLUMNS",
                       shell_quote(&table, route->relation));
   }
   struct buffer path;

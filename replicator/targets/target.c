@@ -5,7 +5,7 @@
 
 #include "common/url.h"
 
-/* Each kind's table stands in its own file. The order is that of the help. */
+/* Each kind is defined in its own file. The order is that of the help. */
 #define EACH_KIND(DO)                                                                                                  \
   DO(TARGET_POSTGRESQL)                                                                                                \
   DO(TARGET_WEBHOOK)                                                                                                   \
@@ -24,7 +24,7 @@ const struct target_kind *const TARGET_KINDS[] = {EACH_KIND(LIST) NULL};
 struct target {
   const struct target_kind *kind;
   const struct settings *settings; /* borrowed */
-  struct source *source;           /* borrowed; where its words are noted */
+  struct source *source;           /* borrowed; its answers are recorded there */
   void *handle;
 };
 
@@ -42,20 +42,20 @@ bool target_find_kind(const char *url, const struct target_kind **kind, struct e
       *kind = TARGET_KINDS[i];
       return true;
     }
-  return error_set(error, FAILURE_USAGE, "this program knows no targets such as \"%s\"", url);
+  return error_set(error, FAILURE_USAGE, "\"%s\" is not a supported URL", url);
 }
 
 bool target_keeps_state(const struct target_kind *kind, const struct settings *settings) {
   return kind->keeps_state && !settings->append;
 }
 
-/* A receiver may say again what was said to it, passwords and all. */
+/* A receiver may echo what was sent to it, passwords included. */
 static void hide_secrets(const struct settings *settings, struct error *error) {
   url_hide(settings->url, error);
   url_hide(settings->options, error);
 }
 
-/* What a target has said is noted at the source. */
+/* Makes an error fit to be recorded at the source. */
 static void make_notable(const struct settings *settings, struct source *source, struct error *error) {
   hide_secrets(settings, error);
   pgconn_fit_error(source_connection(source), error);
@@ -133,7 +133,7 @@ bool target_test(struct target *target, struct buffer *answer, struct error *err
       make_notable(target->settings, target->source, error);
     return ok;
   }
-  buffer_add_string(answer, "it can be reached");
+  buffer_add_string(answer, "reachable");
   return true;
 }
 

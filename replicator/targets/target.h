@@ -2,7 +2,7 @@
  * target: a place where changes go. A kind of target is a table of functions; a new kind is a new file in targets/,
  * which defines TARGET_NAME, and one line in target.c; `make options` then tells the schema and README.md of it.
  *
- * A target knows its own wire and nothing of queues: it gets changes in order and says whether it has them.
+ * A target knows its own protocol and nothing of queues: it gets changes in order and reports whether it has them.
  */
 #ifndef ROWRELAY_TARGETS_TARGET_H
 #define ROWRELAY_TARGETS_TARGET_H
@@ -14,62 +14,63 @@
 #include "targets/target_option.h"
 #include "targets/verdict.h"
 
-/* What is to be pushed: all of it is delivered, or none, or as the verdicts say. */
+/* What to push: all of it is delivered, or none, or what the verdicts tell. */
 struct push {
   const struct change *const *changes; /* in order of ids */
   size_t count;
-  const int *lanes; /* of the claim that they are from, ascending */
+  const int *lanes; /* of the claim, ascending */
   size_t lane_count;
-  int64_t token;            /* of that claim; a later claim of a lane has a larger one */
-  int64_t first_id;         /* what is older in these lanes is settled */
-  bool routes_are_new;      /* the attempt before this one failed, and they were read since */
+  int64_t token;            /* of the claim; a later claim of a lane has a larger one */
+  int64_t first_id;         /* everything older in these lanes is settled */
+  bool routes_are_new;      /* the previous attempt failed, and they were read again since */
   const char *target;       /* its name, for hints */
-  struct verdict *verdicts; /* one for each change, see verdict.h; here it also says what it answered */
+  struct verdict *verdicts; /* one for each change, see verdict.h; also takes the answer */
   bool (*still_ours)(void *claimer, struct error *error); /* see push_is_still_ours(); NULL: there is no claim */
   void *claimer;
 };
 
 /*
- * To be called where the target is well, and cannot take the table of a capture as it is: the table's changes will be
- * held, and the others of the push pushed again. `error` says why; it becomes a FAILURE_TABLE. Always false.
+ * To be called when the target works but cannot take the table of a capture as it is: the table's changes will be held,
+ * and the others of the push are pushed again. `error` says why; it becomes a FAILURE_TABLE. Always false.
  */
 bool push_hold(const struct push *push, int capture, struct error *error);
 
 /*
- * Whether the claim holds, and for as long as a push may take. Who has no fence to keep late requests out asks this
- * before each request; if not, others may be pushing what comes next, and nothing more is to be sent.
+ * Whether the claim still holds, for at least as long as a push may take. A target without a fence against late
+ * requests asks this before each request; if false, others may be pushing what comes next, and nothing more may be
+ * sent.
  */
 MUST_CHECK bool push_is_still_ours(const struct push *push, struct error *error);
 
-/* What its URLs begin with. A table of them ends with a row without a scheme. */
+/* A URL scheme. A table of them ends with a row without a scheme. */
 struct target_url {
   const char *scheme;
-  const char *example; /* NULL: another way to write the one before */
-  const char *help;    /* what is there, without a full stop; NULL as well */
+  const char *example; /* NULL: an alias of the one before */
+  const char *help;    /* without a full stop; NULL for an alias */
 };
 
-/* What a URL has to look like; the schema checks it. A table of them ends with a row without a pattern. */
+/* A rule for URLs, which the schema checks. A table of them ends with a row without a pattern. */
 struct target_url_rule {
   const char *pattern; /* a regular expression of PostgreSQL */
-  bool forbidden;      /* a URL that matches is wrong, else one that does not */
-  const char *problem; /* behind "target URL "…" " */
+  bool forbidden;      /* a URL must not match; else it must */
+  const char *problem; /* follows "target URL "…" " */
   const char *hint;    /* a sentence; SCHEME is replaced */
 };
 
 struct target_kind {
-  const char *name; /* for people, behind "options of " */
+  const char *name; /* as in "options of webhook targets" */
   const struct target_url *urls;
   const struct target_url_rule *url_rules;    /* NULL: none */
-  const struct target_option *const *options; /* tables of what only some kinds have; ends with NULL */
-  /* The URL is a path, or nothing: there is nobody to whom a password in it could be told. */
+  const struct target_option *const *options; /* tables of the options beyond those of every target; ends with NULL */
+  /* The URL is a path, or empty, and holds no password. */
   bool is_path;
-  /* It holds rows as they are, not every change of them, unless option mode is append. */
+  /* It holds current rows rather than every change, unless option mode is append. */
   bool keeps_state;
-  /* A row takes the place of another with its key, so two tables share no place there unless that is wanted. */
+  /* Rows with the same key overwrite each other, so two tables share a place there only if that is asked for. */
   bool overwrites;
-  /* open() only reads URL and options, without `source`: whoever starts can find out that something is missing */
+  /* open() only reads URL and options, and takes no `source`: a starting process uses it to check them. */
   bool opens_alone;
-  /* captured_at, txid and actor of each change are wanted */
+  /* Whether it needs captured_at, txid and actor of each change. */
   bool (*wants_details)(const struct settings *settings);
   /*
    * `url` has its ${NAME}s filled in. Settings and source are borrowed and outlive the handle. On success *handle is
@@ -78,13 +79,13 @@ struct target_kind {
   bool (*open)(void **handle, const struct settings *settings, const char *url, struct source *source,
                struct error *error);
   /*
-   * Blocks until the target has the changes for good, or the settings' push_timeout is over. Errors: FAILURE_REFUSED
-   * (some of the changes are at fault), FAILURE_TABLE (its place for one of the tables is: which one, the verdicts say,
-   * unless nobody knows), FAILURE_LATE (there was no answer in time; then a push of nothing tells whether it is well),
-   * FAILURE_FENCED (a later claim has been here), else the target is at fault, and will be closed.
+   * Blocks until the target has stored the changes durably, or push_timeout is over. Errors: FAILURE_REFUSED
+   * (some changes are at fault), FAILURE_TABLE (its place for a table is; the verdicts tell which one, if known),
+   * FAILURE_LATE (no answer in time; an empty push then tells whether the target works), FAILURE_FENCED (a later claim
+   * has passed); any other means that the target is at fault, and it will be closed.
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
-  /* Sends something harmless, and appends what came back; NULL: that it can be opened says enough. */
+  /* Sends something harmless, and appends the answer; NULL: opening it is test enough. */
   bool (*test)(void *handle, struct buffer *answer, struct error *error);
   void (*close)(void *handle);
 };
@@ -94,19 +95,19 @@ extern const struct target_kind *const TARGET_KINDS[];
 
 struct target;
 
-/* The kind that a URL is of; FAILURE_USAGE when there is none. */
+/* Finds the kind of a URL; FAILURE_USAGE when there is none. */
 MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error);
 
-/* Whether it holds rows as they are, not every change of them. */
+/* Whether it holds current rows rather than every change. */
 bool target_keeps_state(const struct target_kind *kind, const struct settings *settings);
 
-/* Whether all is there that the target's URL and options name: variables of the environment, files. FAILURE_USAGE. */
+/* Whether the environment variables and files exist that URL and options name; otherwise FAILURE_USAGE. */
 MUST_CHECK bool target_check(const struct settings *settings, struct error *error);
 
 MUST_CHECK bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                             struct source *source, struct error *error);
 MUST_CHECK bool target_push(struct target *target, const struct push *push, struct error *error);
-/* Appends what a test says; FAILURE kinds as with a push. */
+/* Appends the answer to a test; kinds of failure as with a push. */
 MUST_CHECK bool target_test(struct target *target, struct buffer *answer, struct error *error);
 /* NULL is allowed. */
 void target_close(struct target *target);

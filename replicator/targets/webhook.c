@@ -1,10 +1,10 @@
 /*
- * Webhooks: each change is a CloudEvent that is sent to a URL, alone or with others in a batch, signed as Standard
- * Webhooks say.
+ * Webhooks: each change is a CloudEvent that is sent to a URL, alone or with others in a batch, signed according to
+ * Standard Webhooks.
  *
- * Several requests are in flight at once. Of each row one change at a time: the next one is sent when the one before
- * has been accepted, so a receiver sees a row's changes in their order, whatever happens to its neighbours. What was
- * accepted stays so, even if a later request fails.
+ * Several requests are in flight at once. Of each row one change at a time: the next is sent when the one before has
+ * been accepted, so a receiver sees each row's changes in order, whatever happens to other rows. What was accepted
+ * stays so, even if a later request fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +25,11 @@
 #include "targets/target.h"
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
-/* A batch of events is not begun with another when it has this many bytes. */
+/* A batch of this many bytes gets no further event. */
 #define BATCH_BYTES ((size_t)1024 * 1024)
-/* What a slot keeps for its next body. */
+/* Memory that a slot keeps for its next body. Bytes. */
 #define KEPT_BYTES ((size_t)256 * 1024)
-/* As much of an answer as is shown when it is a refusal. */
+/* How much of an answer is read. Bytes. */
 #define ANSWER_LIMIT ((size_t)4096)
 
 /* A request and the changes that it carries. */
@@ -60,38 +60,38 @@ struct sending {
   struct webhook *webhook;
   const struct push *push;
   size_t *next;  /* change of the same row that comes after */
-  size_t *ready; /* heap of indexes: changes with none before them that is not accepted */
+  size_t *ready; /* heap of indexes: changes whose predecessors have all been accepted */
   size_t ready_count;
-  PGresult *bodies; /* one for each change, if the user made them */
-  int64_t stop_at;  /* after this no request is begun; clock_now() */
+  PGresult *bodies; /* one for each change, with option body */
+  int64_t stop_at;  /* no request begins after this; clock_now() */
   bool *in_doubt;   /* changes that were sent, and may have arrived */
-  bool failed;      /* the target failed: no request is begun any more */
+  bool failed;      /* the target failed: no further request begins */
   struct error *error;
-  bool refused_together; /* a batch was refused: nobody knows which of its events is at fault */
+  bool refused_together; /* a batch was refused: which of its events is at fault is unknown */
 };
 
 static const struct target_option OWN_OPTIONS[] = {
     {.name = "concurrency",
-     .help = "how many connections each worker keeps",
+     .help = "most requests in flight for each worker",
      .number = "a number of requests in flight",
      .least = 1,
      .most = 256,
      .initial = "16"},
     {.name = "events",
-     .help = "how many events a request holds at most; more than one are a CloudEvents batch",
+     .help = "most events in a request; more than one form a CloudEvents batch",
      .number = "a number of events in a request",
      .least = 1,
      .most = 1000,
      .initial = "1"},
-    {.name = "method", .help = "the method of each request", .choices = "POST|PUT|PATCH", .initial = "POST"},
+    {.name = "method", .help = "method of each request", .choices = "POST|PUT|PATCH", .initial = "POST"},
     {.name = "body",
-     .help = "what is sent in the event's place, made of op, key, relation, old_row, new_row, actor, ...",
+     .help = "body to send instead of the event, from op, key, relation, old_row, new_row, actor, ...",
      .pattern = "\\S",
      .words = "an SQL expression"},
     {.name = "secret",
-     .help = "signs each request as Standard Webhooks say",
+     .help = "key to sign each request with (Standard Webhooks)",
      .pattern = "^\\s*" TARGET_OPTION_VARIABLE "(\\s+" TARGET_OPTION_VARIABLE ")*\\s*$",
-     .words = "${NAME}, which is filled from the environment of rowrelay run; several while one replaces another",
+     .words = "${NAME}, taken from the environment of rowrelay run; several during a change of keys",
      .secret = true},
     TARGET_OPTION_END,
 };
@@ -198,14 +198,14 @@ static size_t ready_take(struct sending *sending) {
   return oldest;
 }
 
-/* Nothing stands before this change any more. */
+/* All changes of the row before this one are accepted. */
 static void make_ready(struct sending *sending, size_t index) {
   struct error why;
   if (sending->bodies == NULL || !PQgetisnull(sending->bodies, (int)index, 0)) {
     ready_add(sending, index);
     return;
   }
-  error_set(&why, FAILURE_REFUSED, "option body gives null for this change");
+  error_set(&why, FAILURE_REFUSED, "option body returned null for this change");
   verdict_refuse(&sending->push->verdicts[index], &why);
 }
 
@@ -226,10 +226,9 @@ static bool find_order(struct sending *sending, struct error *error) {
   return true;
 }
 
-/* ---- bodies that the user makes -------------------------------------------------------------------------------- */
+/* ---- bodies of option body ------------------------------------------------------------------------------------ */
 
-/* Has the source make a body of each change. The expression is the user's, so it may fail: for all, or for some rows.
- */
+/* Lets the source make the body of each change. The user's expression may fail for all rows, or for some. */
 static bool make_bodies(struct sending *sending, struct error *error) {
   static const struct query BEGIN = {.text = "savepoint webhook"};
   static const struct query END = {.text = "release savepoint webhook"};
@@ -268,7 +267,7 @@ static bool make_bodies(struct sending *sending, struct error *error) {
     PQclear(replies[2]);
     if (!ok && pgconn_alive(connection)) {
       struct error lost;
-      error_hint(error, "it was said by the source, to option body");
+      error_hint(error, "raised at the source by the expression in option body");
       const char *undo = leased ? "rollback" : "rollback to savepoint webhook; release savepoint webhook";
       if (!pgconn_script(connection, undo, &lost))
         *error = lost;
@@ -292,14 +291,14 @@ static void add_body(struct sending *sending, struct slot *slot, size_t index) {
   cloudevent_add_json(&slot->body, sending->push->changes[index], webhook->settings->source_id);
 }
 
-/* FNV-1a; of a document's id and of a batch, which have no number of their own. */
+/* FNV-1a, for documents and batches, which have no number of their own. */
 static uint64_t hash_text(uint64_t hash, const char *text) {
   for (; *text != '\0'; text++)
     hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
   return hash;
 }
 
-/* What the receiver may know the request by: the same when it is sent again. */
+/* The id of the request, which is the same when it is sent again. */
 static void make_id(const struct sending *sending, const struct slot *slot, char *id, size_t size) {
   const char *source_id = sending->webhook->settings->source_id;
   const struct change *first = sending->push->changes[slot->indexes[0]];
@@ -392,7 +391,7 @@ static void accepted(struct sending *sending, const struct slot *slot) {
 
 static void fail(struct sending *sending, const struct error *why) {
   int retry_after = sending->failed ? sending->error->retry_after : 0;
-  /* Of several, the first is told; but one that wants no more is to be heard. */
+  /* Of several failures the first is reported; but FAILURE_GONE always is. */
   if (!sending->failed || why->kind == FAILURE_GONE)
     *sending->error = *why;
   if (retry_after < why->retry_after)
@@ -419,7 +418,7 @@ static void take_answer(struct sending *sending, struct slot *slot) {
     sending->refused_together = true;
     if (!sending->failed)
       *sending->error = why;
-    for (size_t i = 0; i < slot->count; i++) /* told from those that were never sent */
+    for (size_t i = 0; i < slot->count; i++) /* unlike those that were never sent */
       sending->push->verdicts[slot->indexes[i]].kind = VERDICT_REFUSED;
   }
 }
@@ -460,7 +459,7 @@ static void cancel_rest(struct sending *sending) {
   if (!any)
     return;
   if (interrupted())
-    error_set(&why, FAILURE_STOP, "told to leave");
+    error_set(&why, FAILURE_STOP, "interrupted");
   else
     error_set(&why, FAILURE_RETRY, "no answer within %lld s", (long long)(webhook->settings->push_timeout / 1000));
   fail(sending, &why);
@@ -470,7 +469,7 @@ static bool run(struct sending *sending) {
   const struct push *push = sending->push;
   struct webhook *webhook = sending->webhook;
   int64_t began = clock_now();
-  /* The claim must be settled before others may think that we are gone: the last half is for answers. */
+  /* The claim must be settled before others take it over: the second half of the time is left for answers. */
   sending->stop_at = began + webhook->settings->push_timeout / 2;
   while (begin_requests(sending)) {
     struct http_request *done = http_wait(webhook->http.http, began + webhook->settings->push_timeout);

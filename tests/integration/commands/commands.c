@@ -53,7 +53,7 @@ Test(commands, wrong_words_are_wrong_use) {
   FAILS(2, "one of: add, list, show", "target", "frobnicate");
   FAILS(2, "--frob", "status", "--frob");
   FAILS(2, "-x", "status", "-x");
-  FAILS(2, "an argument is missing: TABLE...", "capture");
+  FAILS(2, "missing argument: TABLE...", "capture");
   FAILS(2, "unexpected argument \"extra\"", "status", "extra");
   FAILS(2, "--to", "capture", "item", "--to");
   FAILS(2, "option --workers must be a whole number from 1 to 64, not \"0\"", "run", "--workers", "0");

@@ -54,9 +54,10 @@ Test(hold, a_table_with_a_column_that_the_target_lacks_waits_alone_and_goes_on_w
   wait_until(f.at_target, "50", 10, "select count(*) from other");
   wait_until_empty(&f, 10);
   wait_until(f.at_source, "t", 10, "select count(*) between 99 and 100 from rowrelay.errors where state = 'waiting'");
-  wait_until(f.at_source, "t", 10,
-             "select note like '%%item waits since %%: table public.item in the target has no column extra, which "
-             "public.item has -- make it there, or run: rowrelay route --create public.item w%%' from rowrelay.status");
+  wait_until(
+      f.at_source, "t", 10,
+      "select note like '%%item waits since %%: table public.item in the target has no column extra, which "
+      "public.item has -- create it there, or run: rowrelay route --create public.item w%%' from rowrelay.status");
   cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', errors, ' ', blocked >= 99) from rowrelay.status"),
                    "running 0 t");
   cr_assert_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL), "waits at w since"));
@@ -250,7 +251,7 @@ Test(hold, a_table_that_was_dropped_before_its_mirror_was_made_waits_alone_until
   cr_assert_str_eq(waiting(&f), "20");
   cr_assert_str_eq(
       ask(f.at_source, "select hint from rowrelay.hold"),
-      "create it there, or give its changes up: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
+      "create it there, or discard its changes: rowrelay skip --all --table 'public.\"gone'\\''\"' --target w");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "0 discarded\n");
   cr_assert_eq(rowrelay(&f, NULL, &errors, "skip", "--all", "--table", "nobody", NULL), 2);
   const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");

@@ -119,7 +119,7 @@ Test(history, a_delivery_says_which_process_when_and_what_the_target_answered) {
   sql(f.at_source, "truncate item");
   mirrored_deliver(&f);
   cr_assert_str_eq(deliveries(&f, "status attempts answer error"),
-                   "1 complete 1 stored, 2 complete 1 stored, 1 complete 1 a later change stands for it, 1 complete 1 "
+                   "1 complete 1 stored, 2 complete 1 stored, 1 complete 1 superseded by a later change, 1 complete 1 "
                    "stored, 2 complete 1 deleted, complete 1 truncated");
   /* The processes are gone by now. */
   cr_assert_str_eq(
@@ -141,7 +141,7 @@ Test(history, a_webhooks_delivery_has_its_status_line_and_no_secret) {
   sql(f.at_source, "insert into item values (1, 'created'), (2, 'odd'), (3, 'bad'), (4, 'plain'), (5, 'created')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(deliveries(&f, "status answer error"), "1 complete 201 Created, 2 complete 299, "
-                                                          "3 error the answer was 422: not so, "
+                                                          "3 error HTTP 422: not so, "
                                                           "4 complete 204 No Content, 5 complete 201 Created");
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(concat_ws(' ', outcome, answer, change_ids, first_id, last_id), ', ' "

@@ -192,7 +192,7 @@ Test(http_lines, a_refused_line_is_found_and_all_others_arrive) {
   stop_process(process, SIGTERM);
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(concat_ws('|', key, message, detail), ' ') from rowrelay.errors"),
-      "20|the answer was 400|line 1: poison");
+      "20|HTTP 400|line 1: poison");
   receiver_load(receiver, f.at_source);
   cr_assert_str_eq(ask(f.at_source,
                        "select count(distinct line::json ->> 'key') from request cross join lateral "

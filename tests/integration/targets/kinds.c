@@ -81,7 +81,7 @@ Test(target, a_search_engine_on_a_host_with_a_capital_letter_is_none_of_its_inde
   rowrelay_ok(&f, "target", "add", "h", "elasticsearch+https://Host:9200", NULL);
   rowrelay_ok(&f, "target", "add", "v", "elasticsearch+https://Host:9200/${INDEX}", NULL);
   REFUSES("names an index with a capital letter", "elasticsearch+https://host:9200/a/Index");
-  REFUSES("has parameters, which a search engine's cannot have", "elasticsearch+https://host:9200/a?b=c");
+  REFUSES("has parameters, which the URL of a search engine cannot have", "elasticsearch+https://host:9200/a?b=c");
   REFUSES("names no table", "clickhouse+http://host:8123/");
   REFUSES("hint: Write clickhouse+http://HOST:8123/DATABASE.TABLE.", "clickhouse+http://host:8123");
   fixture_end(&f);

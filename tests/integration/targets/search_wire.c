@@ -228,7 +228,7 @@ Test(search_wire, a_row_that_makes_an_answer_nobody_understands_is_found_and_ref
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(concat_ws('|', key, message, left(detail, 27)), ' ') from rowrelay.errors"),
-      "30|the answer is not that to a bulk request|{\"took\":1,\"errors\":true,\"it");
+      "30|the answer is not one to a bulk request|{\"took\":1,\"errors\":true,\"it");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.history where status ->> 'w' = 'complete'"), "63");
   end(&f);
 }
@@ -259,7 +259,7 @@ Test(search_wire, what_is_too_large_is_sent_in_parts) {
                    "from generate_series(1, 64) as n");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws('|', key, message), ' ') from rowrelay.errors"),
-                   "30|the answer was 413");
+                   "30|HTTP 413");
   load_items(&f);
   cr_assert_str_eq(ask(f.at_source, "select count(distinct id) from sent where status = 200"), "63");
   end(&f);

@@ -52,8 +52,8 @@ Test(secrets, a_password_comes_from_the_environment_and_is_never_shown) {
   unsetenv("ROWRELAY_TEST_PASSWORD");
   const char *errors;
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", NULL), 2);
-  cr_assert_not_null(strstr(errors, "rowrelay: target w: environment variable ROWRELAY_TEST_PASSWORD is not set, which "
-                                    "the target's URL needs\nhint: set it in the environment of rowrelay run\n"),
+  cr_assert_not_null(strstr(errors, "rowrelay: target w: environment variable ROWRELAY_TEST_PASSWORD, which the "
+                                    "target's URL uses, is not set\nhint: set it in the environment of rowrelay run\n"),
                      "%s", errors);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.instance"), "0");
   /* A process that runs already is not ended by it. */
@@ -61,7 +61,7 @@ Test(secrets, a_password_comes_from_the_environment_and_is_never_shown) {
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until_says(process, "target w: 1 worker", 10);
   rowrelay_ok(&f, "target", "resume", "w", NULL);
-  wait_until_says(process, "environment variable ROWRELAY_TEST_PASSWORD is not set", 10);
+  wait_until_says(process, "environment variable ROWRELAY_TEST_PASSWORD, which the target's URL uses, is not set", 10);
   wait_until(f.at_source, "failing", 5, "select state from rowrelay.status");
   stop_process(process, SIGTERM);
 

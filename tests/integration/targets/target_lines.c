@@ -339,8 +339,8 @@ Test(target_lines, a_file_that_another_process_has_locked_is_waited_for_no_longe
   cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
   sql(f.at_source, "insert into item values (1, 'one')");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  wait_until(f.at_source, "t", 10, "select note like '%%another process has locked file %s%%' from rowrelay.status",
-             path);
+  wait_until(f.at_source, "t", 10,
+             "select note like '%%another process has held a lock on file %s%%' from rowrelay.status", path);
   double since = seconds_now();
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   cr_assert(seconds_now() - since < 20, "it took %.1f s", seconds_now() - since);

@@ -201,7 +201,7 @@ Test(webhook, a_body_can_be_an_expression_which_may_fail_for_one_row) {
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', key, state, message), ', ' order by key) from "
                                     "rowrelay.errors"),
-                   "3 error division by zero, 5 error option body gives null for this change");
+                   "3 error division by zero, 5 error option body returned null for this change");
   receiver_load(receiver, f.at_source);
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(concat_ws(' ', body::json ->> 'k', body::json ->> 'n', body::json ->> 'was', "
@@ -320,8 +320,8 @@ Test(webhook, target_test_sends_one_request_and_says_what_came_back) {
   cr_assert_str_eq(received_header(request, "webhook-signature"), expected_signature(request, SECRET));
   static const struct answer answers[] = {
       {.status = 401, .body = "who are you?"}, {.status = 410}, {.status = 301}, {.status = 503}, {.raw = ""}};
-  static const char *const says[] = {"the answer was 401\ndetail: who are you?", "the answer was 410",
-                                     "follow_redirects=true", "the answer was 503", "no answer: "};
+  static const char *const says[] = {"HTTP 401\ndetail: who are you?", "HTTP 410", "follow_redirects=true", "HTTP 503",
+                                     "no answer: "};
   for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
     const char *errors;
     receiver_recover(receiver);

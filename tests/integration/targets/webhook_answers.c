@@ -97,8 +97,8 @@ Test(webhook_answers, pauses_grow_and_status_says_why) {
   receiver_answer(receiver, NULL, 6, (struct answer){.status = 503, .body = "gone\nfishing"});
   sql(f.at_source, "insert into item values (1)");
   pid_t process = fixture_run(&f, "--workers", "3", NULL);
-  wait_until(f.at_source, "failing the answer was 503", 10,
-             "select concat_ws(' ', state, substring(note from 'the answer was 503')) from rowrelay.status");
+  wait_until(f.at_source, "failing HTTP 503", 10,
+             "select concat_ws(' ', state, substring(note from 'HTTP 503')) from rowrelay.status");
   wait_until_says(process, "detail: gone fishing", 5);
   wait_until_empty(&f, 20);
   wait_until(f.at_source, "running", 5, "select state from rowrelay.status");
@@ -193,12 +193,12 @@ Test(webhook_answers, a_row_that_is_refused_is_alone_and_its_neighbours_are_deli
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(distinct concat_ws('|', state, attempts, replace(message, key, 'N'), detail, "
                        "replace(sqlstate, key, 'N')), ' & ') from rowrelay.errors"),
-                   "error|2|the answer was N|{\"error\":  \" [1mn\xc3\xb6 such thing\"}|N");
+                   "error|2|HTTP N|{\"error\":  \" [1mn\xc3\xb6 such thing\"}|N");
   receiver_load(receiver, f.at_source);
   cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', count(distinct body)) from request"),
                    ask(f.at_source, "select concat(61 * 2 + 10 * 4, ' ', 71 * 2)"));
   const char *listed = rowrelay_ok(&f, "errors", NULL);
-  cr_assert_not_null(strstr(listed, "the answer was 422"), "%s", listed);
+  cr_assert_not_null(strstr(listed, "HTTP 422"), "%s", listed);
   hooked_is_in_order(&f, receiver);
   /* When the receiver has come to its senses. */
   receiver_recover(receiver);
@@ -244,7 +244,7 @@ Test(webhook_answers, an_answer_that_is_not_text_is_shown_all_the_same) {
   receiver_answer(receiver, NULL, 0, (struct answer){.status = 400, .body = "caf\xe9 \xff\xfe \xc3"});
   sql(f.at_source, "insert into item values (1)");
   deliver();
-  cr_assert_str_eq(ask(f.at_source, "select message from rowrelay.errors"), "the answer was 400");
+  cr_assert_str_eq(ask(f.at_source, "select message from rowrelay.errors"), "HTTP 400");
   cr_assert_not_null(strstr(ask(f.at_source, "select detail from rowrelay.errors"), "caf"));
   end();
 }
@@ -257,8 +257,7 @@ Test(webhook_answers, a_410_halts_the_target_until_it_is_resumed) {
   sql(f.at_source, "insert into item select n from generate_series(1, 5) as n");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "halted", 10, "select state from rowrelay.status");
-  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"),
-                   "the answer was 410: set another URL, or resume it");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "HTTP 410: set another URL, or resume it");
   sql(f.at_source, "insert into item values (6)");
   sleep_seconds(1.5);
   int count = receiver_count(receiver);

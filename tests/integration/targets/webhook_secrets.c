@@ -51,7 +51,7 @@ Test(webhook_secrets, what_a_receiver_repeats_is_neither_stored_nor_logged) {
   sql(f.at_source, "insert into item select n from generate_series(1, 4) as n");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "failing", 10, "select state from rowrelay.status");
-  wait_until_says(process, "answer was 503", 10);
+  wait_until_says(process, "HTTP 503", 10);
   receiver_answer(receiver, NULL, 0, (struct answer){.status = 204});
   const struct received *request = receiver_at(receiver, 0);
   cr_assert_str_eq(received_header(request, "Authorization"), "Basic YW5uOnBAc3MgdzByZC10aGF0LW5vYm9keS1tYXktc2Vl");
@@ -98,14 +98,14 @@ Test(webhook_secrets, run_refuses_to_start_when_something_is_missing) {
   setenv("ROWRELAY_TEST_BAD", "whsec_short", 1);
   assert_refuses_to_start(
       "secret=${ROWRELAY_TEST_NOTHING}",
-      "environment variable ROWRELAY_TEST_NOTHING is not set, which the target's option secret needs");
+      "environment variable ROWRELAY_TEST_NOTHING, which the target's option secret uses, is not set");
   assert_refuses_to_start("secret=${ROWRELAY_TEST_BAD}", "a webhook secret cannot be read");
   assert_refuses_to_start(
       "headers=X-A: b\nAuthorization: Bearer ${ROWRELAY_TEST_NOTHING}",
-      "environment variable ROWRELAY_TEST_NOTHING is not set, which the target's option headers needs");
+      "environment variable ROWRELAY_TEST_NOTHING, which the target's option headers uses, is not set");
   assert_refuses_to_start(
       "proxy=http://u:${ROWRELAY_TEST_NOTHING}@127.0.0.1:1",
-      "environment variable ROWRELAY_TEST_NOTHING is not set, which the target's option proxy needs");
+      "environment variable ROWRELAY_TEST_NOTHING, which the target's option proxy uses, is not set");
   static const char *const names[] = {"ca_file", "certificate", "private_key"};
   for (size_t i = 0; i < 3; i++) {
     snprintf(option, sizeof option, "%s=%s", names[i], path);
@@ -125,8 +125,9 @@ Test(webhook_secrets, run_refuses_to_start_when_something_is_missing) {
   wait_until_empty(&f, 10);
   rowrelay_ok(&f, "target", "set", "w", "--option", "secret=${ROWRELAY_TEST_NOTHING}", NULL);
   sql(f.at_source, "insert into item values (2)");
-  wait_until(f.at_source, "t", 10,
-             "select note like '%%ROWRELAY_TEST_NOTHING is not set%%' from rowrelay.status where target = 'w'");
+  wait_until(
+      f.at_source, "t", 10,
+      "select note like '%%ROWRELAY_TEST_NOTHING, which %% is not set%%' from rowrelay.status where target = 'w'");
   rowrelay_ok(&f, "target", "set", "w", "--option", "secret=", NULL);
   wait_until_empty(&f, 10);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
@@ -159,7 +160,7 @@ Test(webhook_secrets, what_cannot_work_or_holds_a_secret_is_refused_when_it_is_s
   assert_refused(url, "headers=PRIVATE-TOKEN: geheim", "option headers holds a secret, in PRIVATE-TOKEN");
   assert_refused(url, "headers=webhook-id: 1", "option headers sets webhook-id");
   assert_refused(url, "headers=Content-Length: 1", "option headers sets Content-Length");
-  assert_refused(url, "headers=no colon", "headers is one \"Name: value\" a line");
+  assert_refused(url, "headers=no colon", "headers is one \"Name: value\" per line");
   assert_refused(url, "proxy=http://u:geheim@p:1", "option proxy");
   assert_refused(url, "proxy=p:1", "proxy is a URL");
   assert_refused(url, "method=GET", "method is POST, PUT or PATCH");
