@@ -54,11 +54,11 @@ END
   configured rowrelay target add dw 'postgresql://relay:${WAREHOUSE_PASSWORD}@localhost/warehouse'
   configured rowrelay capture orders --to dw --create
   systemctl enable --now rowrelay rowrelay@shop || fail "it does not start, or not beside the service of one source"
-  says rowrelay 'works, connected to localhost:5432/shop' || fail "it has started and does not say that it works"
+  says rowrelay 'running, connected to localhost:5432/shop' || fail "it has started and does not say that it works"
   delivers "at first"
   rowrelay health 127.0.0.1:9187 --ready
   systemctl start rowrelay@wrong
-  await 10 says rowrelay@wrong 'waits for the source: ' || fail "it does not say that it has no password"
+  await 10 says rowrelay@wrong 'waiting for the source: ' || fail "it does not say that it has no password"
   [[ $(errors rowrelay@wrong) == *"no password supplied"* ]] || fail "a missing password is no error in the journal"
   systemctl stop rowrelay@wrong
   for file in /etc/rowrelay/rowrelay.env "/proc/$(show MainPID rowrelay)/environ"; do
@@ -84,7 +84,7 @@ END
   delivers "after the watchdog"
   process=$(show MainPID rowrelay)
   systemctl stop postgresql
-  await 10 says rowrelay 'waits for the source: ' || fail "it does not say that its source is away"
+  await 10 says rowrelay 'waiting for the source: ' || fail "it does not say that its source is away"
   systemctl start postgresql
   await 20 says rowrelay works || fail "it does not find its source again"
   delivers "when the source is back"

@@ -103,7 +103,7 @@ static bool read_route(struct copy *copy, struct error *error) {
   if (!ok)
     return false;
   copy->route = routes_find(&copy->routes, result_int(copy->state, 0, COPY_CAPTURE));
-  return copy->route != NULL || error_set(error, FAILURE_FATAL, "the table does not go to the target any more");
+  return copy->route != NULL || error_set(error, FAILURE_FATAL, "the table is no longer routed to the target");
 }
 
 static bool connect_target(struct copy *copy, struct error *error) {
@@ -212,15 +212,15 @@ static bool tell(void *context, int64_t rows, struct error *error) {
   struct copy *copy = context;
   copy->progress->read = copy->progress->queued = rows;
   if (copy->backfill->tell != NULL && !copy->backfill->tell(copy->backfill->context, copy->progress))
-    return error_set(error, FAILURE_STOP, "told to stop");
+    return error_set(error, FAILURE_STOP, "interrupted");
   if (clock_now() - copy->ticked_at < TICK)
     return true;
   copy->ticked_at = clock_now();
   if (!tick(copy, rows, error))
     return false;
   if (copy->is_outdated)
-    return error_set(error, FAILURE_RETRY, "the table is not to be copied any more");
-  return !copy->gives_way || error_set(error, FAILURE_RETRY, "somebody wants the table for himself");
+    return error_set(error, FAILURE_RETRY, "the copy was cancelled");
+  return !copy->gives_way || error_set(error, FAILURE_RETRY, "another session wants an exclusive lock");
 }
 
 /* The target's transaction is open, and the table empty: copies all rows, and commits there. */
@@ -236,7 +236,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
     goto done;
   copy->is_outdated = PQntuples(begun) == 0;
   if (copy->is_outdated) {
-    error_set(error, FAILURE_RETRY, "the table is not to be copied any more");
+    error_set(error, FAILURE_RETRY, "the copy was cancelled");
     goto done;
   }
   copy->ticked_at = clock_now();
@@ -262,7 +262,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
       !tick(copy, stream.rows, error))
     goto done;
   if (copy->is_outdated) {
-    error_set(error, FAILURE_RETRY, "the table is not to be copied any more");
+    error_set(error, FAILURE_RETRY, "the copy was cancelled");
     goto done;
   }
   copy->progress->read = copy->progress->queued = stream.rows;

@@ -1,11 +1,10 @@
 /*
- * copy: the fast way of a backfill: a whole table into an empty mirror, by COPY, joined with what is written meanwhile
- * without a gap or a repeat, also for tables without a key.
+ * copy: the fast backfill: copies a whole table into an empty mirror by COPY, and joins it with concurrent changes
+ * without gap or repetition, also for tables without a key.
  *
- * What there is to get right is which changes the copied rows have in them. A writer's change is either seen by the
- * snapshot that is copied, and then must not be delivered after it (an older row would replace a newer one; without a
- * key it would be there twice), or it is not seen, and then must be. Nobody can tell before the snapshot is taken, and
- * transactions may stay open for long. So:
+ * The difficulty is to know which changes the copied rows include. A change that the copied snapshot sees must not be
+ * delivered after it (an older row would replace a newer one; without a key it would be duplicated); a change that it
+ * does not see must be. That is unknown before the snapshot is taken, and transactions may stay open for long. So:
  *
  * 1. The switch (rowrelay.copy_switch). While the table is copied, the trigger queues its changes for this target in
  *    other lanes, a waiting room, from which nobody delivers: logged and queued as ever, with the lane that they will

@@ -124,5 +124,5 @@ void buffer_add_array_string(struct buffer *buffer, const char *string) {
 bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error) {
   if (!buffer->overflow)
     return true;
-  return error_set(error, FAILURE_FATAL, "%s does not fit into %zu bytes", what, buffer->limit);
+  return error_set(error, FAILURE_FATAL, "%s is longer than %zu bytes", what, buffer->limit);
 }

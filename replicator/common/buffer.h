@@ -1,6 +1,6 @@
 /*
- * buffer: bytes that grow up to a limit which must be named. Always followed by a NUL that is not counted, so that
- * `data` can be handed to functions that take strings.
+ * buffer: bytes that grow up to a mandatory limit, always followed by an uncounted NUL, so that `data` can be used as a
+ * string.
  */
 #ifndef ROWRELAY_COMMON_BUFFER_H
 #define ROWRELAY_COMMON_BUFFER_H
@@ -14,15 +14,15 @@ struct buffer {
   size_t length;
   size_t capacity;
   size_t limit;  /* bytes */
-  bool overflow; /* something did not fit or no memory could be had: the content is not to be used */
+  bool overflow; /* something did not fit, or memory ran out: the content must not be used */
 };
 
-/* `limit` in bytes is the most that it will ever hold. Allocates nothing. */
+/* `limit`: most bytes it may hold. Allocates nothing. */
 void buffer_init(struct buffer *buffer, size_t limit);
 void buffer_release(struct buffer *buffer);
 /* Empties it, and keeps the memory for the next use. */
 void buffer_clear(struct buffer *buffer);
-/* Takes away its first `length` bytes. */
+/* Removes its first `length` bytes. */
 void buffer_drop(struct buffer *buffer, size_t length);
 
 /*

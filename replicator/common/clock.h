@@ -10,12 +10,12 @@ int64_t clock_now(void);
 /* The same in microseconds. */
 int64_t clock_microseconds(void);
 
-/* For a condition that is waited for by this clock: one that is set makes no wait longer. */
+/* Initializes a condition that is timed by this clock, so that setting the system time does not affect waits. */
 void clock_init_condition(pthread_cond_t *condition);
-/* Waits for a change until then (clock_now()); as pthread_cond_timedwait(), it may come back earlier. */
+/* Like pthread_cond_timedwait(), until clock_now() is `until`; may return earlier. */
 void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until);
 
-/* A signal ends it. */
+/* A signal ends it early. */
 void clock_sleep(int64_t milliseconds);
 
 #endif

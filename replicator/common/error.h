@@ -1,9 +1,9 @@
 /*
- * error: why something did not work, carried from where it happened to the one place that tells somebody.
+ * error: why something failed, carried from where it happened to the one place that reports it.
  *
  * A function that can fail returns bool, true for success, and fills a `struct error` that its caller
- * owns; nothing is allocated. Texts follow PostgreSQL's manner: a message in lower case that names the object, a
- * detail with the facts, a hint that says what to do.
+ * owns; nothing is allocated. Texts follow PostgreSQL's style: a message in lower case that names the object, a
+ * detail with the facts, a hint that tells what to do.
  */
 #ifndef ROWRELAY_COMMON_ERROR_H
 #define ROWRELAY_COMMON_ERROR_H
@@ -15,28 +15,28 @@
 /* What the caller can do about it. */
 enum failure {
   FAILURE_NONE,      /* nothing failed */
-  FAILURE_USAGE,     /* a person must ask for something else: exit status 2 */
-  FAILURE_RETRY,     /* the other side is away or busy: the same again later may work */
-  FAILURE_LATE,      /* it took longer than it may, which is the other side's fault or that of the data */
-  FAILURE_REFUSED,   /* the other side is well and does not accept this data */
-  FAILURE_TABLE,     /* the other side is well, and its place for one table is not: the changes of that one wait */
-  FAILURE_GONE,      /* the other side wants no more, for good: stop until a person says otherwise */
-  FAILURE_FENCED,    /* another process has claimed the lane since: let go of it */
+  FAILURE_USAGE,     /* the request is wrong: exit status 2 */
+  FAILURE_RETRY,     /* the other side is unavailable or busy: trying again later may work */
+  FAILURE_LATE,      /* it took too long, because of the other side or of the data */
+  FAILURE_REFUSED,   /* the other side works, but refuses this data */
+  FAILURE_TABLE,     /* the other side works, but cannot take one table: the changes of that one wait */
+  FAILURE_GONE,      /* the other side wants no more, ever: stop until a person resumes it */
+  FAILURE_FENCED,    /* another process has claimed the lane since: release it */
   FAILURE_STOP,      /* this process was told to stop */
-  FAILURE_DIFFERENT, /* what was compared is not the same: exit status 3 */
+  FAILURE_DIFFERENT, /* a comparison found differences: exit status 3 */
   FAILURE_FATAL      /* none of these: exit status 1 */
 };
 
 struct error {
   enum failure kind;
-  int retry_after;  /* milliseconds to wait, where the other side said so; else 0 */
-  char sqlstate[6]; /* PostgreSQL's code where it was PostgreSQL that answered, else "" */
+  int retry_after;  /* milliseconds to wait, if the other side asked for that; else 0 */
+  char sqlstate[6]; /* PostgreSQL's code, or a target's own such as an HTTP status; "": none */
   char message[1024];
   char detail[1024];
   char hint[1024];
 };
 
-/* Makes `error` say nothing. */
+/* Makes it FAILURE_NONE, without texts. */
 void error_clear(struct error *error);
 
 /*

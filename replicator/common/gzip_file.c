@@ -61,7 +61,7 @@ static void digest_end(EVP_MD_CTX *digest, char sum[ARCHIVE_SUM_SIZE]) {
 static bool choose_name(struct gzip_file *archive, const char *dir, const char *name, struct error *error) {
   size_t stem = strcspn(name, ".");
   if (strlen(dir) + strlen(name) + 32 > PATH_SIZE)
-    return error_set(error, FAILURE_USAGE, "the name of directory %s is too long", dir);
+    return error_set(error, FAILURE_USAGE, "the path of directory %s is too long", dir);
   snprintf(archive->dir, sizeof archive->dir, "%s", dir);
   for (int n = 1; n <= MOST_NAMES; n++) {
     char suffix[16] = "";
@@ -75,7 +75,7 @@ static bool choose_name(struct gzip_file *archive, const char *dir, const char *
       return true;
     }
   }
-  return error_set(error, FAILURE_FATAL, "directory %s has too many files %s", dir, name);
+  return error_set(error, FAILURE_FATAL, "directory %s already has too many files named like %s", dir, name);
 }
 
 bool gzip_file_create(struct gzip_file **archive, const char *dir, const char *name, struct error *error) {
@@ -164,7 +164,7 @@ static bool read_back(struct gzip_file *archive, const char *sum, struct error *
   if (ok) {
     digest_end(digest, found);
     ok = (strcmp(given, found) == 0 && strcmp(sum, found_sum) == 0) ||
-         error_set(error, FAILURE_FATAL, "file %s does not hold what was written to it", archive->part);
+         error_set(error, FAILURE_FATAL, "file %s does not contain what was written to it", archive->part);
   }
   EVP_MD_CTX_free(digest);
   return ok;
@@ -265,7 +265,7 @@ static bool read_all(struct reading *reading, struct error *error) {
     if (got < 0)
       return failed("read", reading->path, error);
     if (got == 0)
-      return reading->ended || error_set(error, FAILURE_FATAL, "file %s is cut off", reading->path);
+      return reading->ended || error_set(error, FAILURE_FATAL, "file %s is truncated", reading->path);
     EVP_DigestUpdate(reading->packed, reading->piece, (size_t)got);
     if (!inflate_piece(reading, (size_t)got, error))
       return false;

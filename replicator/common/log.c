@@ -31,7 +31,7 @@ bool log_level_parse(const char *name, enum log_level *level, struct error *erro
     }
   }
   error_set(error, FAILURE_USAGE, "unknown log level \"%s\"", name);
-  return error_hint(error, "levels are: error, warning, info, debug");
+  return error_hint(error, "use error, warning, info or debug");
 }
 
 /* ---- formats --------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ bool log_format_parse(const char *name, enum log_format *format, struct error *e
     }
   }
   error_set(error, FAILURE_USAGE, "unknown log format \"%s\"", name);
-  return error_hint(error, "formats are: auto, text, json, journal");
+  return error_hint(error, "use auto, text, json or journal");
 }
 
 void log_set_format(enum log_format format) {

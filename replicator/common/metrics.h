@@ -1,5 +1,5 @@
 /*
- * metrics: what this process has done for each target, as numbers that any thread may add to and read at any time.
+ * metrics: counts what this process has done for each target; any thread may add to them and read them at any time.
  * They begin at zero with the process, as Prometheus expects.
  */
 #ifndef ROWRELAY_COMMON_METRICS_H
@@ -13,7 +13,7 @@
 
 #define HISTOGRAM_BOUNDS 17
 
-/* How often something took how long. */
+/* A distribution of durations. */
 struct histogram {
   _Atomic uint64_t counts[HISTOGRAM_BOUNDS + 1]; /* of each bound, those below it are not counted again; last: longer */
   _Atomic uint64_t microseconds;                 /* all together */
@@ -25,7 +25,7 @@ struct meter {
   _Atomic int busy; /* of them, those with a batch in hand */
   _Atomic uint64_t delivered;
   _Atomic uint64_t refused;
-  _Atomic uint64_t failures; /* attempts that failed for the target's fault, and are repeated */
+  _Atomic uint64_t failures; /* attempts that failed because of the target, and are repeated */
   struct histogram batches;  /* from when a claim was read to its settlement */
   struct histogram pushes;   /* one call of the target */
   struct histogram delays;   /* from the commit of a change, or its capture, to the settlement of its delivery */
@@ -35,7 +35,8 @@ struct meter {
 /* The meter of a target; the same for the same name, and valid until the process ends. NULL: out of memory. */
 struct meter *meter_of(const char *target);
 
-/* From now on each change's delay is measured, which costs the source a little for each; not before somebody asks. */
+/* From now on measures the delay of each change, which costs the source a little; called when metrics are first read.
+ */
 void metrics_measure_delays(void);
 bool metrics_wants_delays(void);
 
@@ -45,9 +46,9 @@ void histogram_add(struct histogram *histogram, int64_t microseconds, uint64_t t
 /* Writes all of it in Prometheus' text format. */
 void metrics_write(struct buffer *text);
 
-/* What begins the lines of a metric. `type` as Prometheus calls it. */
+/* Writes a metric's HELP and TYPE lines. */
 void metrics_describe(struct buffer *text, const char *name, const char *type, const char *help);
-/* A label's value, with what has to be escaped escaped, in quotes. */
+/* A label's value, escaped and quoted. */
 void metrics_label(struct buffer *text, const char *value);
 
 #endif

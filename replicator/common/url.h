@@ -6,14 +6,12 @@
 
 #include "common/buffer.h"
 
-/* For a target's URL, or a text among its options, with what the environment filled in: as long as PostgreSQL's texts.
- */
+/* Longest URL or option of a target with its variables filled in: the limit of PostgreSQL's texts. Bytes. */
 #define URL_LIMIT ((size_t)1024 * 1024 * 1024)
 
 /*
- * Appends `url` with every ${NAME} replaced. A value that stands before an @ (user or password) or behind a ? is
- * percent-encoded where it must be. An error names a variable that is not set, and
- * `what` ("URL") this is.
+ * Appends `url` with every ${NAME} replaced. Values before an @ (user or password) or after a ? are percent-encoded.
+ * The error names a variable that is not set, and `what` ("URL") uses it.
  */
 MUST_CHECK bool url_fill_in(const char *url, const char *what, struct buffer *filled, struct error *error);
 
@@ -21,8 +19,8 @@ MUST_CHECK bool url_fill_in(const char *url, const char *what, struct buffer *fi
 MUST_CHECK bool text_fill_in(const char *text, const char *what, struct buffer *filled, struct error *error);
 
 /*
- * Puts ${NAME} back wherever an error shows what a URL, or another text, got from the environment; also where only the
- * beginning of that stands at the error's end, because the rest was cut off.
+ * Puts ${NAME} back wherever an error shows a value that a URL, or another text, got from the environment, even if the
+ * error's end cuts it off.
  */
 void url_hide(const char *text, struct error *error);
 

@@ -4,7 +4,7 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* Milliseconds until it is asked again, while another is trying; and at most. */
+/* Milliseconds until asking again: while another worker probes; and at most. */
 #define OTHER_TRIES 200
 #define LONGEST_WAIT 1000
 
@@ -37,7 +37,7 @@ bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct e
 }
 
 void breaker_leave(struct breaker *breaker) {
-  struct error ignored; /* a connection that is lost has let go by itself */
+  struct error ignored; /* a lost connection has released it already */
   if (breaker->probing && breaker->source != NULL)
     (void)!source_run(breaker->source, &QUERY_outage_leave, VALUES(number(breaker->target).text), NULL, &ignored);
   breaker->probing = false;

@@ -1,8 +1,7 @@
 /*
- * breaker: the circuit breaker of a target, shared by all processes. When a push has failed for the target's fault, the
- * source says so to everybody, and when the target may be tried again: after a pause that doubles with each attempt.
- * Then one worker of all tries it, with one change, and for a while nobody else does; when that arrives, all go on at
- * once.
+ * breaker: the circuit breaker of a target, shared by all processes through the source. After a push has failed because
+ * of the target, the source records when the target may be tried again: after a pause that doubles with each attempt.
+ * Then a single worker probes it with one change; when that arrives, all go on at once.
  */
 #ifndef ROWRELAY_DELIVERY_BREAKER_H
 #define ROWRELAY_DELIVERY_BREAKER_H
@@ -14,24 +13,24 @@
 struct breaker {
   struct source *source; /* borrowed; NULL while there is no connection */
   int target;
-  bool probing; /* it is this worker that tries */
+  bool probing; /* this worker is the one that probes */
 };
 
-/* The target failed. An error is only for the log: then nobody else knows. */
+/* Records that the target failed. If that fails, only the log tells. */
 MUST_CHECK bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error);
-/* It works: everybody is told. */
+/* Records that it works again. */
 MUST_CHECK bool breaker_close(struct breaker *breaker, struct error *error);
 
 /*
- * Whether this worker may try a target that failed; until breaker_leave() nobody else may. If not, *wait is in how many
- * milliseconds to ask again; 0: the target is well again.
+ * Whether this worker may try a target that failed; until breaker_leave() no other may. If not, *wait is in how many
+ * milliseconds to ask again; 0: the target works again.
  */
 MUST_CHECK bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error);
 /* How long to wait before asking again, where the next attempt is due in so many milliseconds; 0 or less: it is being
  * made.
  */
 int64_t breaker_wait(int64_t due);
-/* Lets somebody else try next, if it was this worker's turn. */
+/* Lets another worker probe next, if it was this worker's turn. */
 void breaker_leave(struct breaker *breaker);
 
 #endif

@@ -12,17 +12,17 @@
 #include "queue/lease.h"
 #include "queue/settle.h"
 
-#define AGAIN_PAUSE 50 /* ms before what went back to the queue is claimed again */
+#define AGAIN_PAUSE 50 /* before changes that went back to the queue are claimed again; milliseconds */
 
-/* What a batch is made of: how it is prepared for pushing, and how it is settled. */
+/* How a batch of changes, or of documents, is prepared for pushing, and settled. */
 struct material {
   bool (*prepare)(struct work *work, struct outcomes *outcomes, struct error *error);
   /* Settles what has been decided. False when the lanes or the source were lost. */
   bool (*settle)(struct work *work, struct outcomes *outcomes);
 };
 
-/* What was settled, for those who watch. Of documents, `pushed` are those that were built, and the batch what led to
- * them. */
+/* Records metrics of a settled batch. For documents, `pushed` are those built, and the batch the changes behind them.
+ */
 static void measure_batch(const struct work *work, const struct outcomes *pushed, int64_t began) {
   struct meter *meter = work->worker->pool->meter;
   int64_t now = clock_microseconds();
@@ -44,11 +44,11 @@ static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   if (settle(&settlement, &error))
     return true;
   if (error.kind == FAILURE_FENCED) {
-    log_failure(LOG_LEVEL_WARNING, &error, "target %s: a batch was let go", work->settings->name);
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: batch released", work->settings->name);
     keep_give_back(&work->keep);
     return false;
   }
-  /* The source is there and does not take it: all are to wait, or each would bring the batch again and again. */
+  /* The source works but refuses the settlement: all workers wait, or each would push the batch again and again. */
   if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP && pgconn_alive(source_connection(work->source))) {
     pgconn_rollback(source_connection(work->source));
     work_open_breaker(work, &error);
@@ -68,13 +68,13 @@ static void log_refused(const struct work *work, const struct outcomes *outcomes
       log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused change %lld of %s", work->settings->name,
                   (long long)change->id, change->route->relation);
     else
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, the first is %lld of %s",
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: refused %zu changes, first %lld of %s",
                   work->settings->name, refused, (long long)change->id, change->route->relation);
     return;
   }
 }
 
-/* A table that the target cannot take is told of when it begins to wait. */
+/* Logs a held table once, when its changes begin to wait. */
 static void log_held(const struct work *work, const struct outcomes *outcomes) {
   for (size_t i = 0; i < outcomes->batch->count; i++) {
     const struct fate *fate = &outcomes->fates[i];
@@ -82,14 +82,13 @@ static void log_held(const struct work *work, const struct outcomes *outcomes) {
     for (size_t n = 0; n < outcomes->batch->hold_count; n++)
       is_known = is_known || outcomes->batch->holds[n].capture == outcomes->batch->changes[i].capture;
     if (fate->outcome == OUTCOME_HELD && fate->why != NULL && !is_known)
-      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait, others go on", work->settings->name,
-                  outcomes->batch->changes[i].route->relation);
+      log_failure(LOG_LEVEL_WARNING, fate->why, "target %s: changes of %s wait; other tables go on",
+                  work->settings->name, outcomes->batch->changes[i].route->relation);
   }
 }
 
 /*
- * Documents have been pushed: what became of them is noted, and the claimed changes are settled, all of them. False
- * when the source was lost.
+ * Documents have been pushed: records the results, and settles all claimed changes. False when the source was lost.
  */
 static bool documents_settle(struct work *work, struct outcomes *outcomes) {
   struct error error;
@@ -105,14 +104,14 @@ static bool documents_settle(struct work *work, struct outcomes *outcomes) {
   outcomes_release(&claimed);
   if (!ok && pgconn_alive(source_connection(work->source)) && error.kind != FAILURE_RETRY) {
     pgconn_rollback(source_connection(work->source));
-    work_report_failure(work, &error); /* a query that leads to documents cannot be run any more */
+    work_report_failure(work, &error); /* a --from query fails */
   } else if (!ok) {
     work_lose_source(work, &error);
   }
   return ok;
 }
 
-/* Nobody knows whether it arrived: it is not sent again by itself. */
+/* Whether these changes arrived is unknown: they are not sent again automatically. */
 static void refuse_unknown(struct outcomes *outcomes, const struct error *error) {
   for (size_t i = 0; i < outcomes->batch->count; i++)
     if (outcomes->fates[i].unknown)
@@ -132,7 +131,7 @@ static bool documents_prepare(struct work *work, struct outcomes *outcomes, stru
 static const struct material CHANGES = {changes_prepare, changes_settle};
 static const struct material DOCUMENTS = {documents_prepare, documents_settle};
 
-/* Two transactions met at the target, and it chose this one to begin anew: nothing is wrong. */
+/* A serialization failure or deadlock at the target: trying again is enough. */
 static bool is_momentary(const struct error *error) {
   return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
 }
@@ -187,7 +186,7 @@ static bool end(struct work *work, struct outcomes *outcomes, const struct endin
     return true;
   }
   if (ending->end == BATCH_GIVE_BACK && error->kind == FAILURE_FENCED)
-    log_failure(LOG_LEVEL_WARNING, error, "target %s: a batch was let go", work->settings->name);
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: batch released", work->settings->name);
   if (ending->refuses_unknown)
     refuse_unknown(outcomes, error);
   if (ending->end == BATCH_GIVE_BACK)
@@ -224,7 +223,7 @@ bool deliver(struct work *work, const struct claim *claim) {
   error_clear(&error);
   bool ok = material->prepare(work, &outcomes, &error) && retry_push(&retry, &error);
   if (ok)
-    error_clear(&error); /* of what was refused and tried again */
+    error_clear(&error); /* from attempts that were retried */
   struct ending ending = decide(work, &outcomes, ok, &error);
   bool stay = end(work, &outcomes, &ending, &error);
   outcomes_release(&outcomes);

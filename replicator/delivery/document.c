@@ -190,7 +190,7 @@ bool document_queue_more(const struct document *document, struct source *source,
         !source_run(source, &QUERY_document_expand, VALUES(target.text, stale->asks_ids.data, stale->asks_days.data),
                     NULL, error)) {
       if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
-        error_hint(error, "it was said by the source, to a query that leads from a table to the document");
+        error_hint(error, "raised at the source by a --from query of the document");
       return false;
     }
   }
@@ -224,7 +224,7 @@ static bool build(const struct builder *builder, const struct push *push, PGresu
     if (!ok && pgconn_alive(connection)) {
       struct error ignored;
       if (error->sqlstate[0] != '\0' && error->hint[0] == '\0')
-        error_hint(error, "it was said by the source, to the document's query");
+        error_hint(error, "raised at the source by the document's query");
       if (!pgconn_script(connection, "rollback to savepoint document; release savepoint document", &ignored))
         *error = ignored;
     }
@@ -292,7 +292,7 @@ static bool fill_room(struct push_room *room, const struct document *document, c
     if (i == push->count)
       continue; /* it was not asked for */
     if (room->changes[i].new_row != NULL)
-      return error_set(error, FAILURE_REFUSED, "the document's query gives more than one row for key %s", key);
+      return error_set(error, FAILURE_REFUSED, "the document's query returned more than one row for key %s", key);
     room->changes[i].new_row = result_text(built, row, BUILT_ROW);
     room->bytes += (size_t)PQgetlength(built, row, BUILT_ROW);
   }
@@ -365,7 +365,7 @@ static bool push_later(const struct builder *builder, const struct push *push, s
     size_t before = left;
     find_later(push, indexes, &left);
     if (ok && left == before)
-      ok = error_set(error, FAILURE_RETRY, "the target takes longer than the time for a push");
+      ok = error_set(error, FAILURE_RETRY, "the target took longer than push_timeout");
   }
   free(indexes);
   free(changes);

@@ -26,7 +26,7 @@ static bool refresh_routes(struct work *work, struct error *error) {
     struct change *change = &work->batch.changes[i];
     change->route = routes_find(&work->routes, change->capture);
     if (change->route == NULL)
-      ok = error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+      ok = error_set(error, FAILURE_RETRY, "change %lld belongs to a table that is not routed to this target",
                      (long long)change->id);
   }
   work->has_settings = work->has_settings && ok; /* what else refers to them */
@@ -48,7 +48,7 @@ static bool blame_for_delay(struct work *work, const struct push *push, struct e
     error->kind = FAILURE_RETRY;
     return false;
   }
-  error_set(error, FAILURE_REFUSED, "it could not be pushed within push_timeout (%d s), while the target was well",
+  error_set(error, FAILURE_REFUSED, "the push took longer than push_timeout (%d s), although the target works",
             (int)(work->settings->push_timeout / 1000));
   struct shell_word name;
   error_hint(error, "run: rowrelay target set %s --option push_timeout=SECONDS",

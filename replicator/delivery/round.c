@@ -7,16 +7,16 @@
 #include "queue/hold.h"
 
 /* Milliseconds. */
-#define POLL_INTERVAL 1000     /* how long to wait for a wake-up before looking all the same */
-#define BUSY_POLL_INTERVAL 200 /* the same when others hold the lanes: they may die, and nobody would ring */
-#define HOLD_INTERVAL 500      /* between looks whether it is time to try what is held */
+#define POLL_INTERVAL 1000     /* how long to wait for a wake-up before polling anyway */
+#define BUSY_POLL_INTERVAL 200 /* the same when others hold the lanes: they may die without a wake-up */
+#define HOLD_INTERVAL 500      /* between checks whether held tables are due for a try */
 
 /* Each step goes on to the next, or ends the round. */
 struct round {
   struct work *work;
   int64_t began;  /* clock_now() */
   int batch_rows; /* to be claimed at most */
-  bool stay;      /* when it has ended: whether to look again */
+  bool stay;      /* when it has ended: whether to go on */
 };
 
 static bool end_round(struct round *round, bool stay) {
@@ -40,7 +40,7 @@ static bool read_settings(struct round *round) {
   return end_round(round, false);
 }
 
-/* A target that stands still, or that nobody may try yet, is asked about now and then. */
+/* The settings of a stopped target, or one that may not be tried yet, are read again now and then. */
 static bool may_try_target(struct round *round) {
   struct work *work = round->work;
   struct error error;
@@ -59,7 +59,7 @@ static bool may_try_target(struct round *round) {
     work->has_settings = false;
     return end_round(round, wait == 0 || worker_pool_wait(work->worker->pool, round->began, wait));
   }
-  /* One change of one lane; but where transactions are to stay whole, a whole one. */
+  /* Probes with one change of one lane; with a single lane, with a whole transaction. */
   if (work->settings->lanes.live > 1)
     round->batch_rows = 1;
   return true;
@@ -77,7 +77,7 @@ static bool release_holds(struct round *round) {
 static bool deliver_claimed(struct work *work, const struct claim *claim) {
   struct worker_pool *pool = work->worker->pool;
   work->late_first = !work->late_first;
-  /* Where there is so much, there may be more in other lanes. */
+  /* After a large batch there may be more in other lanes. */
   if (work->batch.count >= (size_t)work->settings->batch_rows / 2)
     worker_pool_wake(pool, 1);
   atomic_fetch_add(&pool->meter->busy, 1);
@@ -85,13 +85,13 @@ static bool deliver_claimed(struct work *work, const struct claim *claim) {
   atomic_fetch_sub(&pool->meter->busy, 1);
   if (work->source != NULL)
     work->source_failures = 0;
-  /* What could not be settled will be delivered again: at once where a connection was lost, then not too often. */
+  /* An unsettled batch will be delivered again: at once after a lost connection, then with pauses. */
   else if (stay && work->source_failures > 1)
     stay = work_wait_for_source(work);
   return stay;
 }
 
-/* What a claim that got nothing says of when to look again. */
+/* Waits after a claim that got nothing. */
 static bool wait_for_more(struct round *round, enum claimed claimed) {
   struct work *work = round->work;
   switch (claimed) {
@@ -113,7 +113,7 @@ static bool claim_and_deliver(struct round *round) {
   struct work *work = round->work;
   struct worker_pool *pool = work->worker->pool;
   struct error error;
-  /* Who tries a target that failed is alone with it. */
+  /* Whoever probes a failing target is alone. */
   int workers = work->settings->failing ? work->settings->lanes.live : atomic_load(&pool->workers_everywhere);
   struct claim claim = {.source = work->source,
                         .instance = work->worker->instance,

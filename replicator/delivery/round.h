@@ -1,5 +1,5 @@
 /*
- * round: one look for work: whether the target may be tried, what there is to claim, and its delivery.
+ * round: one poll for work: checks whether the target may be tried, claims a batch, and delivers it.
  */
 #ifndef ROWRELAY_DELIVERY_ROUND_H
 #define ROWRELAY_DELIVERY_ROUND_H

@@ -102,7 +102,7 @@ void work_close_target(struct work *work) {
 void work_open_breaker(struct work *work, const struct error *why) {
   struct error error;
   if (!breaker_open(&work->breaker, why, &error))
-    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be noted", work->worker->pool->name);
+    log_failure(LOG_LEVEL_WARNING, &error, "target %s: its failure could not be recorded", work->worker->pool->name);
 }
 
 void work_report_failure(struct work *work, const struct error *error) {
@@ -122,18 +122,18 @@ void work_halt_target(struct work *work, const struct error *error) {
   text_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
   log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings->name);
   if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings->target).text, reason), NULL, &failed))
-    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: that could not be noted", work->settings->name);
+    log_failure(LOG_LEVEL_WARNING, &failed, "target %s: the halt could not be recorded", work->settings->name);
   work->has_settings = false;
 }
 
 void work_report_success(struct work *work) {
   work->has_failed = false;
   if (worker_pool_succeeded(work->worker->pool))
-    log_message(LOG_LEVEL_INFO, "target %s: delivers again", work->settings->name);
+    log_message(LOG_LEVEL_INFO, "target %s: delivering again", work->settings->name);
   struct error ignored;
   if (!work->settings->failing)
     return;
   work->settings->failing = false;
   if (!breaker_close(&work->breaker, &ignored))
-    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be noted", work->settings->name);
+    log_failure(LOG_LEVEL_WARNING, &ignored, "target %s: its recovery could not be recorded", work->settings->name);
 }

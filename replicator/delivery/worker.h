@@ -1,6 +1,6 @@
 /*
- * worker: one thread that brings one target's changes there: claim, push, settle, and again. It is the one place where
- * queue and target meet, and has a connection of its own to each.
+ * worker: one thread that delivers to one target: claim, push, settle, repeat. Only here queue and target meet; a
+ * worker has its own connection to each.
  */
 #ifndef ROWRELAY_DELIVERY_WORKER_H
 #define ROWRELAY_DELIVERY_WORKER_H
@@ -20,7 +20,7 @@ struct worker {
 
 /* Starts the thread; the struct must stay where it is until worker_join() has returned. */
 MUST_CHECK bool worker_start(struct worker *worker, struct error *error);
-/* Waits until it has left; see worker_pool_leave(). */
+/* Waits until it has stopped; see worker_pool_leave(). */
 void worker_join(struct worker *worker);
 
 #endif

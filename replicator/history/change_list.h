@@ -1,6 +1,6 @@
 /*
- * change_list: numbers of changes that are to be printed, with the days under which the log keeps them. What is in them
- * is read only then, so that a page is small however large the rows are.
+ * change_list: ids of changes to print, with the days under which the log keeps them. Their contents are read only when
+ * they are printed, so that a page is small however large the rows are.
  */
 #ifndef ROWRELAY_HISTORY_CHANGE_LIST_H
 #define ROWRELAY_HISTORY_CHANGE_LIST_H
@@ -15,7 +15,7 @@ struct change_list {
   struct change_list_item {
     int64_t id;
     char day[16];
-    int64_t mark; /* tells it from another that has its id; see cmd_log_news.sql */
+    int64_t mark; /* distinguishes changes with the same id; see cmd_log_news.sql */
   } * items;      /* owned */
   size_t count;
   size_t capacity;
@@ -26,12 +26,12 @@ void change_list_release(struct change_list *page);
 /* Empties it, and keeps the memory. */
 void change_list_clear(struct change_list *page);
 
-/* So that `more` items can be added. */
+/* Reserves room for `more` items. */
 MUST_CHECK bool change_list_make_room(struct change_list *page, size_t more, struct error *error);
 /* Appends rows whose columns are id, day and, if there is a third one, mark. */
 MUST_CHECK bool change_list_add(struct change_list *page, const PGresult *rows, int first, int count,
                                 struct error *error);
-/* The other way round. */
+/* Reverses the order. */
 void change_list_reverse(struct change_list *page);
 
 /* Appends items [from, from + count) as array literals: ids, and each of their days once. Either may be NULL. */

@@ -22,7 +22,7 @@
 /* So many snapshots are taken at first, in so many milliseconds: what runs longer is not known from its beginning. */
 #define FIRST_LOOKS 5
 #define FIRST_PAUSE 20
-/* More points than this are not kept; then the look goes back a little further than it would have to. */
+/* Most points that are kept; without more, a poll may go back a little further than needed. */
 #define MOST_POINTS 1000
 
 void follow_init(struct follower *follower, const char *from_day, const char *before_day) {
@@ -153,7 +153,7 @@ static bool take_snapshot(const struct follower *before, struct source *source, 
   return ok;
 }
 
-/* Ends a look: what it has found out takes the place of what was known, or nothing has happened. */
+/* Ends a poll: if `ok`, its findings replace what was known; else they are dropped. */
 static bool end_poll(struct follower *follower, struct follower *now, bool ok) {
   follow_release(ok ? follower : now);
   if (ok)
@@ -223,7 +223,7 @@ static int64_t lowest(const struct follower *before, const struct follower *now)
 
 /* ---- what is new ----------------------------------------------------------------------------------------------- */
 
-/* What one look needs to know. */
+/* One poll. */
 struct poll {
   struct source *source;
   struct follow_reader *reader;

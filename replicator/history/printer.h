@@ -1,6 +1,6 @@
 /*
- * printer: prints changes that were found, in one of the forms of `rowrelay log`. It reads them some at a time, so many
- * that they take a few megabytes, and only while somebody reads what is printed.
+ * printer: prints changes that were found, in one of the forms of `rowrelay log`. It reads a few megabytes of them at a
+ * time, and only as fast as the output is read.
  */
 #ifndef ROWRELAY_HISTORY_PRINTER_H
 #define ROWRELAY_HISTORY_PRINTER_H
@@ -19,10 +19,10 @@ struct printer {
   bool newest_first;
   const struct change_list
       *life; /* borrowed; all changes of the one key that is asked for, the newest first; NULL: none is */
-  /* below here is its own */
+  /* private */
   size_t batch; /* how many changes to read at a time */
   size_t done;  /* how many changes of the last page were printed */
-  bool printed; /* something was */
+  bool printed; /* something was printed */
 };
 
 void printer_init(struct printer *printer, struct pager *pager);

@@ -10,9 +10,9 @@
 #include "queries.h"
 
 /* Milliseconds. */
-#define POLL_INTERVAL 250 /* between looks, */
-#define LEAST_INTERVAL 20 /* and when a doorbell rings */
-#define OLD_INTERVAL 5000 /* between looks at days before yesterday */
+#define POLL_INTERVAL 250 /* between polls */
+#define LEAST_INTERVAL 20 /* the same when the doorbell rings */
+#define OLD_INTERVAL 5000 /* between polls of days before yesterday */
 #define CONNECT_PAUSE 500
 
 struct tail {
@@ -22,7 +22,7 @@ struct tail {
   struct follower recent;
   struct follower old;
   struct follow_shown shown;
-  int64_t old_poll_at; /* when to look at old days again */
+  int64_t old_poll_at; /* when to poll old days again */
   bool again_recent;
   bool again_old;
 };
@@ -58,7 +58,7 @@ static bool print_last(struct tail *tail, int64_t last, struct error *error) {
   return ok;
 }
 
-/* Writers ring it when some process sleeps; nobody is asked to ring for us. */
+/* Writers ring the doorbell only while some process sleeps; this does not arm it. */
 static bool listen(struct source *source, struct error *error) {
   return source_run(source, &QUERY_doorbell_listen, NO_VALUES, NULL, error);
 }
@@ -66,8 +66,8 @@ static bool listen(struct source *source, struct error *error) {
 static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct error *error) {
   const char *day = PQgetvalue(where, 0, 1);
   if (result_bool(where, 0, 0)) {
-    error_set(error, FAILURE_USAGE, "a standby cannot be followed");
-    return error_hint(error, "connect to its primary");
+    error_set(error, FAILURE_USAGE, "--follow does not work on a standby");
+    return error_hint(error, "connect to the primary");
   }
   follow_init(&tail->recent, day, NULL);
   follow_init(&tail->old, NULL, day);
@@ -103,7 +103,7 @@ static bool connect_again(struct tail *tail, const struct options *given, struct
     *tail->source = NULL;
     clock_sleep(CONNECT_PAUSE);
     if (interrupted())
-      return error_set(error, FAILURE_STOP, "told to leave");
+      return error_set(error, FAILURE_STOP, "interrupted");
     if (call_open(tail->source, given, error) && listen(*tail->source, error))
       return true;
     if (error->kind != FAILURE_RETRY)

@@ -1,4 +1,4 @@
-/* tail: prints the end of the log, and then what is committed, until it is told to leave. */
+/* tail: prints the end of the log, then new changes as they commit, until interrupted. */
 #ifndef ROWRELAY_HISTORY_TAIL_H
 #define ROWRELAY_HISTORY_TAIL_H
 
@@ -9,12 +9,12 @@
 /* What is followed. */
 struct following {
   const struct log_filter *filter;
-  int64_t last; /* so many changes of before come first */
+  int64_t last; /* how many earlier changes to print first */
 };
 
 /*
- * Prints what was there, then what comes. A lost connection is made again, for as long as that takes, and nothing is
- * missed or shown twice. *source may be another one afterwards, or NULL. Returns true when it was told to leave.
+ * Prints what was there, then what comes. Reconnects for as long as it takes when the connection is lost; nothing
+ * is missed or shown twice. *source may be another one afterwards, or NULL. True when interrupted.
  */
 MUST_CHECK bool tail_run(struct source **source, const struct options *given, const struct following *following,
                          struct printer *printer, struct error *error);

@@ -12,7 +12,7 @@
 #include "common/version.h"
 
 #define CONNECT_TIMEOUT 10000L /* milliseconds */
-/* How often a wait looks whether the process is told to leave. Milliseconds. */
+/* How often a wait checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
 
 struct http {

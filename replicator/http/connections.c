@@ -6,7 +6,7 @@
 
 #include "common/clock.h"
 
-/* How often it is looked who has stayed too long, as long as somebody is there. Milliseconds. */
+/* How often idle connections are searched for, while there are connections. Milliseconds. */
 #define LOOK_INTERVAL 500
 
 struct visitor {

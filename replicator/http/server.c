@@ -168,7 +168,7 @@ static bool split_address(const char *text, char *host, size_t size, const char 
   if (colon == NULL || end == colon + 1 || *end != '\0' || number < 0 || number > 65535 || length >= size ||
       (!bracketed && memchr(text, ':', length) != NULL)) {
     error_set(error, FAILURE_USAGE, "cannot listen on \"%s\"", text);
-    return error_hint(error, "give ADDRESS:PORT, such as 127.0.0.1:9187, [::1]:9187 or :9187");
+    return error_hint(error, "use ADDRESS:PORT, such as 127.0.0.1:9187, [::1]:9187 or :9187");
   }
   snprintf(host, size, "%.*s", (int)(bracketed ? length - 2 : length), bracketed ? text + 1 : text);
   *port = colon + 1;
@@ -214,7 +214,7 @@ static bool listen_on(const char *text, int *fd, struct error *error) {
     return true;
   int why = errno;
   error_set(error, FAILURE_USAGE, "cannot listen on \"%s\": %s", text, strerror(why));
-  return why == EADDRINUSE && error_hint(error, "give another port, or end what listens there");
+  return why == EADDRINUSE && error_hint(error, "use another port, or stop the process that listens there");
 }
 
 static int port_of(int fd) {
@@ -248,7 +248,7 @@ bool server_start(struct server **server, const char *address, const struct serv
       connections_stop(&made->visitors);
     free(made);
     close(fd);
-    return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the server did not start", address);
+    return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the HTTP server did not start", address);
   }
   *server = made;
   return true;

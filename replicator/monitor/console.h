@@ -1,14 +1,14 @@
 /*
- * console: the page for people that a process serves where it listens: how targets and processes are doing, what was
- * refused, what happened to the tables. Everybody who can reach it may read what the process itself may read at the
- * source; to act takes the token that the process has in its environment.
+ * console: the web page that a process serves where it listens: targets, processes, refused changes and the history of
+ * tables. Everyone who can reach it can read what the process can read at the source; actions need the token that is
+ * set in the environment of the process.
  */
 #ifndef ROWRELAY_MONITOR_CONSOLE_H
 #define ROWRELAY_MONITOR_CONSOLE_H
 
 #include "http/server.h"
 
-/* Environment variables: what allows to act; names, separated by commas, under which people reach the console. */
+/* Environment variables: the token for actions; further host names of the console, separated by commas. */
 #define CONSOLE_TOKEN "ROWRELAY_CONSOLE_TOKEN"
 #define CONSOLE_HOST "ROWRELAY_CONSOLE_HOST"
 

@@ -1,7 +1,6 @@
 /*
- * monitor: what a running process tells others over HTTP: whether it lives, whether it can work, and Prometheus'
- * metrics of it and of the queue. It asks the source over a connection of its own, so that it answers whatever the
- * workers do.
+ * monitor: serves the health of a running process over HTTP, whether it is ready, and Prometheus metrics of it and of
+ * the queue. It has a connection of its own to the source, so that it answers whatever the workers do.
  */
 #ifndef ROWRELAY_MONITOR_MONITOR_H
 #define ROWRELAY_MONITOR_MONITOR_H

@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/interrupt.h"
 
-/* How often a wait looks whether the process is told to leave. */
+/* How often a wait checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
 
 bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *error, const char *message) {
@@ -17,7 +17,7 @@ bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *er
 
 bool pgconn_leave(struct pgconn *connection, struct error *error) {
   pgconn_cancel(connection);
-  return pgconn_break(connection, FAILURE_STOP, error, "told to leave");
+  return pgconn_break(connection, FAILURE_STOP, error, "interrupted");
 }
 
 bool pgconn_wait_socket(struct pgconn *connection, short events, int64_t deadline, struct error *error) {

@@ -1,6 +1,6 @@
 /*
- * pgconn_wait: what the two halves of pgconn share: what opens a connection (pgconn.c), and what asks something of it
- * (pgconn_statement.c). Of no concern to others.
+ * pgconn_wait: what the halves of pgconn share: opening a connection (pgconn.c), and running statements on it
+ * (pgconn_statement.c). Private to them.
  */
 #ifndef ROWRELAY_POSTGRES_PGCONN_WAIT_H
 #define ROWRELAY_POSTGRES_PGCONN_WAIT_H
@@ -11,12 +11,12 @@
 struct pgconn {
   PGconn *pg;
   int64_t deadline; /* clock_now() at which calls fail; 0: never */
-  bool broken;      /* a reply was not waited for, so nothing more can be asked */
+  bool broken;      /* a reply was abandoned, so nothing more can be run */
   char **prepared;  /* names of the statements that this connection has */
   size_t prepared_count;
   unsigned int names_made;
   size_t prepared_capacity;
-  struct buffer forgotten; /* statements that take away others, which nobody needs any more */
+  struct buffer forgotten; /* DEALLOCATE statements for those no longer needed */
   /* one entry for each reply that a pipeline waits for */
   struct {
     const struct query *query;
@@ -24,15 +24,15 @@ struct pgconn {
   } * expected;
   size_t expected_count;
   size_t expected_capacity;
-  bool pipeline_failed;        /* something could not even be sent; */
+  bool pipeline_failed;        /* something could not be sent */
   struct error pipeline_error; /* why */
   char description[256];
 };
 
-/* The connection is of no use after this: what was asked may still be answered, and nobody would know to what. */
+/* Marks the connection as unusable: an answer that still arrives could not be matched. Always false. */
 bool pgconn_break(struct pgconn *connection, enum failure kind, struct error *error, const char *message);
 
-/* What nobody waits for any more must not go on at the server. Always false. */
+/* Cancels the statement at the server, and breaks the connection. Always false. */
 bool pgconn_leave(struct pgconn *connection, struct error *error);
 
 /* Waits until the socket can be read (or written, if asked for). `deadline` is a clock_now(), 0: none. */

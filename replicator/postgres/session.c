@@ -25,11 +25,10 @@ static bool ask_pid(struct pgconn *connection, int *pid, struct error *error) {
 }
 
 static bool refuse(struct pgconn *connection, struct error *error) {
-  error_set(error, FAILURE_USAGE, "%s is a pooler that gives a session to one transaction at a time",
-            pgconn_describe(connection));
-  error_detail(error, "rowrelay needs a session for as long as it is connected: it listens, holds locks and makes "
-                      "settings there, which others would get.");
-  return error_hint(error, "connect to the server itself, or to a pool with pool_mode = session");
+  error_set(error, FAILURE_USAGE, "%s is a transaction pooler", pgconn_describe(connection));
+  error_detail(error, "rowrelay needs one session for as long as it is connected: it listens, holds locks and changes "
+                      "settings there.");
+  return error_hint(error, "connect to the server directly, or to a pool with pool_mode = session");
 }
 
 /*
@@ -70,7 +69,7 @@ static bool check(struct pgconn *connection, const char *conninfo, int64_t deadl
   bool ok = compare(connection, pid, holder, error);
   if (!ok && error->kind == FAILURE_RETRY)
     error_hint(error,
-               "this is a pooler: it needs pool_mode = session, and as many sessions as rowrelay makes connections");
+               "this is a pooler: set pool_mode = session, and allow as many sessions as rowrelay opens connections");
   pgconn_close(holder);
   return ok;
 }

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/interrupt.h"
 #include "common/log.h"
+#include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
 #include "queries.h"
@@ -59,10 +60,10 @@ static bool has_no_time(void *context) {
 
 static void tell(const char *name, const struct backfill_progress *progress) {
   if (progress->outcome == BACKFILL_DONE)
-    log_message(LOG_LEVEL_INFO, "backfill of %s: done, %lld rows %s", name, (long long)progress->queued,
-                progress->copied ? "copied" : "queued");
+    log_message(LOG_LEVEL_INFO, "backfill of %s: done, %lld row%s %s", name, (long long)progress->queued,
+                text_plural(progress->queued), progress->copied ? "copied" : "queued");
   else if (progress->outcome == BACKFILL_CANCELLED)
-    log_message(LOG_LEVEL_WARNING, "backfill of %s: ended: %s", name, progress->note);
+    log_message(LOG_LEVEL_WARNING, "backfill of %s: cancelled: %s", name, progress->note);
 }
 
 /* One round, in which each backfill has its turn. */

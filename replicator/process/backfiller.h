@@ -1,6 +1,6 @@
 /*
- * backfiller: the thread of a running process that is at backfills which nobody else is at: those that were asked for
- * from psql, or whose command has ended. It has a connection of its own while there are any.
+ * backfiller: the thread of a running process for backfills that no other session runs: those requested from psql, or
+ * whose command was interrupted. It has a connection of its own while there are any.
  */
 #ifndef ROWRELAY_PROCESS_BACKFILLER_H
 #define ROWRELAY_PROCESS_BACKFILLER_H
@@ -18,18 +18,18 @@ struct backfiller {
   pthread_cond_t changed;
   pthread_t thread;
   bool started;
-  bool wanted; /* there may be something to do */
+  bool wanted; /* there may be work */
   bool leaving;
-  int64_t told_at; /* to leave; clock_now() */
+  int64_t told_at; /* when it was told to stop; clock_now() */
 };
 
 void backfiller_init(struct backfiller *backfiller, const char *conninfo, const char *targets);
-/* Has it leave after its step, or in the middle of one that takes long: another process goes on. */
+/* Tells it to stop after its step, or within a long one: another process will continue. */
 void backfiller_leave(struct backfiller *backfiller);
-/* The same, and waits for it. */
+/* The same, and waits until it has. */
 void backfiller_release(struct backfiller *backfiller);
 
-/* There are backfills that are not finished. Starts the thread when it is the first time. */
+/* Unfinished backfills exist: wakes the thread, and starts it the first time. */
 MUST_CHECK bool backfiller_wake(struct backfiller *backfiller, struct error *error);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * background: a thread of a running process for work that may take long, which has a connection of its own to the
- * source while it works. It sleeps until it is woken; what it is told while it works is done afterwards.
+ * background: a thread of a running process for a task that may take long, with a connection of its own to the source
+ * while it works. It sleeps until woken; if woken while it works, it works once more afterwards.
  */
 #ifndef ROWRELAY_PROCESS_BACKGROUND_H
 #define ROWRELAY_PROCESS_BACKGROUND_H
@@ -14,7 +14,7 @@
 
 struct background;
 
-/* What is to be done. It logs what fails by itself: the next time is soon. */
+/* The task. It logs its own failures, and is repeated soon. */
 typedef void background_work(struct background *task, struct source *source);
 
 struct background {
@@ -33,17 +33,17 @@ struct background {
 
 void background_init(struct background *task, const char *name, const char *conninfo, background_work *work,
                      void *context);
-/* Has it leave, in the middle of a statement, too: another process begins that anew. */
+/* Tells it to stop, even within a statement: another process will repeat that. */
 void background_leave(struct background *task);
-/* The same, and waits for it. */
+/* The same, and waits until it has. */
 void background_release(struct background *task);
 
-/* The first time it starts the thread. */
+/* Wakes the thread, and starts it the first time. */
 MUST_CHECK bool background_wake(struct background *task, struct error *error);
 /* Whether it works, or is about to. */
 bool background_is_busy(struct background *task);
 
-/* For `work`: whether it is time to leave; a pause, which that ends; and how to log what failed. */
+/* For `work`: whether to stop; a pause, which that ends; and how to log a failure. */
 bool background_is_leaving(struct background *task);
 void background_rest(struct background *task, int64_t milliseconds);
 void background_tell_failure(const struct error *error, const char *what);

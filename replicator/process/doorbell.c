@@ -9,12 +9,12 @@
 #include "source/horizon.h"
 
 /* Milliseconds. */
-#define ARM_INTERVAL 20L /* between being woken and arming again; */
-#define AWAKE_STEP 3L    /* until then idle workers look this often */
-#define FIRST_STEP 2     /* between looks while somebody may not have seen it armed, growing to */
+#define ARM_INTERVAL 20L /* between being woken and arming again */
+#define AWAKE_STEP 3L    /* between polls until then */
+#define FIRST_STEP 2     /* between polls while a writer may not have seen it armed, growing to */
 #define LONGEST_STEP 250
-#define POLL_STEP 25    /* between looks where nobody can ring */
-#define SLEEP_STEP 1000 /* between looks whether the bell is still armed */
+#define POLL_STEP 25    /* between polls where writers cannot ring */
+#define SLEEP_STEP 1000 /* between checks that the bell is still armed */
 /* Arm again when there are fewer changes than this left for which it rings. */
 #define SPARE_CHANGES 1000
 

@@ -10,9 +10,9 @@
 /* For one statement. Milliseconds. */
 #define QUERY_DEADLINE 600000
 
-/* To drop empty partitions. */
+/* Attempts to drop empty partitions. */
 #define MOST_TRIES 5
-/* Sealing takes a third of one of the server's processors. */
+/* Pause after sealing, in times of its duration: sealing takes a third of one of the server's processors. */
 #define SEAL_REST 2
 
 /* ---- maintenance ----------------------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static bool prune_once(struct source *source, bool *again, struct error *error) 
   return true;
 }
 
-/* Under load it takes some tries to meet a moment in which nobody is long at anything. */
+/* Under load it takes some attempts to find a moment without long transactions. */
 static bool drop_empty_days(struct background *task, struct source *source, struct error *error) {
   int dropped = 1;
   for (int tries = 0; dropped != 0 && tries < MOST_TRIES && !background_is_leaving(task); tries += dropped < 0) {

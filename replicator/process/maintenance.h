@@ -1,10 +1,9 @@
 /*
- * maintenance: what a running process does for the source besides delivering, when it is its turn, each in a thread of
- * its own because it may take long:
+ * maintenance: what a running process does for the source besides delivering, when it is its turn; each part has its
+ * own thread because it may take long:
  *
- *   - maintenance (rowrelay.maintain): partitions, triggers and trigger functions of tables that were altered;
- *   - the log: it seals days that are closed, drops changes which have been kept for long enough, and makes the indexes
- *     that people want of closed days.
+ *   - tables (rowrelay.maintain): partitions, triggers and trigger functions of altered tables;
+ *   - the log: seals closed days, drops changes whose retention is over, and creates the wanted indexes on closed days.
  */
 #ifndef ROWRELAY_PROCESS_MAINTENANCE_H
 #define ROWRELAY_PROCESS_MAINTENANCE_H
@@ -19,22 +18,22 @@
 struct maintenance {
   struct background tables;
   struct background log;
-  atomic_bool prunes; /* dropping changes is part of what is to be done to the log */
+  atomic_bool prunes; /* the log is to be pruned, too */
   atomic_bool maintained;
 };
 
 void maintenance_init(struct maintenance *maintenance, const char *conninfo);
-/* Has it leave, in the middle of a statement, too: another process begins that anew. */
+/* Tells it to stop, even within a statement: another process will repeat that. */
 void maintenance_leave(struct maintenance *maintenance);
-/* The same, and waits for it. */
+/* The same, and waits until it has. */
 void maintenance_release(struct maintenance *maintenance);
 
-/* Looks whether there is anything to do, and if so, lets a thread do it. To be called now and then. */
+/* Checks whether there is anything to do, and wakes the thread for it. To be called now and then. */
 MUST_CHECK bool maintenance_tend(struct maintenance *maintenance, struct source *source, struct error *error);
 
-/* Whether it is at what must be done by processes that never run for long, too. */
+/* Whether tables are being maintained: short-lived processes must finish that, too. */
 bool maintenance_is_maintaining(struct maintenance *maintenance);
-/* Whether it has done that since this was last asked: then days may have been closed, and more is due. */
+/* Whether that has finished since the last call: days may have been closed, and more may be due. */
 bool maintenance_has_maintained(struct maintenance *maintenance);
 
 #endif

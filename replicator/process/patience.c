@@ -9,14 +9,14 @@
 #include "queries.h"
 
 /* Milliseconds. */
-#define AWAY_INTERVAL 60000       /* until the log says that the source is still away, */
-#define LONG_AWAY_INTERVAL 600000 /* and from then on */
+#define AWAY_INTERVAL 60000       /* before the log repeats that the source is unavailable */
+#define LONG_AWAY_INTERVAL 600000 /* and between further repetitions */
 #define TARGETS_INTERVAL 1000
-#define FAILURE_INTERVAL 10000 /* at least, between two lines that say what the source does not do */
+#define FAILURE_INTERVAL 10000 /* least time between two log lines about failed statements */
 
 static bool set_timeout_error(const struct patience *patience, struct error *error) {
   struct error last = *error;
-  error_set(error, FAILURE_FATAL, "source: could not be used for %d s: %s", (int)(patience->wait / 1000), last.message);
+  error_set(error, FAILURE_FATAL, "source: unavailable for %d s: %s", (int)(patience->wait / 1000), last.message);
   if (last.detail[0] != '\0')
     error_detail(error, "%s", last.detail);
   if (last.hint[0] != '\0')
@@ -38,16 +38,16 @@ enum away patience_judge(struct patience *patience, int64_t now) {
   return AWAY_TO_TELL;
 }
 
-/* One that was there a moment ago may just restart; else somebody must do something. What keeps it away may change. */
+/* A source that was connected may just be restarting: a warning; otherwise an error. */
 bool patience_try_away(struct patience *patience, bool was_connected, struct error *error) {
-  systemd_status("waits for the source: %s", error->message);
+  systemd_status("waiting for the source: %s", error->message);
   int64_t now = clock_now();
   switch (patience_judge(patience, now)) {
   case AWAY_IS_NEWS:
-    log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: trying again until it answers");
+    log_failure(was_connected ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, error, "source: unavailable, trying again");
     return false;
   case AWAY_TO_TELL:
-    log_failure(LOG_LEVEL_ERROR, error, "source: has not answered for %d s, trying again",
+    log_failure(LOG_LEVEL_ERROR, error, "source: unavailable for %d s, trying again",
                 (int)((now - patience->away_since) / 1000));
     return false;
   case AWAY_TOO_LONG:
@@ -74,10 +74,9 @@ bool patience_with_targets(struct patience *patience, struct source *source, con
   patience->ask_at = now + TARGETS_INTERVAL;
   if (!source_run(source, &QUERY_outage_longest, VALUES(instance), &reply, error))
     return false;
-  bool ok =
-      PQntuples(reply) == 0 || result_bigint(reply, 0, OUTAGE_MILLISECONDS) < patience->wait ||
-      error_set(error, FAILURE_FATAL, "target %s could not be delivered to for %d s: %s",
-                PQgetvalue(reply, 0, OUTAGE_TARGET), (int)(patience->wait / 1000), PQgetvalue(reply, 0, OUTAGE_REASON));
+  bool ok = PQntuples(reply) == 0 || result_bigint(reply, 0, OUTAGE_MILLISECONDS) < patience->wait ||
+            error_set(error, FAILURE_FATAL, "target %s has failed for %d s: %s", PQgetvalue(reply, 0, OUTAGE_TARGET),
+                      (int)(patience->wait / 1000), PQgetvalue(reply, 0, OUTAGE_REASON));
   PQclear(reply);
   return ok;
 }
@@ -92,8 +91,8 @@ bool patience_is_to_tell(struct patience *patience, const struct error *error, i
   return true;
 }
 
-/* Somebody is at its functions, or at the rights to them. Several statements may fail by turns. */
+/* Functions, or rights to them, may be changing. Several statements may fail in turn. */
 void patience_report_failure(struct patience *patience, const struct error *error) {
   if (patience_is_to_tell(patience, error, clock_now()))
-    log_failure(LOG_LEVEL_ERROR, error, "source: trying again until it does this");
+    log_failure(LOG_LEVEL_ERROR, error, "source: a statement failed, trying again");
 }

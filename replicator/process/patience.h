@@ -1,6 +1,6 @@
 /*
- * patience: what a process does while its source is away, or does not do what it is asked: it says so, now and then,
- * and waits, for ever or for as long as it was told to.
+ * patience: how a process waits while its source is unavailable, or statements fail there: it logs that now and then,
+ * and waits for ever, or until option wait is over.
  */
 #ifndef ROWRELAY_PROCESS_PATIENCE_H
 #define ROWRELAY_PROCESS_PATIENCE_H
@@ -11,12 +11,12 @@
 #include "source/source.h"
 
 struct patience {
-  int64_t wait;       /* milliseconds after which to give up; 0: never */
+  int64_t wait;       /* milliseconds until it ends with an error; 0: never */
   int64_t began;      /* clock_now() */
-  int64_t ask_at;     /* when to ask for targets that fail */
-  int64_t away_since; /* clock_now(); 0: the source is there */
+  int64_t ask_at;     /* when to check for failing targets */
+  int64_t away_since; /* clock_now(); 0: the source is available */
   int64_t tell_away_at;
-  struct error failure; /* what was told last of a source that is there; message "": nothing */
+  struct error failure; /* the failed statement logged last; message "": none */
   int64_t failure_logged_at;
 };
 
@@ -31,18 +31,18 @@ enum away patience_judge(struct patience *patience, int64_t now);
 /* Whether a failure of this text is to be told at this time; then it counts as told. */
 bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now);
 
-/* The source is away, for the reason `error`; true when it is time to give up: then the error says so. */
+/* The source is unavailable because of `error`; true when the wait is over, with an error that tells so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
-/* It is there. */
+/* The source is available. */
 void patience_connected(struct patience *patience);
-/* Whether it was away when it was last tried. */
+/* Whether the last attempt to connect failed. */
 bool patience_was_away(const struct patience *patience);
 
-/* False, too, when one of the targets that the process serves has failed for longer than is to be waited for. */
+/* False also when a target that the process serves has failed for longer than the wait. */
 MUST_CHECK bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,
                                       struct error *error);
 
-/* The source is there, and does not do what it is asked. */
+/* A statement failed at an available source. */
 void patience_report_failure(struct patience *patience, const struct error *error);
 
 #endif

@@ -27,22 +27,22 @@
 #include "source/settings.h"
 #include "targets/target.h"
 
-/* Milliseconds between what is done now and then. */
+/* Milliseconds between repetitions. */
 #define TARGETS_INTERVAL 1000
 #define BACKFILLS_INTERVAL 1000
 #define HEARTBEAT_INTERVAL 5000
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
 #define TICK_INTERVAL 1000
-#define MORE_TICKS_INTERVAL 100 /* while there is more to be indexed than a tick may look at */
+#define MORE_TICKS_INTERVAL 100 /* while a tick leaves changes to be indexed */
 #define HORIZON_INTERVAL 200
-#define ASLEEP_INTERVAL 1000 /* for the horizon, while nothing is to be done */
+#define ASLEEP_INTERVAL 1000 /* for the horizon, while idle */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
 #define SOURCE_TIMEOUT 30000
 #define GOODBYE_TIMEOUT 5000
 
-/* Changes that a tick looks at: some 50 ms, in which this thread does nothing else. */
+/* Changes that a tick reads: some 50 ms, in which this thread does nothing else. */
 #define TICK_ROWS 10000
 
 /* What is said of all targets: with 200 bytes for each, of more than can be served. */
@@ -69,7 +69,7 @@ struct supervisor {
   struct doorbell doorbell;
   struct backfiller backfiller;
   struct maintenance maintenance;
-  struct monitor *monitor; /* NULL: nobody asks */
+  struct monitor *monitor; /* NULL: without --listen */
   struct served_target **served;
   size_t served_count;
   int64_t started_at;
@@ -108,7 +108,7 @@ static bool told_to_leave_at_once(void) {
 static bool handle_signals(struct error *error) {
   wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_fd < 0)
-    return error_set(error, FAILURE_FATAL, "cannot make an event descriptor");
+    return error_set(error, FAILURE_FATAL, "cannot create an event descriptor");
   struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, NULL);
@@ -190,7 +190,8 @@ static bool poll_targets(struct supervisor *supervisor, struct error *error) {
     if (ok)
       supervisor->doorbell.processes = 1 + settings->workers / (supervisor->options->workers + 1);
     if (ok && supervisor->options->until_empty && !settings->running) {
-      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so it will not become empty", settings->name);
+      ok = error_set(error, FAILURE_FATAL, "target %s is not running, so its queue will not become empty",
+                     settings->name);
       error_detail(error, "%s", settings->reason[0] != '\0' ? settings->reason : "It is paused.");
       error_hint(error, "run: rowrelay target resume %s", settings->name);
     }
@@ -232,7 +233,7 @@ static bool list_names(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-/* What is missing here is better said now than by status in the night. A target that is added later says it there. */
+/* Checks files and variables at once; a target added later shows what is missing in rowrelay status. */
 static bool check_targets(struct supervisor *supervisor, struct error *error) {
   struct settings_list targets;
   if (!settings_list_load(&targets, supervisor->source, supervisor->names, error))
@@ -262,7 +263,7 @@ static bool begin_instance(struct supervisor *supervisor, struct error *error) {
                     NULL, error);
 }
 
-/* Makes the connection that this thread uses; what can be known to be wrong for good is an error of kind USAGE. */
+/* Opens this thread's connection. FAILURE_USAGE: waiting will not help. */
 static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if (!source_open_for_work(&supervisor->source, supervisor->options->conninfo, error))
     return false;
@@ -274,17 +275,18 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
       log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
     supervisor->was_connected = true;
     patience_connected(&supervisor->patience);
-    systemd_status("works, connected to %s", pgconn_describe(source_connection(supervisor->source)));
+    systemd_status("running, connected to %s", pgconn_describe(source_connection(supervisor->source)));
     return true;
   }
   if (strcmp(error->sqlstate, "25006") == 0)
-    error_hint(error, "it is a standby: name all servers in the conninfo, and add target_session_attrs=read-write");
+    error_hint(error,
+               "this server is a standby: name all servers in the conninfo, and add target_session_attrs=read-write");
   source_close(supervisor->source);
   supervisor->source = NULL;
   return false;
 }
 
-/* What was known of it may hold no more: see floor.h and horizon.h. */
+/* What was known of the source may be out of date: see floor.h and horizon.h. */
 static void lose_source(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
     floor_forget(&supervisor->served[i]->pool.floor);
@@ -293,7 +295,7 @@ static void lose_source(struct supervisor *supervisor) {
   supervisor->source = NULL;
 }
 
-/* Says that we are alive, and what we do. */
+/* Records that this process is alive, and what it does. */
 static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
   struct buffer doing;
   buffer_init(&doing, NAMES_LIMIT);
@@ -302,12 +304,13 @@ static bool send_heartbeat(struct supervisor *supervisor, struct error *error) {
     int busy = atomic_load(&target->pool.meter->busy);
     const char *separator = doing.length > 0 ? "; " : "";
     if (worker_pool_is_failing(&target->pool))
-      buffer_add_format(&doing, "%s%s: fails, and is tried again", separator, target->pool.name);
+      buffer_add_format(&doing, "%s%s: failing, retrying", separator, target->pool.name);
     else if (busy > 0)
-      buffer_add_format(&doing, "%s%s: %d of %d workers deliver", separator, target->pool.name, busy, target->count);
+      buffer_add_format(&doing, "%s%s: %d of %d workers delivering", separator, target->pool.name, busy, target->count);
   }
-  bool ok = source_run(supervisor->source, &QUERY_instance_heartbeat,
-                       VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waits for changes"), NULL, error);
+  bool ok =
+      source_run(supervisor->source, &QUERY_instance_heartbeat,
+                 VALUES(supervisor->instance, doing.length > 0 ? doing.data : "waiting for changes"), NULL, error);
   buffer_release(&doing);
   return ok;
 }
@@ -327,7 +330,7 @@ static bool store_floors(struct supervisor *supervisor, struct error *error) {
 
 static bool maintain(struct supervisor *supervisor, struct error *error) {
   if (!maintenance_tend(&supervisor->maintenance, supervisor->source, error)) {
-    /* Not our tables, or somebody holds a lock: delivery goes on all the same. */
+    /* No right to the tables, or another session holds a lock: delivery goes on anyway. */
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
     log_failure(LOG_LEVEL_WARNING, error, "maintenance");
@@ -335,7 +338,7 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-/* Finding changes takes longer without, but that is all. */
+/* A failure only makes it slower to find changes. */
 static bool tick(struct supervisor *supervisor, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(supervisor->source, &QUERY_tick, VALUES(number(TICK_ROWS).text), &reply, error)) {
@@ -359,7 +362,7 @@ static bool poll_backfills(struct supervisor *supervisor, bool *found, struct er
   return !*found || backfiller_wake(&supervisor->backfiller, error);
 }
 
-/* Whether a target has nothing queued, not even in the hands of another process. */
+/* Whether nothing is queued for a target, or claimed by another process. */
 static bool target_is_empty(struct supervisor *supervisor, struct worker_pool *pool, bool *empty, struct error *error) {
   struct starts starts;
   starts_init(&starts, LANES_LIMIT);

@@ -1,6 +1,6 @@
 /*
- * supervisor: a running process: it starts workers for each target, and does what is to be done once for all of them:
- * the doorbell, the horizon, the heartbeat, storing floors, and maintenance of the source.
+ * supervisor: a running process: starts workers for each target, and does what all of them need once: the doorbell, the
+ * horizon, the heartbeat, storing floors, and maintenance of the source.
  */
 #ifndef ROWRELAY_PROCESS_SUPERVISOR_H
 #define ROWRELAY_PROCESS_SUPERVISOR_H
@@ -13,15 +13,15 @@
 struct supervisor_options {
   const char *conninfo;
   int workers;                /* for each target */
-  const char *const *targets; /* names; NULL with a count of 0: all that there are and will be */
+  const char *const *targets; /* names; NULL with a count of 0: all, also later ones */
   size_t target_count;
-  bool until_empty;   /* leave when nothing is pending */
-  int64_t wait;       /* give up when the source, or with until_empty a target, fails for so many ms; 0: never */
-  const char *listen; /* where others may ask how it is; NULL: nowhere */
+  bool until_empty; /* stop when nothing is pending */
+  int64_t wait; /* fail when the source, or with until_empty a target, has failed for so many milliseconds; 0: never */
+  const char *listen; /* address for HTTP; NULL: none */
 };
 
 /*
- * Runs until SIGTERM or SIGINT (the first: finish the batches in hand; a second: leave at once, they roll back), or
+ * Runs until SIGTERM or SIGINT (the first: finish current batches; a second: stop at once, they roll back), or
  * until everything is delivered. An unreachable source is waited for.
  */
 MUST_CHECK bool supervisor_run(const struct supervisor_options *options, struct error *error);

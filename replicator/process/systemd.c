@@ -52,7 +52,7 @@ void systemd_status(const char *format, ...) {
 
 void systemd_stopping(void) {
   send_message("STOPPING=1");
-  systemd_status("finishes what it has in hand");
+  systemd_status("finishing current batches");
 }
 
 void systemd_alive(void) {

@@ -2,14 +2,14 @@
  * claim: takes a batch of queued changes for one target out of the source, inside a transaction that stays open until
  * settle.h ends it.
  *
- * Who can do this at the same time: any number of workers, here and on other machines. A claim first locks some
- * lanes, which are rows of rowrelay.lane; only their holder takes rows from them, so two changes of one key are never
- * in two hands. What may be claimed, barriers included, is decided by a second statement, because the snapshot of the
- * first may be older than what the lane's last holder committed just before it let go: see schema/README.md. Of a
- * target's only lane it takes whole transactions (see transactions.h), of several the oldest rows of each. Locks,
- * deleted rows and all vanish with the connection: a process that dies leaves nothing behind.
+ * Any number of workers, here and on other machines, can do this at the same time. A claim first locks some lanes,
+ * which are rows of rowrelay.lane; only their holder takes rows from them, so two workers never hold changes of the
+ * same key. A second statement decides what may be claimed, barriers included, because the snapshot of the first may be
+ * older than what the last holder of the lane committed just before it released it: see schema/README.md. From a
+ * target's only lane it takes whole transactions (see transactions.h), from several the oldest rows of each. Locks and
+ * deletes vanish with the connection: a process that dies leaves nothing behind.
  *
- * Where a target's lanes are leased (see lease.h) the rows stay in the queue, and the transaction is committed.
+ * If a target's lanes are leased (see lease.h), the rows stay in the queue, and the transaction is committed.
  */
 #ifndef ROWRELAY_QUEUE_CLAIM_H
 #define ROWRELAY_QUEUE_CLAIM_H
@@ -22,12 +22,12 @@
 struct claim {
   struct source *source; /* borrowed, with no transaction open */
   const struct settings *settings;
-  int batch_rows; /* at most; while a target is tried, fewer than its settings say */
+  int batch_rows; /* at most; fewer than in its settings while a target is probed */
   const struct routes *routes;
   struct floor *floor;
   const char *instance; /* id of this process */
   int64_t horizon;      /* see horizon.h; read before claim_take() is called */
-  int workers;          /* of all living processes together that serve the target; they share its lanes */
+  int workers;          /* of all live processes that serve the target; they share its lanes */
   bool late_first;      /* prefer work that live changes overtake; only documents have such */
   bool with_details;    /* the target wants captured_at, txid and actor too */
 };
@@ -35,8 +35,8 @@ struct claim {
 enum claimed {
   CLAIMED_SOME,    /* the batch has changes; the transaction is open, or the lanes are leased */
   CLAIMED_NONE,    /* there is nothing to do */
-  CLAIMED_BUSY,    /* there is, but others are at it */
-  CLAIMED_OUTDATED /* the settings are no longer what the source says: read them anew */
+  CLAIMED_BUSY,    /* there is, but others hold the lanes */
+  CLAIMED_OUTDATED /* the settings are out of date: read them again */
 };
 
 /* Fills an empty batch. On an error, and on anything but CLAIMED_SOME, no transaction is left open. */

@@ -4,7 +4,7 @@
 #include "queue/lease.h"
 
 /* Milliseconds. */
-#define SOURCE_TIMEOUT 60000 /* for what is asked of the source at once */
+#define SOURCE_TIMEOUT 60000 /* for one statement at the source */
 
 void keep_begin(struct keep *keep, const struct claim *claim, const struct batch *batch) {
   *keep = (struct keep){.claim = claim, .batch = batch, .heard = clock_now()};
@@ -16,8 +16,8 @@ static bool outlasts_a_push(const struct keep *keep) {
 }
 
 /*
- * A push in parts, with retries, may take longer than the source waits for a claim that it hears nothing of: it is to
- * hear something now and then. A lease is renewed instead.
+ * A push in parts, with retries, may take longer than the source's timeout for idle transactions, so it sends a
+ * statement now and then. A lease is renewed instead.
  */
 static bool tell_source(struct keep *keep, struct error *error) {
   struct source *source = keep->claim->source;

@@ -9,21 +9,21 @@
 struct keep {
   const struct claim *claim; /* borrowed */
   const struct batch *batch; /* borrowed */
-  int64_t heard;             /* clock_now() when the source was last told that the delivery goes on */
-  int64_t leased_until;      /* so long nobody else gets the lanes of a lease; 0: it is to be renewed */
+  int64_t heard;             /* clock_now() when the source last heard from this claim */
+  int64_t leased_until;      /* end of the lease; clock_now(); 0: renew it */
   bool source_lost;
 };
 
-/* The claim was taken a moment ago. */
+/* To be called right after the claim was taken. */
 void keep_begin(struct keep *keep, const struct claim *claim, const struct batch *batch);
 
 /*
- * To be called before each push, and during a long one: the source hears of us, or the lease is renewed. Whoever lost
- * the source has lost the lanes, too: source_lost is set. FAILURE_FENCED: others have the lanes.
+ * To be called before each push, and during a long one: keeps the connection active, or renews the lease. If the source
+ * is lost, so are the lanes, and source_lost is set. FAILURE_FENCED: others have the lanes.
  */
 MUST_CHECK bool keep_claim(struct keep *keep, struct error *error);
 
-/* Nothing of the batch is settled: it is queued as before. */
+/* Settles nothing: the batch is queued as before. */
 void keep_give_back(const struct keep *keep);
 
 #endif

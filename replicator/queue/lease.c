@@ -73,7 +73,7 @@ static bool find_lanes(const struct claim *claim, const struct batch *batch, con
   bool ok = buffer_ok(&lanes, "a list of lanes", error) &&
             source_run(claim->source, query, VALUES(lanes.data, batch->receipt.process_id, third), &reply, error);
   if (ok && (size_t)PQntuples(reply) != batch->lane_count)
-    ok = error_set(error, FAILURE_FENCED, "its lease has ended, and another process has claimed the lanes");
+    ok = error_set(error, FAILURE_FENCED, "the lease has expired, and another process has claimed the lanes");
   PQclear(reply);
   buffer_release(&lanes);
   return ok;

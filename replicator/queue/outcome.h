@@ -1,5 +1,5 @@
 /*
- * outcome: what becomes of each change of a batch. Delivering finds it out, settling writes it down.
+ * outcome: the result of each change of a batch: delivery determines it, settlement records it.
  */
 #ifndef ROWRELAY_QUEUE_OUTCOME_H
 #define ROWRELAY_QUEUE_OUTCOME_H
@@ -12,21 +12,21 @@
 #include "source/settings.h"
 
 enum outcome {
-  OUTCOME_RETURNED, /* not tried, or not for good: it goes back to the queue */
+  OUTCOME_RETURNED, /* not tried, or not finally decided: it goes back to the queue */
   OUTCOME_DELIVERED,
   OUTCOME_REFUSED,
   OUTCOME_BLOCKED, /* waits behind a refused change of its row */
   OUTCOME_HELD     /* waits until the target can take its table; see hold.h */
 };
 
-/* Room for a target's words in a receipt. They are of a few kinds, because each kind has a receipt of its own. */
+/* Size of a target's answer in a receipt. Few answers may differ, because each has a receipt of its own. */
 #define OUTCOME_ANSWER_SIZE 40
 
 struct fate {
   enum outcome outcome;
   int attempts;
-  bool unknown;      /* it was pushed, and there was no answer: it may have arrived */
-  struct error *why; /* the target's words, on the heap; NULL unless it was refused, or why its table is held */
+  bool unknown;      /* it was pushed without an answer, and may have arrived */
+  struct error *why; /* why it was refused, or its table is held; on the heap; else NULL */
   char answer[OUTCOME_ANSWER_SIZE];
 };
 
@@ -34,10 +34,10 @@ struct outcomes {
   const struct batch *batch; /* borrowed */
   enum on_error on_error;
   struct fate *fates; /* owned, one for each change of the batch, with the same index */
-  size_t fate_count;  /* that outlives the batch's changes */
+  size_t fate_count;  /* outlives the batch's changes */
 };
 
-/* All are OUTCOME_RETURNED then. To be released also when it fails. */
+/* Sets all to OUTCOME_RETURNED. To be released even if it fails. */
 MUST_CHECK bool outcomes_begin(struct outcomes *outcomes, const struct batch *batch, enum on_error on_error,
                                struct error *error);
 void outcomes_release(struct outcomes *outcomes);

@@ -1,6 +1,5 @@
 /*
- * receipts: what is to be remembered of a batch for good. Changes of which the same is to be said share a receipt, so
- * there is mostly one for a batch.
+ * receipts: the permanent record of a batch. Changes with the same result share a receipt, so a batch mostly has one.
  */
 #ifndef ROWRELAY_QUEUE_RECEIPTS_H
 #define ROWRELAY_QUEUE_RECEIPTS_H
@@ -13,7 +12,7 @@ struct receipts {
   size_t count;
 };
 
-/* Sorts the changes of a delivery that were delivered or refused. To be released also when it fails. */
+/* Groups the delivered and refused changes. To be released even if it fails. */
 MUST_CHECK bool receipts_collect(struct receipts *receipts, const struct outcomes *outcomes, struct error *error);
 void receipts_release(struct receipts *receipts);
 

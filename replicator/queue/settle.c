@@ -128,7 +128,7 @@ bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, str
       outcomes_decide(outcomes, i, OUTCOME_DELIVERED, NULL);
     if (lease_is_deadly(claim, outcomes->batch)) {
       struct error why;
-      error_set(&why, FAILURE_REFUSED, "%d processes died while it, and nothing else, was being delivered",
+      error_set(&why, FAILURE_REFUSED, "%d processes died while delivering this change alone",
                 outcomes->batch->receipt.deaths);
       outcomes_decide(outcomes, i, OUTCOME_REFUSED, &why);
     }

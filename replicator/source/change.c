@@ -72,11 +72,11 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .expansion = result_text(logged, row, LOGGED_EXPANSION),
     };
     if (PQgetisnull(logged, row, LOGGED_ID))
-      return error_set(error, FAILURE_FATAL, "change %lld is queued, but is not in the log (partition of %s)",
+      return error_set(error, FAILURE_FATAL, "change %lld is queued but missing from the log (partition of %s)",
                        (long long)change->id, change->day);
     change->route = routes_find(routes, change->capture);
     if (change->route == NULL)
-      return error_set(error, FAILURE_RETRY, "change %lld is of a table that is not routed to this target",
+      return error_set(error, FAILURE_RETRY, "change %lld belongs to a table that is not routed to this target",
                        (long long)change->id);
   }
   batch->count = count;

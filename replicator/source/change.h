@@ -18,8 +18,8 @@ enum operation {
   OPERATION_DELETE = 'd',
   OPERATION_TRUNCATE = 't',
   OPERATION_SNAPSHOT = 's',
-  OPERATION_REFRESH = 'r', /* of documents: the new row is a JSON array of their keys */
-  OPERATION_BARRIER = 'b'  /* of no row: all before it is delivered before all after it */
+  OPERATION_REFRESH = 'r', /* of documents; the new row is a JSON array of their keys */
+  OPERATION_BARRIER = 'b'  /* of no row; everything before it is delivered before anything after it */
 };
 
 /* One captured change. All texts are borrowed from the batch; NULL where the source has null. */
@@ -31,7 +31,7 @@ struct change {
   int capture;
   enum operation operation;
   const char *key;
-  bool has_hash;       /* texts of such keys may differ though the keys are equal: then the hash tells rows apart */
+  bool has_hash;       /* equal keys of such types may have different texts, so rows are compared by hash */
   int64_t hash;        /* see row_identity.h */
   const char *old_row; /* JSON objects */
   const char *new_row;
@@ -40,26 +40,25 @@ struct change {
   const char *captured_at; /* these three only if the claim asked for them */
   const char *txid;
   const char *actor;
-  int64_t age;           /* microseconds until it was read, see rowrelay.change_age(); -1: nobody asked */
-  const char *expansion; /* of a change that makes documents stale: "query", "all", see claim_documents.sql */
+  int64_t age;           /* microseconds until it was read, see rowrelay.change_age(); -1: not measured */
+  const char *expansion; /* if it makes documents stale: "query", "all", see claim_documents.sql */
   const struct route *route;
 };
 
 /*
- * Whether it is of a row that no key tells from others: the table has none, or had none when the change was captured,
- * or had lost it.
+ * Whether no key identifies its row: the table has none, or had none when the change was captured, or had lost it.
  */
 bool change_is_keyless(const struct change *change);
 
-/* Whether nobody can tell which row of its table it is of: what is refused of such rows holds up all of them. */
+/* Whether its row is unknown, so that a refused one blocks all such changes of its table. */
 bool change_is_of_any_row(const struct change *change);
 
-/* What the source says of the claim itself; see queue/sql/claim_token.sql. */
+/* What the source returns about the claim itself; see queue/sql/claim_token.sql. */
 struct claim_receipt {
   int64_t token;
   char claimed_at[40];
   char process_id[40]; /* of the lease; "": there is none */
-  int deaths;          /* how often with the one change that the batch has, and no other */
+  int deaths;          /* how often a process died with the only change of this batch, and no other */
   int failures;        /* how often the process that leased one of the lanes has died since one was settled */
   bool has_refusals;   /* the target has refused changes that are neither retried nor skipped */
 };
@@ -67,22 +66,22 @@ struct claim_receipt {
 /* Changes of a table that wait until the target can take them; see hold.h. */
 struct hold {
   int capture;
-  int64_t released_to; /* those up to this id need not */
+  int64_t released_to; /* those up to this id are released */
 };
 
 struct batch {
   struct change *changes;
   size_t count;
   size_t capacity;
-  int *lanes; /* which it was claimed from, ascending */
+  int *lanes; /* it was claimed from, ascending */
   size_t lane_count;
-  int64_t first_id; /* what is older in these lanes is settled */
+  int64_t first_id; /* everything older in these lanes is settled */
   int64_t read_at;  /* clock_microseconds() */
   struct claim_receipt receipt;
   struct hold *holds; /* as they were when the lanes had been locked */
   size_t hold_count;
-  PGresult *rows;   /* what the changes' texts are in: as they were queued, */
-  PGresult *logged; /* and as they are in the log */
+  PGresult *rows;   /* own the changes' texts: the queue's part */
+  PGresult *logged; /* and the log's */
 };
 
 void batch_init(struct batch *batch);
@@ -98,8 +97,8 @@ MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged
                            struct error *error);
 
 /*
- * Whether both are changes of the same row (of the same table, if it has no key). Where keys have hashes it may also be
- * said of two rows, so that it is good for keeping changes in order, and not for leaving one out.
+ * Whether both are changes of the same row (of the same table, if it has no key). Keys compared by hash may
+ * collide, so this may keep changes in order, but must not drop one.
  */
 bool change_same_row(const struct change *a, const struct change *b);
 

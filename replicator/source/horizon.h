@@ -1,12 +1,11 @@
 /*
- * horizon: the line in the sand, the largest change id for which it is certain that nobody can still commit it or a
- * smaller one.
+ * horizon: the largest change id of which it is certain that no transaction can still commit it or a smaller one.
  *
- * Ids are given out while the writer's transaction runs, so a smaller id may appear after a larger one. Waiting until
- * all transactions of that time have ended would do, but then one forgotten session would hold everything back. The
+ * Ids are assigned while the writer's transaction runs, so a smaller id may appear after a larger one. Waiting for all
+ * transactions of that time to end would do, but one forgotten session would hold everything back. The
  * transactions that matter are those that hold RowExclusiveLock on rowrelay.change: a trigger takes the lock before the
  * number, and PostgreSQL keeps it to the transaction's end (prepared transactions included). So: take the last id,
- * then the list of lock holders; when none of them is left, that id is the horizon.
+ * then the list of lock holders; when all of them have ended, that id is the horizon.
  *
  * A claim may rely on a horizon that was known before its snapshot was taken.
  */
@@ -22,17 +21,17 @@
 struct horizon {
   _Atomic int64_t id; /* any thread may read it */
   atomic_bool forgotten;
-  /* what follows belongs to the thread that moves it */
+  /* the rest belongs to the thread that advances it */
   int64_t candidate;
-  char *writers; /* who may still commit the candidate or less; an array literal, NULL before the first look */
+  char *writers; /* who may still commit the candidate or less; an array literal, NULL at first */
 };
 
 void horizon_init(struct horizon *horizon);
 void horizon_release(struct horizon *horizon);
 
 /*
- * To be called by any thread that has lost the source: it may have crashed, and taken back ids that were given out but
- * not committed. Nor does a prepared transaction keep its name in the list.
+ * To be called by any thread that has lost the source: it may have crashed, and may assign uncommitted ids again. Also,
+ * prepared transactions are listed under another name after a restart.
  */
 void horizon_forget(struct horizon *horizon);
 
@@ -43,10 +42,10 @@ void horizon_forget(struct horizon *horizon);
  */
 void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool remain);
 
-/* Looks at who is writing, and moves the horizon if it can be. */
+/* Checks which writers are left, and advances the horizon if possible. */
 MUST_CHECK bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error);
 
-/* Lists who is writing now, as a text that the caller frees; and tells whether all of such a list have ended since. */
+/* Lists the present writers, as a text that the caller frees; and tells whether all of such a list have ended. */
 MUST_CHECK bool horizon_mark(struct source *source, char **writers, struct error *error);
 MUST_CHECK bool horizon_passed(struct source *source, const char *writers, bool *passed, struct error *error);
 

@@ -10,20 +10,20 @@
 struct lanes {
   int first; /* the lane of barriers */
   int count; /* with it */
-  int live;  /* how many follow it for changes as they come; the rest are late, see claim_lanes.sql */
+  int live;  /* how many of the next are for live changes; the rest are late, see claim_lanes.sql */
 };
 
-/* Whether what is queued in it waits behind live changes. */
+/* Whether its changes wait behind live ones. */
 static inline bool lane_is_late(struct lanes lanes, int lane) {
   return lane > lanes.first + lanes.live;
 }
 
-/* The lane whose keys it has: of a late one the lane that it stands behind. */
+/* The live lane with the same keys: for a late lane, the one it waits behind. */
 static inline int lane_of_keys(struct lanes lanes, int lane) {
   return lane_is_late(lanes, lane) ? lane - lanes.live : lane;
 }
 
-/* Whether it is a lane of barriers, of whatever target. */
+/* Whether it is the lane of barriers of some target. */
 static inline bool lane_is_of_barriers(int lane) {
   return (lane & 4095) == 0;
 }

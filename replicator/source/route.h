@@ -1,5 +1,5 @@
 /*
- * route: a captured table on its way to one target: what it is called on both sides, and how its rows are told apart.
+ * route: how a captured table goes to one target: its names on both sides, and what identifies its rows.
  */
 #ifndef ROWRELAY_SOURCE_ROUTE_H
 #define ROWRELAY_SOURCE_ROUTE_H
@@ -15,9 +15,9 @@ struct route {
   const char *relation;    /* the table's full name at the source, quoted where it must be */
   const char *read_from;   /* array of captured tables at the source: itself, or what a document is built from */
   const char *into_table;  /* name at the target */
-  bool create_table;       /* make it, and columns that it lacks */
+  bool create_table;       /* create it, and columns that it lacks */
   const char *key_columns; /* JSON array of names */
-  bool keyless;            /* rows are told apart by all they hold */
+  bool keyless;            /* rows are identified by all their values */
   bool key_is_exact;       /* equal keys have equal texts */
   bool document;           /* no table: a query builds its rows */
   bool key_is_lost;        /* one of its columns was dropped */
@@ -30,8 +30,8 @@ struct route {
 struct routes {
   struct route *routes; /* in order of capture */
   size_t count;
-  PGresult *reply; /* what their texts are in */
-  bool document;   /* every change is of the one route there is: it makes documents stale */
+  PGresult *reply; /* owns their texts */
+  bool document;   /* all changes have the only route, and make documents stale */
 };
 
 void routes_init(struct routes *routes);
@@ -40,7 +40,7 @@ void routes_release(struct routes *routes);
 /* Reads the reply to target_routes.sql, which the routes then own; what they held before is released. */
 MUST_CHECK bool routes_read(struct routes *routes, PGresult *reply, struct error *error);
 
-/* NULL when that capture does not go here. Valid until the routes are read anew or released. */
+/* NULL: not routed here. Valid until the routes are read again or released. */
 const struct route *routes_find(const struct routes *routes, int capture);
 
 #endif

@@ -30,7 +30,7 @@ bool row_identity_read(struct source *source, struct batch *batch, struct error 
   bool ok = count == 0 || (buffer_ok(&list, "a list of keys", error) &&
                            source_run(source, &QUERY_claim_hashes, VALUES(list.data), &reply, error));
   if (ok && count > 0 && PQntuples(reply) != (int)count)
-    ok = error_set(error, FAILURE_RETRY, "the source told %d keys of %zu apart", PQntuples(reply), count);
+    ok = error_set(error, FAILURE_RETRY, "the source hashed %d keys of %zu", PQntuples(reply), count);
   int row = 0;
   for (size_t i = 0; ok && count > 0 && i < batch->count; i++) {
     struct change *change = &batch->changes[i];

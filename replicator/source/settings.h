@@ -1,5 +1,5 @@
 /*
- * settings: what the source says of one target: where it is, and how it is to be treated.
+ * settings: URL, options and state of one target, as stored in the source.
  *
  * They are on the heap, with texts of any length, and are never changed by another thread than the one that read them:
  * each worker, the supervisor and each command reads its own. What is opened with them borrows them, so it is closed
@@ -15,7 +15,7 @@
 #include "source/lanes.h"
 #include "source/source.h"
 
-/* What becomes of later changes of a row of which one was refused. */
+/* What happens to later changes of a row after one was refused. */
 enum on_error {
   ON_ERROR_PARK,  /* they go on */
   ON_ERROR_BLOCK, /* they wait until it is retried or skipped */
@@ -24,33 +24,33 @@ enum on_error {
 
 struct settings {
   int target;
-  int version; /* grows with every change of what stands here */
+  int version; /* grows with every change of these settings */
   const char *name;
   const char *url; /* with ${NAME} as it was written */
   bool running;    /* neither paused nor halted */
-  bool failing;    /* a push failed, of whatever process: one at a time tries whether it works again */
-  bool holds;      /* it cannot take some of its tables at present; see hold.h */
+  bool failing;    /* a push of some process failed: one worker at a time probes the target */
+  bool holds;      /* some of its tables are held; see hold.h */
   struct lanes lanes;
   bool document;     /* what is claimed are documents to be built; see document.h */
-  bool leased;       /* a claim is committed, and its lanes are under a lease while they are pushed; see lease.h */
-  int64_t lease;     /* how long one is, in milliseconds */
+  bool leased;       /* claims are committed, with their lanes leased while they are pushed; see lease.h */
+  int64_t lease;     /* duration of a lease; milliseconds */
   bool at_most_once; /* what may have been sent is never sent again; implies leased */
-  bool append;       /* keeps every change, rather than rows as they are now */
+  bool append;       /* keeps every change rather than current rows */
   enum on_error on_error;
   int batch_rows;
   int64_t batch_bytes;
-  int retries;           /* tries after the first before a change counts as refused */
+  int retries;           /* attempts after the first, before a change counts as refused */
   int64_t push_timeout;  /* milliseconds */
-  int64_t floor;         /* where to begin to look; see floor.h */
-  const char *options;   /* all of them as a JSON object, for what only one kind of target has */
+  int64_t floor;         /* where to begin to search; see floor.h */
+  const char *options;   /* all of them, as a JSON object, for kinds of targets that have their own */
   const char *source_id; /* of rowrelay.source */
-  int workers;           /* of all living processes together that serve it */
+  int workers;           /* of all live processes together */
   const char *reason;    /* why it is halted; "": it is not */
 };
 
 /*
- * Those of the target, or document, of this name; the owner frees them. FAILURE_USAGE: there is none, and the error
- * says which there are.
+ * Reads those of the target, or document, of this name; the caller frees them. FAILURE_USAGE: there is none, and the
+ * error lists the existing ones.
  */
 MUST_CHECK bool settings_load(struct settings **settings, struct source *source, const char *name, struct error *error);
 

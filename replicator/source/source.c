@@ -94,18 +94,17 @@ bool source_check_schema(struct source *source, struct error *error) {
   const char *where = pgconn_describe(source->connection);
   if (version == SCHEMA_WITHOUT_CONTENTS) {
     error_set(error, FAILURE_USAGE,
-              "schema rowrelay in database %s is there without its contents (a restore of the schema only?)", where);
-    return error_hint(error, "run: rowrelay uninstall, which takes off the triggers that came with it; then: rowrelay "
-                             "init");
+              "schema rowrelay in database %s exists without its contents (a schema-only restore?)", where);
+    return error_hint(error, "run: rowrelay uninstall, to remove its triggers; then run: rowrelay init");
   }
   if (version == 0)
     error_set(error, FAILURE_USAGE, "schema rowrelay is not installed in database %s", where);
   else
-    error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, and this program needs %d", where,
+    error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, but this program needs %d", where,
               version, SCHEMA_NEWEST);
   if (version < SCHEMA_NEWEST)
     return error_hint(error, "run: rowrelay init");
-  return error_hint(error, "use a newer rowrelay");
+  return error_hint(error, "upgrade rowrelay on this machine");
 }
 
 enum { COLUMN_GOES_ON_AFTER, COLUMN_IS_ALARM };
@@ -119,13 +118,13 @@ static bool skip_lost_ids(struct source *source, struct error *error) {
     ;
   else if (result_bool(result, 0, COLUMN_IS_ALARM))
     log_message(LOG_LEVEL_WARNING,
-                "source: the server crashed, was restored, or took over from another, and may have lost changes that "
-                "targets have; change ids go on after %s",
+                "source: the server crashed, was restored or failed over, and may have lost changes that targets have; "
+                "change ids continue after %s",
                 after);
   else
     log_message(
         LOG_LEVEL_INFO,
-        "source: the server was started anew, or its statistics were; change ids go on after %s, in case it has "
+        "source: the server was restarted, or its statistics were reset; change ids continue after %s, in case it "
         "forgotten some",
         after);
   PQclear(result);
@@ -154,9 +153,10 @@ static bool explain(struct error *error) {
   if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
     for (const char *const *refusal = refusals; *refusal != NULL; refusal++)
       if (strncmp(error->message, *refusal, strlen(*refusal)) == 0)
-        error_hint(error,
-                   "have this user granted a role that \"rowrelay init --roles\" makes: rowrelay_reader for the log, "
-                   "rowrelay_worker to run, or rowrelay_admin");
+        error_hint(
+            error,
+            "grant this user a role of \"rowrelay init --roles\": rowrelay_reader to read the log, rowrelay_worker "
+            "to deliver, or rowrelay_admin");
   return false;
 }
 

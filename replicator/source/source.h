@@ -1,6 +1,5 @@
 /*
- * source: the database that is copied from, in which schema rowrelay is installed. Everything that is said to it goes
- * through here.
+ * source: the database that changes are captured in, with schema rowrelay. All statements to it go through here.
  */
 #ifndef ROWRELAY_SOURCE_SOURCE_H
 #define ROWRELAY_SOURCE_SOURCE_H
@@ -12,15 +11,14 @@
 
 struct source;
 
-/* Connects; `conninfo` as psql takes it, NULL for what PG* variables say. On success the caller owns *source. */
+/* Connects; `conninfo` as for psql, NULL: as the PG* variables tell. On success the caller owns *source. */
 MUST_CHECK bool source_open(struct source **source, const char *conninfo, struct error *error);
 /* The same, and gives up after so many milliseconds. */
 MUST_CHECK bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error);
 /*
- * The same, for a process that stays: with settings under which every statement's plan is the same however full the
- * queue is, and dead connections are found out by both sides. The schema there is the one that this program was built
- * with, and the server has been asked whether it forgot change ids that targets may know: before that nothing may be
- * claimed.
+ * The same, for a long-running process: with settings under which plans stay the same however full the queue is, and
+ * both sides detect dead connections. It has then been checked that the schema is this program's, and whether the
+ * server has lost change ids that targets may know: before that nothing may be claimed.
  */
 MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, struct error *error);
 /* NULL is allowed. */
@@ -30,7 +28,7 @@ void source_close(struct source *source);
 #define SCHEMA_WITHOUT_CONTENTS (-1) /* somebody restored its definitions only */
 MUST_CHECK bool source_schema_version(struct source *source, int *version, struct error *error);
 
-/* An error that says what to do, unless the schema there is the one that this program was built with. */
+/* An error with a hint, unless the schema there has this program's version. */
 MUST_CHECK bool source_check_schema(struct source *source, struct error *error);
 
 /* As pgconn_run() and pgconn_script(). */
@@ -38,7 +36,7 @@ MUST_CHECK bool source_run(struct source *source, const struct query *query, str
                            struct error *error);
 MUST_CHECK bool source_script(struct source *source, const char *text, struct error *error);
 
-/* Borrowed, for what only a connection can do. */
+/* The connection; borrowed. */
 struct pgconn *source_connection(struct source *source);
 
 #endif

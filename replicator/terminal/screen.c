@@ -88,7 +88,7 @@ bool screen_begin(struct error *error) {
   leave = resized = suspended = 0;
   screen.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (screen.wake < 0)
-    return error_set(error, FAILURE_FATAL, "could not make an eventfd: %s", strerror(errno));
+    return error_set(error, FAILURE_FATAL, "could not create an eventfd: %s", strerror(errno));
   screen.keys = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (screen.keys >= 0 && tcgetattr(screen.keys, &screen.before) != 0) {
     close(screen.keys);

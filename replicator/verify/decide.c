@@ -90,7 +90,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, struct m
                                 .query = QUERY_ONCE(QUERY_verify_queued),
                                 .values = VALUES(target.text, last_id.text, capture.text)};
     if (interrupted())
-      return error_set(error, FAILURE_STOP, "told to leave");
+      return error_set(error, FAILURE_STOP, "interrupted");
     if (!pair_ask(decider->pair, &question, 1, error))
       return false;
     const char *keys = PQgetvalue(question.reply, 0, QUEUED_KEYS);
@@ -330,7 +330,7 @@ static bool let_pass(struct decider *decider, bool *passed, struct error *error)
                                 .query = QUERY_ONCE(QUERY_verify_queued),
                                 .values = VALUES(target.text, last_id.text, NULL)};
     if (interrupted())
-      return error_set(error, FAILURE_STOP, "told to leave");
+      return error_set(error, FAILURE_STOP, "interrupted");
     if (!pair_ask(decider->pair, &question, 1, error))
       return false;
     *passed = !result_bool(question.reply, 0, QUEUED_ANY);

@@ -1,4 +1,4 @@
-/* keys: keys of rows, as texts, gathered to be asked for together. */
+/* keys: a list of row keys, as texts, to be queried together. */
 #ifndef ROWRELAY_VERIFY_KEYS_H
 #define ROWRELAY_VERIFY_KEYS_H
 

@@ -18,8 +18,8 @@ static bool check_kind(const struct settings *settings, struct error *error) {
     return true;
   error_set(error, FAILURE_USAGE, "target \"%s\" cannot be compared", settings->name);
   if (is_postgres)
-    return error_hint(error, "it keeps every change (mode=append); only mirrors hold rows as they are");
-  return error_hint(error, "only mirrors in PostgreSQL can be compared, and its URL begins with %.*s:",
+    return error_hint(error, "it keeps every change (mode=append); only mirrors can be compared");
+  return error_hint(error, "only mirrors in PostgreSQL can be compared, but its URL begins with %.*s:",
                     (int)strcspn(settings->url, ":"), settings->url);
 }
 
@@ -87,7 +87,7 @@ bool pair_ask(struct pair *pair, struct question *questions, size_t count, struc
       continue;
     bool answered = pgconn_pipeline_run(pair->connections[side], replies, MOST_QUESTIONS, ok ? error : NULL);
     if (ok && !answered && error->sqlstate[0] != '\0' && error->hint[0] == '\0')
-      error_hint(error, "it was said by the %s", side == SIDE_SOURCE ? "source" : "target");
+      error_hint(error, "raised at the %s", side == SIDE_SOURCE ? "source" : "target");
     ok = ok && answered;
     for (size_t i = 0; i < count; i++)
       if ((int)questions[i].side == side)

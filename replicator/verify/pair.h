@@ -1,6 +1,6 @@
 /*
  * pair: the two sides of a comparison, source and target. Both are asked at the same time, so that a question
- * takes as long as the slower side needs. What values' texts mean is the same on both.
+ * takes as long as the slower side needs. Values have the same texts on both sides.
  */
 #ifndef ROWRELAY_VERIFY_PAIR_H
 #define ROWRELAY_VERIFY_PAIR_H
@@ -13,7 +13,7 @@ enum side { SIDE_SOURCE, SIDE_TARGET, SIDE_COUNT };
 
 struct pair {
   struct source *source;
-  struct source *own; /* the target, where that is the source itself; else NULL */
+  struct source *own; /* the target, if that is the source itself; else NULL */
   struct pgconn *connections[SIDE_COUNT];
   int64_t rows_received;
   int64_t bytes_received;
@@ -33,7 +33,7 @@ struct question {
  */
 MUST_CHECK bool pair_open(struct pair *pair, const char *conninfo, const struct settings *settings,
                           struct error *error);
-/* Ends what the servers may still be doing for us. */
+/* Cancels what the servers may still be running. */
 void pair_release(struct pair *pair);
 
 /* Asks all of them at once; those of one side are answered in their order. A failure of any is a failure of all. */

@@ -30,10 +30,10 @@ static bool resolve(struct pair *pair, const char *into_table, PGresult **name, 
 
 static bool check(const struct plan *plan, const char *into_table, const PGresult *compared, struct error *error) {
   if (result_text(compared, 0, COMPARED_KEY_MISSING) != NULL)
-    return error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, which is in the key of %s",
-                     into_table, PQgetvalue(compared, 0, COMPARED_KEY_MISSING), plan->relation);
+    return error_set(error, FAILURE_FATAL, "table %s in the target has no column %s, part of the key of %s", into_table,
+                     PQgetvalue(compared, 0, COMPARED_KEY_MISSING), plan->relation);
   if (result_text(compared, 0, COMPARED_NAMES) == NULL)
-    return error_set(error, FAILURE_FATAL, "table %s in the target has no column of %s", into_table, plan->relation);
+    return error_set(error, FAILURE_FATAL, "table %s in the target has no columns of %s", into_table, plan->relation);
   return true;
 }
 
@@ -87,8 +87,9 @@ static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *sou
     plan->nothing = result_bool(reply, 0, 0);
     PQclear(reply);
   }
-  return plan->nothing || error_set(error, FAILURE_FATAL, "table %s, where %s goes, does not exist in the target",
-                                    PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
+  return plan->nothing ||
+         error_set(error, FAILURE_FATAL, "table %s, the destination of %s, does not exist in the target",
+                   PQgetvalue(source, 0, SOURCE_INTO_TABLE), plan->relation);
 }
 
 static bool make(struct plan *plan, struct pair *pair, const PGresult *source, const struct recipe *recipe,
@@ -143,7 +144,7 @@ static bool make_of_document(struct plan *plan, struct pair *pair, const struct 
       pooler_set(pair->connections[SIDE_SOURCE], SESSION_VERIFY, error) &&
       ask_one(pair, ASK_SOURCE(QUERY_verify_document, number(subject->target).text), &source, error) &&
       (PQntuples(source) == 1 ||
-       error_set(error, FAILURE_FATAL, "the table that holds the keys of document \"%s\" is gone", plan->relation)) &&
+       error_set(error, FAILURE_FATAL, "the table with the keys of document \"%s\" was dropped", plan->relation)) &&
       make(plan, pair, source, recipe, error) && set_path(pair, PQgetvalue(source, 0, SOURCE_SEARCH_PATH), error);
   PQclear(source);
   return ok;

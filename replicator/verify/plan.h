@@ -22,23 +22,23 @@ struct plan {
   const char *oid;      /* of the table at the source; borrowed; NULL: it is a document */
   const char *relation; /* its name, for people; borrowed */
   int capture;
-  bool nothing;               /* no row goes to the target, and the table is not there yet: there is no plan */
-  bool keyless;               /* rows are told apart by all they hold */
+  bool nothing;               /* no rows are routed, and the table does not exist yet: no plan */
+  bool keyless;               /* rows are identified by all their values */
   bool in_ranges;             /* rows can be read in order of the key on both sides */
-  int64_t blocks[SIDE_COUNT]; /* how many there are to be read, where that is not so */
+  int64_t blocks[SIDE_COUNT]; /* how many blocks to read otherwise */
   char *missing;              /* columns that the target lacks, which are not compared; NULL: none */
   PGresult *columns;          /* names of those that are compared, a row each */
   PGresult *statements[SIDE_COUNT];
 };
 
-/* What is compared, with what of it goes to a target. All is borrowed. */
+/* What to compare; all texts are borrowed. */
 struct subject {
   int target;           /* that of a document is its own */
   const char *oid;      /* of the table at the source; NULL: it is a document */
   const char *relation; /* its name, for people */
 };
 
-/* What hashes are made with. */
+/* How to hash. */
 struct recipe {
   const char *token; /* a text that no value holds */
   bool md5_only;     /* the servers' fast hash functions differ, or their encodings */

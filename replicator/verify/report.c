@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 #include "terminal/escape.h"
 
 static const char *const KINDS[DIFFERENCE_KIND_COUNT] = {"missing", "extra", "different"};
@@ -39,7 +40,7 @@ void report_table_begin(struct report *report, const char *table, const char *mi
     }
     fputs(", \"found\": [", stdout);
   } else if (missing != NULL) {
-    printf("%s: not compared, because the target does not have it: %s\n", table, missing);
+    printf("%s: not compared, since the target lacks it: %s\n", table, missing);
   }
   report->tables++;
 }
@@ -112,14 +113,14 @@ void report_difference(struct report *report, const struct difference *differenc
 }
 
 static void print_summary(const struct report *report, int64_t found, double seconds) {
-  printf("%s: %" PRId64 " rows in %.1f s: ", report->table, report->rows, seconds);
+  printf("%s: %" PRId64 " row%s in %.1f s: ", report->table, report->rows, text_plural(report->rows), seconds);
   if (found == 0)
     fputs(report->undecided == 0 ? "equal" : "no difference found", stdout);
   else
     printf("%" PRId64 " missing, %" PRId64 " extra, %" PRId64 " different", report->found[DIFFERENCE_MISSING],
            report->found[DIFFERENCE_EXTRA], report->found[DIFFERENCE_DIFFERENT]);
   if (found > report->shown && report->shown == report->limit)
-    printf(" (the first %" PRId64 " are shown)", report->shown);
+    printf(" (first %" PRId64 " shown)", report->shown);
   if (report->undecided > 0)
     printf("; %" PRId64 " undecided", report->undecided);
   if (report->queued > 0)

@@ -14,11 +14,11 @@ enum difference_kind { DIFFERENCE_MISSING, DIFFERENCE_EXTRA, DIFFERENCE_DIFFEREN
 
 struct difference {
   enum difference_kind kind;
-  const char *key;            /* as the log has it; of a table without a key the row, as far as it is to be shown */
+  const char *key;            /* as in the log; without a key the row, shortened */
   const char *const *columns; /* which differ */
   size_t column_count;
   int64_t copies;     /* of equal rows, in a table without a key; else 0 */
-  const char *reason; /* the target's words, if it has refused a change of the row; NULL: it has not */
+  const char *reason; /* the target's message if it has refused a change of the row; else NULL */
 };
 
 struct report {
@@ -30,7 +30,7 @@ struct report {
   int64_t shown;
   int64_t found[DIFFERENCE_KIND_COUNT];
   int64_t rows;      /* at the source */
-  int64_t undecided; /* there was always a change of them on its way */
+  int64_t undecided; /* a change of them was always in flight */
   int64_t queued;    /* for repair */
   /* of all */
   size_t tables;
@@ -44,10 +44,10 @@ void report_end(struct report *report, int64_t rows_received, int64_t bytes_rece
 
 /* `table` is borrowed until its end. `missing` names columns that are not compared, NULL for none. */
 void report_table_begin(struct report *report, const char *table, const char *missing);
-/* `complete`: nothing came in between. */
+/* `complete`: the comparison was not cut short. */
 void report_table_end(struct report *report, bool complete);
 
-/* In the place of both: a table that cannot be compared. */
+/* Instead of both, for a table that cannot be compared. */
 void report_not_compared(struct report *report, const char *table, const char *reason);
 
 void report_difference(struct report *report, const struct difference *difference);

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
 #include "queries.h"
@@ -368,15 +369,15 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
     return false;
   for (int row = 0; row < PQntuples(*tables); row++)
     if (PQgetisnull(*tables, row, PATTERN_OID))
-      return error_set(error, FAILURE_USAGE, "no table that goes to target \"%s\" matches \"%s\"", options->target,
+      return error_set(error, FAILURE_USAGE, "no table routed to target \"%s\" matches \"%s\"", options->target,
                        PQgetvalue(*tables, row, PATTERN_PATTERN));
   for (int row = 0; row < PQntuples(*documents); row++)
     if (PQgetisnull(*documents, row, 1))
-      return error_set(error, FAILURE_USAGE, "no document \"%s\" goes to target \"%s\"", PQgetvalue(*documents, row, 0),
-                       options->target);
+      return error_set(error, FAILURE_USAGE, "no document \"%s\" belongs to target \"%s\"",
+                       PQgetvalue(*documents, row, 0), options->target);
   if (PQntuples(*tables) > 0 || PQntuples(*documents) > 0)
     return true;
-  error_set(error, FAILURE_USAGE, "no table goes to target \"%s\"", options->target);
+  error_set(error, FAILURE_USAGE, "no table is routed to target \"%s\"", options->target);
   return error_hint(error, "run: rowrelay route TABLE %s", options->target);
 }
 
@@ -384,14 +385,15 @@ static bool tell(const struct verify *verify, struct error *error) {
   const struct report *report = &verify->report;
   const char *name = verify->settings->name;
   if (report->all_found > 0) {
-    error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs: %lld rows", name, (long long)report->all_found);
+    error_set(error, FAILURE_DIFFERENT, "target \"%s\" differs in %lld row%s", name, (long long)report->all_found,
+              text_plural(report->all_found));
     if (report->all_queued > 0)
       return error_hint(error, "%lld rows were queued again; run verify once more when they have been delivered",
                         (long long)report->all_queued);
     if (verify->options->repair)
-      return error_hint(error, "none could be queued again: rows without a key, or with the same, cannot be told "
-                               "apart, and one that is being written is told of by that");
-    return error_hint(error, "--repair queues these rows again");
+      return error_hint(error, "none could be queued again: rows without a unique key cannot be identified, and a "
+                               "row that is being written will be queued by that");
+    return error_hint(error, "to queue these rows again, add --repair");
   }
   if (verify->failed > 0) {
     *error = verify->first;
@@ -401,16 +403,17 @@ static bool tell(const struct verify *verify, struct error *error) {
   }
   if (report->all_undecided > 0) {
     const char *waits = verify->decider.waits;
-    error_set(error, FAILURE_RETRY, "%lld rows could not be compared", (long long)report->all_undecided);
+    error_set(error, FAILURE_RETRY, "%lld row%s could not be compared", (long long)report->all_undecided,
+              text_plural(report->all_undecided));
     if (waits[0] != '\0')
-      error_detail(error, "changes of theirs wait for target \"%s\", which is %s", name, waits);
+      error_detail(error, "their changes wait for target \"%s\", which is %s", name, waits);
     else
-      error_detail(error, "they changed again and again");
+      error_detail(error, "they kept changing");
     if (strcmp(waits, "paused") == 0 || strcmp(waits, "halted") == 0)
       return error_hint(error, "run: rowrelay target resume %s", name);
     if (strcmp(waits, "not running") == 0)
       return error_hint(error, "run: rowrelay run --until-empty --target %s", name);
-    return error_hint(error, "try again, or wait for longer with --wait");
+    return error_hint(error, "try again, or wait longer with --wait SECONDS");
   }
   return true;
 }
@@ -462,7 +465,7 @@ bool verify_run(const struct verify_options *options, struct source *source, str
   bool ok = settings_load(&verify.settings, source, options->target, error) &&
             pair_open(&verify.pair, options->conninfo, verify.settings, error) && run(&verify, source, error);
   if (!ok && interrupted())
-    error_set(error, FAILURE_STOP, "told to leave before all was compared");
+    error_set(error, FAILURE_STOP, "interrupted before the comparison finished");
   pair_release(&verify.pair);
   decider_release(&verify.decider);
   settings_free(verify.settings);

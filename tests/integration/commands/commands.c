@@ -73,7 +73,7 @@ Test(commands, names_of_what_is_not_there_are_wrong_use) {
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
   SAYS("item: captured\n", "capture", "item");
   FAILS(2, "no table matches \"nothing\"", "capture", "nothing");
-  FAILS(2, "views and foreign tables do not count", "capture", "nothing");
+  FAILS(2, "views and foreign tables do not match", "capture", "nothing");
   FAILS(2, "no table matches \"shop.*\"", "capture", "item", "shop.*");
   FAILS(2, "no captured table matches \"other\"", "release", "other");
   FAILS(2, "no captured table matches \"other\"", "route", "other", "w");
@@ -165,8 +165,8 @@ Test(commands, a_schema_that_does_not_fit_is_said_to_be_so) {
                                             {"target", "list", NULL, NULL}, {"capture", "item", NULL, NULL},
                                             {"init", NULL, NULL, NULL},     {"uninstall", "--force", NULL, NULL}};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-    FAILS(2, "has version 999, and this program needs", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
-    FAILS(2, "hint: use a newer rowrelay", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
+    FAILS(2, "has version 999, but this program needs", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
+    FAILS(2, "hint: upgrade rowrelay on this machine", commands[i][0], commands[i][1], commands[i][2], commands[i][3]);
   }
   sql(f.at_source, "drop schema rowrelay cascade");
   for (size_t i = 0; i < 4; i++) {
@@ -278,7 +278,7 @@ Test(commands, nothing_is_delivered_to_a_paused_target) {
   SAYS("target w: paused\n", "target", "pause", "w");
   const char *errors;
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL), 1);
-  cr_assert_not_null(strstr(errors, "target w is not running, so it will not become empty"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "target w is not running, so its queue will not become empty"), "%s", errors);
   cr_assert_not_null(strstr(errors, "hint: run: rowrelay target resume w"), "%s", errors);
   SAYS("target w: running\n", "target", "resume", "w");
   double resumed = seconds_now();

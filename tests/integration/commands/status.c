@@ -122,7 +122,7 @@ Test(status, a_target_that_does_not_answer_is_failing_until_it_does) {
   f.at_target = connect_to(f.target, NULL);
   wait_until_empty(&f, 10);
   wait_for_state(&f, "w", "running");
-  wait_until_says(process, "target w: delivers again", 2);
+  wait_until_says(process, "target w: delivering again", 2);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "2");
   stop_process(process, SIGTERM);
   fixture_end(&f);

@@ -208,13 +208,13 @@ Test(crash, a_copy_of_a_stopped_server_can_be_put_back_and_all_that_is_written_a
   stop_source(&f, "fast");
   copy_source();
   start_source(&f);
-  cr_expect(delivers_and_says(&f, "info: source: the server was started anew"));
+  cr_expect(delivers_and_says(&f, "info: source: the server was restarted"));
   change_and_deliver(&f, "lost", 150);
   int64_t lost = last_id(&f);
   stop_source(&f, "fast");
   put_copy_back();
   start_source(&f);
-  cr_expect(delivers_and_says(&f, "info: source: the server was started anew"));
+  cr_expect(delivers_and_says(&f, "info: source: the server was restarted"));
   cr_expect(last_id(&f) > lost);
   change_and_deliver(&f, "kept", 150);
   fixture_end(&f);

@@ -203,7 +203,7 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   fail_over();
   connect_again(&f);
   wait_until(f.at_source, "t", 20, "select rowrelay.last_change_id() > %lld", (long long)lost);
-  wait_until_says_again(process, "took over from another", 20);
+  wait_until_says_again(process, "failed over", 20);
   write_notes(&f, "kept", 150);
   wait_until_empty(&f, 30);
   static const char KEPT[] = "select count(*) from %s where new_row ->> '%s' like 'kept%%'";

@@ -62,7 +62,7 @@ Test(pooler, with_a_session_for_each_connection_all_works) {
   wait_until(p.f.at_source, "t", 20, "select count(*) > 200 from rowrelay.change");
   stop_process(processes[0], SIGKILL);
   served_control(&p.pooler, "stop");
-  wait_until_says(processes[1], "source: trying again", 10);
+  wait_until_says(processes[1], "source: unavailable, trying again", 10);
   served_control(&p.pooler, "start");
   writers_finish(&writers, 60);
   wait_until_says(processes[1], "connected again", 10);
@@ -124,7 +124,7 @@ Test(pooler, a_source_without_sessions_is_refused_before_anything_is_left_there)
     for (int i = 0; i < 5; i++) {
       const char *errors;
       cr_assert(rowrelay(&p.behind, NULL, &errors, i == 0 ? "status" : "run", NULL) == 2);
-      cr_expect(strstr(errors, "is a pooler that gives a session to one transaction at a time") != NULL, "%s", errors);
+      cr_expect(strstr(errors, "is a transaction pooler") != NULL, "%s", errors);
       cr_expect(strstr(errors, "pool_mode = session") != NULL, "%s", errors);
     }
     if (busy == 1)
@@ -148,7 +148,7 @@ Test(pooler, a_target_without_sessions_is_refused_and_delivered_to_when_it_has_t
   writers_fill_tables(p.f.at_source, KEYS);
   wait_until(p.f.at_source, "failing", 20, "select state from rowrelay.status");
   const char *note = ask(p.f.at_source, "select note from rowrelay.status");
-  cr_expect(strstr(note, "is a pooler that gives a session to one transaction at a time") != NULL, "%s", note);
+  cr_expect(strstr(note, "is a transaction pooler") != NULL, "%s", note);
   cr_expect(ask_number(p.f.at_target, "select count(*) from pg_namespace where nspname = 'rowrelay_target'") == 0);
   sql(p.f.at_source, "update stock set n = n + 1");
   rowrelay_ok(&p.f, "target", "set", "w", "--url", target_url(&p, "target"), NULL);

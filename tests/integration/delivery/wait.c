@@ -22,7 +22,7 @@ Test(wait, a_run_ends_with_a_status_when_its_source_does_not_come) {
     cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", "--wait", "2", NULL), 1);
     cr_assert(seconds_now() - since >= 2);
     ends_within(since, 30);
-    cr_assert_not_null(strstr(errors, "source: could not be used for 2 s: "), "%s", errors);
+    cr_assert_not_null(strstr(errors, "source: unavailable for 2 s: "), "%s", errors);
     cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--wait", "1", NULL), 1);
   }
   memcpy(f.source, there, sizeof there);
@@ -57,7 +57,7 @@ Test(wait, a_run_until_empty_ends_with_a_status_when_a_target_does_not_come) {
   double since = seconds_now();
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", "--wait", "2", NULL), 1);
   ends_within(since, 30);
-  cr_assert_not_null(strstr(errors, "target w could not be delivered to for 2 s: "), "%s", errors);
+  cr_assert_not_null(strstr(errors, "target w has failed for 2 s: "), "%s", errors);
   rowrelay_ok(&f, "target", "set", "w", "--url", f.target_url, NULL);
   sql(f.at_target, "create table item (id int primary key)");
   rowrelay_ok(&f, "run", "--until-empty", "--wait", "60", NULL);

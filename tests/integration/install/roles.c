@@ -423,7 +423,7 @@ Test(roles, who_lacks_a_right_is_told_which_roles_give_it) {
               "%s: %s", tries[i].command, errors);
   }
   pid_t process = fixture_run(&s.anna, NULL, NULL);
-  wait_until_says(process, "rowrelay_worker to run", 10);
+  wait_until_says(process, "rowrelay_worker to deliver", 10);
   stop_process(process, SIGTERM);
   const char *errors;
   cr_expect_neq(rowrelay(&s.boss, NULL, &errors, "init", NULL), 0);

@@ -42,13 +42,13 @@ Test(service, systemd_is_told_that_it_works_that_it_lives_and_that_it_leaves) {
   setenv("WATCHDOG_USEC", "400000", 1);
   unsetenv("WATCHDOG_PID");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
-  wait_for_message(fd, "STATUS=works, connected to ");
+  wait_for_message(fd, "STATUS=running, connected to ");
   wait_for_message(fd, "READY=1");
   for (int i = 0; i < 4; i++)
     wait_for_message(fd, "WATCHDOG=1");
   kill(process, SIGTERM);
   wait_for_message(fd, "STOPPING=1");
-  wait_for_message(fd, "STATUS=finishes what it has in hand");
+  wait_for_message(fd, "STATUS=finishing current batches");
   cr_assert_eq(wait_process(process, 10), 0);
   unlink(getenv("NOTIFY_SOCKET"));
   fixture_end(&f);
@@ -62,7 +62,7 @@ Test(service, a_process_whose_source_is_away_has_started_and_says_what_it_waits_
   stop_server("source", "fast");
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_for_message(fd, "READY=1");
-  wait_for_message(fd, "STATUS=waits for the source: ");
+  wait_for_message(fd, "STATUS=waiting for the source: ");
   start_server("source");
   wait_for_message(fd, "STATUS=works");
   f.at_source = connect_to(f.source, NULL);

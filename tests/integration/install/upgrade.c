@@ -145,7 +145,7 @@ Test(upgrade, a_program_that_is_older_than_the_schema_says_so_and_ends) {
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.instance");
   sql(f.at_source, "insert into rowrelay.migration (version) values (%d)", SCHEMA_NEWEST + 1);
   cr_expect(rowrelay(&f, NULL, &errors, "run", NULL) == 2);
-  cr_expect(strstr(errors, "use a newer rowrelay") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "upgrade rowrelay on this machine") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "init", NULL) == 2);
   /* One that works already finds out when it connects the next time. */
   cr_expect(still_runs(process, 1));

@@ -102,12 +102,12 @@ Test(console, a_target_that_goes_down_and_comes_back_is_seen) {
   stop_server("target", "immediate");
   sql(f.at_source, "insert into item values (2, 'b')");
   browser_do("see failing");
-  browser_do("see w: fails, and is tried again");
+  browser_do("see w: failing, retrying");
   browser_do("see 1 not running");
   start_server("target");
   f.at_target = connect_to(f.target, NULL);
   browser_do("see all running");
-  browser_do("see waits for changes");
+  browser_do("see waiting for changes");
   browser_do("gone failing");
   browser_end();
   end();

@@ -77,11 +77,11 @@ Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired
         "shop.orders: extra 0\n", "shop.orders: extra 3001\n", "shop.orders: extra -5\n", "3000 rows",
         "2 missing, 3 extra, 1 different\n", "shop.\"Order Line\": missing [\"o\\\"8\", 1]\n",
         "shop.\"Order Line\": extra [\"new\", 1]\n");
-  cr_assert(strstr(complained, "differs: 8 rows") != NULL, "%s", complained);
+  cr_assert(strstr(complained, "differs in 8 rows") != NULL, "%s", complained);
 
   cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "shop.orders", "--limit", "2", NULL) == 3);
   cr_assert(strstr(said, "Line") == NULL, "%s", said);
-  cr_assert(strstr(said, "(the first 2 are shown)") != NULL, "%s", said);
+  cr_assert(strstr(said, "(first 2 shown)") != NULL, "%s", said);
 
   cr_assert(verify(&f, "--json") == 3);
   cr_assert(number_of("differences") == 8);
@@ -278,7 +278,7 @@ Test(verify, filters_masks_left_out_columns_and_other_names_count) {
   is_repaired(&f);
   sql(f.at_target, "alter table copy.\"Item\" drop note");
   is_equal(&f);
-  cr_assert(strstr(said, "not compared, because the target does not have it: note") != NULL, "%s", said);
+  cr_assert(strstr(said, "not compared, since the target lacks it: note") != NULL, "%s", said);
   fixture_end(&f);
 }
 
@@ -425,9 +425,9 @@ Test(verify, what_cannot_be_compared_is_told) {
   rowrelay_ok(&f, "target", "add", "f", "file:/tmp/nowhere", NULL);
   rowrelay_ok(&f, "target", "add", "a", f.target_url, "--option", "mode=append", NULL);
   fails(&f, 2, "none", NULL, "target \"none\" does not exist");
-  fails(&f, 2, "w", NULL, "no table goes to target \"w\"");
+  fails(&f, 2, "w", NULL, "no table is routed to target \"w\"");
   mirrored_capture(&f, "item");
-  fails(&f, 2, "w", "other", "no table that goes to target \"w\" matches \"other\"");
+  fails(&f, 2, "w", "other", "no table routed to target \"w\" matches \"other\"");
   fails(&f, 2, "f", NULL, "only mirrors in PostgreSQL can be compared");
   fails(&f, 2, "a", NULL, "mode=append");
   is_equal(&f); /* there is nothing yet that could be there */
@@ -438,7 +438,7 @@ Test(verify, what_cannot_be_compared_is_told) {
   /* The others are compared all the same. */
   mirrored_capture(&f, "other");
   sql(f.at_target, "alter table item rename to moved; create table other (id int primary key)");
-  fails(&f, 1, "w", NULL, "table public.item, where public.item goes, does not exist in the target");
+  fails(&f, 1, "w", NULL, "table public.item, the destination of public.item, does not exist in the target");
   cr_expect(strstr(said, "item: not compared: table public.item") != NULL, "%s", said);
   cr_expect(strstr(said, "other: 0 rows") != NULL, "%s", said);
   cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--json", NULL) == 1);
@@ -448,7 +448,7 @@ Test(verify, what_cannot_be_compared_is_told) {
                        said),
                    "public.item table, public.other 0", "%s", said);
   sql(f.at_target, "insert into other values (7)");
-  fails(&f, 3, "w", NULL, "target \"w\" differs: 1 rows");
+  fails(&f, 3, "w", NULL, "target \"w\" differs in 1 row");
   sql(f.at_target, "truncate other; create view item as select * from moved");
   fails(&f, 1, "w", NULL, "new.ctid does not exist");
   cr_expect(strstr(said, "other: 0 rows in") != NULL, "%s", said);
@@ -457,7 +457,7 @@ Test(verify, what_cannot_be_compared_is_told) {
   /* Nobody knows what is different while changes of it wait. */
   sql(f.at_source, "update item set n = 2");
   rowrelay_ok(&f, "target", "pause", "w", NULL);
-  fails(&f, 1, "w", NULL, "changes of theirs wait for target \"w\", which is paused");
+  fails(&f, 1, "w", NULL, "their changes wait for target \"w\", which is paused");
   rowrelay_ok(&f, "target", "resume", "w", NULL);
   cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--wait", "1", NULL) == 1);
   cr_assert(strstr(complained, "not running") != NULL, "%s", complained);
@@ -624,7 +624,7 @@ Test(verify, a_table_that_is_empty_and_has_no_mirror_yet_is_equal) {
   /* One that has rows must be there. */
   sql(f.at_source, "set rowrelay.skip = on; insert into item values (1, 1)");
   cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", NULL), 1, "%s", output);
-  cr_assert_not_null(strstr(errors, "where public.item goes, does not exist in the target"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "the destination of public.item, does not exist in the target"), "%s", errors);
   cr_assert_eq(rowrelay(&f, &output, &errors, "verify", "w", "few", NULL), 0, "%s", errors);
   fixture_end(&f);
 }

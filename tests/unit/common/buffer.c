@@ -37,7 +37,7 @@ Test(buffer, refuses_one_byte_more_and_says_so) {
   memset(bytes, 'x', sizeof bytes);
   buffer_add(&buffer, bytes, sizeof bytes);
   cr_assert_not(buffer_ok(&buffer, "the batch", &error));
-  cr_assert_str_eq(error.message, "the batch does not fit into 1000 bytes");
+  cr_assert_str_eq(error.message, "the batch is longer than 1000 bytes");
 }
 
 Test(buffer, does_not_forget_an_overflow_when_something_small_follows) {

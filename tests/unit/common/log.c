@@ -141,5 +141,5 @@ Test(log, a_format_that_is_not_known_is_wrong_use) {
   enum log_format format;
   cr_assert_not(log_format_parse("xml", &format, &error));
   cr_assert_eq(error.kind, FAILURE_USAGE);
-  cr_assert_str_eq(error.hint, "formats are: auto, text, json, journal");
+  cr_assert_str_eq(error.hint, "use auto, text, json or journal");
 }

@@ -62,7 +62,7 @@ Test(change, that_is_not_in_the_log_is_told_of_with_its_day) {
   cr_assert_not(read_one((const char *const[]){"81", "4099", "2026-01-31", "17"},
                          (const char *const[]){NULL, NULL, "", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}));
   cr_assert_eq(error.kind, FAILURE_FATAL);
-  cr_assert_str_eq(error.message, "change 81 is queued, but is not in the log (partition of 2026-01-31)");
+  cr_assert_str_eq(error.message, "change 81 is queued but missing from the log (partition of 2026-01-31)");
   cr_assert_eq(batch.count, 0);
   batch_release(&batch);
 }
