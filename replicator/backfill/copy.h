@@ -15,27 +15,27 @@
  * they go; it does not go by the writer's snapshot, which may be older than the switch.
  * 2. What was queued before goes into the waiting room too (rowrelay.copy_hold), the youngest first; what is in flight
  *    is waited for. What a process has on its way that lost its claim comes too late: the copy raises the target's
- * fences before it looks there. Should nothing come of the copy, all of it comes out again in its old place and order,
- * as if nothing had been.
+ * fences before it looks there. If the copy is abandoned, all of it returns to its old place and order, as if
+ * nothing had happened.
  * 3. At the target a transaction locks the table against other writers, and sees that it is empty. Then a repeatable
  *    read at the source takes the snapshot. The source notes it, on disk, before anything is copied; so everything that
  *    the snapshot shows is on disk, and no crash of the source makes it forget what the target has.
- * 4. COPY out, COPY in, and a mark with the snapshot in the same transaction at the target. Whoever finds the note at
- * the source later (the process was killed, a connection was lost) asks the target for the mark: if it is there, the
- *    copy is; if not, and the table is empty, all begins again at 2. Somebody who was left behind, and still copies,
- *    holds the lock on the target's table; and who gets that lock after another one finds the table no longer empty.
- *    Rows in it without a mark are somebody else's: nothing is copied then.
+ * 4. COPY out, COPY in, and a mark with the snapshot in the same transaction at the target. A process that finds the
+ * note at the source later (the process was killed, a connection was lost) asks the target for the mark: if it is
+ * there, the copy is; if not, and the table is empty, all begins again at 2. A process left behind that still copies
+ * holds the lock on the target's table; and one that gets that lock afterwards finds the table no longer empty. Rows
+ * without a mark come from elsewhere: then nothing is copied.
  * 5. The join (rowrelay.copy_join): of each change in the waiting room the log has the transaction. What the snapshot
  *    sees is dropped, what it does not see goes into its lane, in order of ids, and processes look for it from there
  *    (rowrelay.rewind). Nothing younger of its key can be in flight, because all of that is in the waiting room. What
- * is committed later than a look is found by the next: changes of a key commit in the order of their ids, so none can
+ * is committed after a poll is found by the next: changes of a key commit in the order of their ids, so none can
  *    overtake another. A barrier (TRUNCATE) comes out after, or together with, what is before it.
  * 6. When little is left, the rest comes out under a lock as for the switch, and the trigger queues in the lanes again
  *    (rowrelay.copy_finish).
  *
- * The table at the source is read like pg_dump reads it: under ACCESS SHARE, and by one long snapshot. Should somebody
- * need it for himself (TRUNCATE, ALTER TABLE), and so keep everybody else waiting, the copy gives way after a second or
- * two and begins again later.
+ * The table at the source is read like pg_dump reads it: under ACCESS SHARE, and by one long snapshot. If another
+ * session waits for an exclusive lock (TRUNCATE, ALTER TABLE), and so blocks all others, the copy gives way after a
+ * second or two and begins again later.
  *
  * What cannot be copied so (the target's table has rows, lacks a column, refuses a row, has columns whose values would
  * come out otherwise than from a change) is copied piece by piece, as all other backfills are.

@@ -1,13 +1,13 @@
 /*
- * document: what a query builds from several tables, and how changes of those become documents to push.
+ * document: builds documents by a query over several tables, and turns changes of these tables into documents to push.
  *
- * A document is a target of its own, with lanes by its own keys. A claim gives changes of any of its tables, each with
- * the keys of documents that it makes stale (see claim_documents.sql). Here each key becomes one change to be pushed,
- * and just before the push the query is run for all of them: what it gives is an upsert of that row, and a key for
- * which it gives nothing is a delete. So targets see nothing but changes.
+ * A document is a target of its own, with lanes by its own keys. A claim returns changes of any of its tables, each
+ * with the keys of documents that it makes stale (see claim_documents.sql). Each key becomes one change to push, and
+ * just before the push the query runs for all of them: a row that it returns is an upsert, a key without one is a
+ * delete. So targets see only changes.
  *
- * What is pushed is never older than what was there: whoever builds a document holds the lock of the lane with its key,
- * and reads after he got it.
+ * What is pushed is never older than what the target has: whoever builds a document holds the lock of the lane with its
+ * key, and reads after taking it.
  */
 #ifndef ROWRELAY_DELIVERY_DOCUMENT_H
 #define ROWRELAY_DELIVERY_DOCUMENT_H
@@ -28,15 +28,15 @@ struct document {
   char build_name[STATEMENT_NAME_SIZE];
   const char *key_name; /* as a JSON string */
   const char *search_path;
-  size_t keys_at_once; /* how many keys the query is run for: so many as give neither too much nor take too long */
+  size_t keys_at_once; /* how many keys a query gets: adapted to its time and the size of its result */
 };
 
-/* The documents that a claim makes stale, as changes to be pushed: in order of their keys, which are not built yet. */
+/* The documents that a claim makes stale, as changes to push, in order of keys; not built yet. */
 struct stale {
   struct batch batch;
-  json_t *keys;            /* what the changes' keys are in */
-  struct buffer asks_ids;  /* array literals, open at their ends: changes whose documents a query finds, */
-  struct buffer asks_days; /* and their days */
+  json_t *keys;            /* owns the changes' keys */
+  struct buffer asks_ids;  /* array literals without closing brace: changes whose documents a query finds */
+  struct buffer asks_days; /* their days */
   bool all;                /* every document may be stale */
 };
 
@@ -66,21 +66,21 @@ struct builder {
 };
 
 /*
- * Builds the documents of a push's changes, which are of a stale batch, and pushes them. All are delivered, or it can
- * be done again. FAILURE_REFUSED: some of the documents are at fault.
+ * Builds the documents of a push, whose changes are of a stale batch, and pushes them. All are delivered, or it can be
+ * repeated. FAILURE_REFUSED: some of the documents are at fault.
  */
 MUST_CHECK bool document_push(const struct builder *builder, const struct push *push, struct error *error);
 
 /*
- * Queues, in the open transaction, what the claimed changes lead to by a query, and all documents if need be. Live
- * changes overtake it, so it comes after the push.
+ * Queues, in the open transaction, the documents that --from queries find, and all documents if needed. Live changes
+ * overtake them, so this comes after the push.
  */
 MUST_CHECK bool document_queue_more(const struct document *document, struct source *source, struct stale *stale,
                                     struct error *error);
 
 /*
- * Notes in the open transaction which documents of a stale batch were refused, and stops the document if that is
- * wished; and that documents which had been refused are there now.
+ * Records in the open transaction which documents of a stale batch were refused, halts the document if `halts`, and
+ * clears earlier refusals of documents that have arrived.
  */
 MUST_CHECK bool document_note(const struct document *document, struct source *source, const struct outcomes *outcomes,
                               bool halts, struct error *error);

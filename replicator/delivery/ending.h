@@ -1,6 +1,6 @@
 /*
- * ending: what becomes of a claimed batch after it was pushed, and what the worker does next. Nothing but a decision:
- * who asks does it.
+ * ending: decides what happens to a claimed batch after its push, and what the worker does next. The caller carries it
+ * out.
  */
 #ifndef ROWRELAY_DELIVERY_ENDING_H
 #define ROWRELAY_DELIVERY_ENDING_H
@@ -10,16 +10,16 @@
 
 #include "common/error.h"
 
-/* What a push came to. */
+/* The result of a push. */
 struct pushed {
-  bool documents;    /* that were built from the batch: it is settled as a whole, or not at all */
+  bool documents;    /* built from the batch, which is settled as a whole or not at all */
   bool at_most_once; /* what may have arrived must not be pushed again */
-  bool failing;      /* the source says that the target fails */
+  bool failing;      /* the target is recorded as failing */
   bool source_lost;  /* and the claim with it */
-  bool began;        /* it came as far as to have outcomes */
-  bool ok;           /* everything was tried; if not, `why` says why */
+  bool began;        /* it got as far as to have outcomes */
+  bool ok;           /* everything was tried; if not, see `why` */
   enum failure why;
-  bool is_momentary; /* two transactions met at the target, and it chose this one to begin anew */
+  bool is_momentary; /* a serialization failure or deadlock at the target */
   size_t delivered;
   size_t refused;
   size_t held;
@@ -35,18 +35,18 @@ enum batch_end {
 
 enum sequel {
   SEQUEL_GO_ON,
-  SEQUEL_PAUSE,        /* all of it has to wait for others */
-  SEQUEL_RANDOM_PAUSE, /* whom it met at the target may come again, too */
-  SEQUEL_FAILURE,      /* the target cannot be delivered to: everybody is told */
+  SEQUEL_PAUSE,        /* all changes have to wait for others */
+  SEQUEL_RANDOM_PAUSE, /* the other transaction may be repeated, too */
+  SEQUEL_FAILURE,      /* the target fails: record that for all */
   SEQUEL_HALT,         /* the target wants no more */
   SEQUEL_LEAVE
 };
 
 struct ending {
   enum batch_end end;
-  bool refuses_unknown; /* what may have arrived is refused first */
-  bool counts;          /* something came of it */
-  bool shows_health;    /* the target works; not meant unless it is settled or given back */
+  bool refuses_unknown; /* changes that may have arrived are refused first */
+  bool counts;          /* it counts in the metrics */
+  bool shows_health;    /* the target works; valid if the batch is settled or given back */
   enum sequel sequel;
 };
 

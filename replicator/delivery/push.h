@@ -1,6 +1,5 @@
 /*
- * push: how a part of a worker's batch is brought to its target: the functions that retry.h asks for. `context` is the
- * struct work.
+ * push: pushes a part of a worker's batch: the callbacks of retry.h. `context` is the struct work.
  */
 #ifndef ROWRELAY_DELIVERY_PUSH_H
 #define ROWRELAY_DELIVERY_PUSH_H

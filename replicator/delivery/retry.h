@@ -1,14 +1,14 @@
 /*
- * retry: brings a batch to its target, and finds out what becomes of each change.
+ * retry: pushes a batch to its target, and determines the outcome of each change.
  *
  * Most of the time that is one push. When the target refuses something, the batch is halved until the change is alone;
  * its neighbours go on. A refused change is tried again after them (the row that it collided with may have moved), up
- * to `retries` times with a growing pause, and all the while later changes of its row wait, so that order holds. After
- * that the refusal is final, unless others that are still to come may make it good: then the change goes back to the
- * queue, and what stands behind it does too.
+ * to `retries` times with a growing pause, while later changes of its row wait, to keep their order. After that the
+ * refusal is final, unless changes still to come may resolve it: then the change goes back to the queue, with those
+ * that wait behind it.
  *
- * Where the target is well, and only its place for a table is not (FAILURE_TABLE), all changes of that table are held,
- * and the others are pushed without them.
+ * If the target works but cannot take one table (FAILURE_TABLE), all changes of that table are held, and the others are
+ * pushed without them.
  */
 #ifndef ROWRELAY_DELIVERY_RETRY_H
 #define ROWRELAY_DELIVERY_RETRY_H
@@ -30,19 +30,19 @@ struct retry {
    */
   bool (*push)(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                struct error *error);
-  /* Whether the batch may still be held back by what is tried again; if not, the tries are used up. */
+  /* Whether there is still time for retries. */
   bool (*may_retry)(void *context);
-  /* Waits before a retry; false when there is no time for more. */
+  /* Waits before a retry; false if there is no time for one. */
   bool (*pause)(void *context, int64_t milliseconds);
-  /* Whether a change whose tries are used up counts as refused. */
+  /* Whether the refusal of a change without retries left is final. */
   bool (*is_final)(void *context, const struct change *change, const struct error *why, bool *final,
                    struct error *error);
   void *context;
 };
 
 /*
- * Pushes everything whose outcome is OUTCOME_RETURNED. False when a push failed for another reason than the data; what
- * had been delivered by then is told by the outcomes all the same.
+ * Pushes everything whose outcome is OUTCOME_RETURNED. False if a push failed for another reason than the data; the
+ * outcomes tell what had been delivered by then.
  */
 MUST_CHECK bool retry_push(const struct retry *retry, struct error *error);
 

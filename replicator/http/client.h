@@ -1,6 +1,6 @@
 /*
- * client: HTTP requests, several in flight at once over connections that are kept. No wait is for ever: each request
- * has a deadline, and all end when the process is told to leave at once.
+ * client: HTTP requests, several in flight over persistent connections. Each request has a deadline, and all end when
+ * the process is interrupted.
  *
  * One struct http belongs to one thread.
  */
@@ -17,7 +17,7 @@ struct http;
 
 /* Texts are borrowed during http_new() only; NULL: none. */
 struct http_options {
-  const char *ca_file;     /* who may sign the server's certificate, instead of the system's */
+  const char *ca_file;     /* trusted authorities, instead of the system's */
   const char *certificate; /* the client's own, */
   const char *private_key; /* and its key */
   const char *proxy;
@@ -65,7 +65,7 @@ MUST_CHECK bool http_start(struct http *http, struct http_request *request, stru
  */
 struct http_request *http_wait(struct http *http, int64_t deadline);
 
-/* Takes a request back that is in flight; it may have arrived. */
+/* Cancels a request in flight; it may have arrived. */
 void http_cancel(struct http *http, struct http_request *request);
 
 /* Frees what a request holds of its own: the answer. */

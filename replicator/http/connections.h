@@ -1,6 +1,6 @@
 /*
- * connections: who is connected to the HTTP server, and until when. The library's own limit is for connections on which
- * nothing comes; somebody who sends a byte now and then would stay for ever, and keep the probes out.
+ * connections: limits the time of each connection to the HTTP server. The library's own limit covers idle connections
+ * only; a client that sends a byte now and then would stay for ever, and shut out health probes.
  */
 #ifndef ROWRELAY_HTTP_CONNECTIONS_H
 #define ROWRELAY_HTTP_CONNECTIONS_H
@@ -21,7 +21,7 @@ struct connections {
 };
 
 MUST_CHECK bool connections_start(struct connections *visitors, struct error *error);
-/* All must have left. */
+/* All connections must be closed. */
 void connections_stop(struct connections *visitors);
 
 /* Notes a new connection, which the caller closes after connections_leave() and not before. NULL: there is no memory.

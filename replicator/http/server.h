@@ -1,6 +1,6 @@
 /*
  * server: a small HTTP server on libmicrohttpd, with a thread for each connection, so that a request which waits for
- * the source keeps no other waiting. It knows paths and handlers, and nothing of what they answer.
+ * the source delays no other. It knows only paths and handlers.
  */
 #ifndef ROWRELAY_HTTP_SERVER_H
 #define ROWRELAY_HTTP_SERVER_H
@@ -39,11 +39,11 @@ struct server;
 
 /*
  * Begins to listen. `address` is ADDRESS:PORT, [IPv6]:PORT or :PORT; port 0 takes one that is free. `routes` end with
- * one without a path, and stay the caller's. What is wrong with the address is an error of kind USAGE.
+ * one without a path, and stay the caller's. A wrong address is a FAILURE_USAGE.
  */
 MUST_CHECK bool server_start(struct server **server, const char *address, const struct server_route *routes,
                              void *context, struct error *error);
-/* Ends what is being answered. NULL is allowed. */
+/* Ends requests in progress. NULL is allowed. */
 void server_stop(struct server *server);
 /* The port that it listens on. */
 int server_port(const struct server *server);

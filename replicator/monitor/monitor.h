@@ -15,10 +15,10 @@ MUST_CHECK bool monitor_start(struct monitor **monitor, const char *address, con
 /* NULL is allowed, here and below. */
 void monitor_stop(struct monitor *monitor);
 
-/* The supervisor has come round once more, and is connected to the source or not. */
+/* The supervisor's loop is alive, and connected to the source or not. */
 void monitor_heartbeat(struct monitor *monitor, bool connected);
 
-/* Asks the source; for what is served beside. Any thread may. *reply is the caller's to PQclear. */
+/* Runs a query at the source for the console. Any thread may call it. *reply is the caller's to PQclear. */
 MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                             struct error *error);
 struct samples *monitor_samples(struct monitor *monitor);

@@ -1,4 +1,4 @@
-/* samples: how each target was doing in the last hour, for the charts of the console. */
+/* samples: the state of each target over the last hour, for the charts of the console. */
 #ifndef ROWRELAY_MONITOR_SAMPLES_H
 #define ROWRELAY_MONITOR_SAMPLES_H
 
@@ -26,9 +26,9 @@ struct samples {
 
 void samples_init(struct samples *samples);
 void samples_release(struct samples *samples);
-/* Adds what monitor_targets.sql says now. */
+/* Adds a result of monitor_targets.sql. */
 void samples_add(struct samples *samples, const PGresult *targets);
-/* Writes {"at": [SECONDS], "targets": {NAME: {"backlog": [], "lag": [], "rate": []}}}; null where nothing was known. */
+/* Writes {"at": [SECONDS], "targets": {NAME: {"backlog": [], "lag": [], "rate": []}}}; null where unknown. */
 void samples_write(struct samples *samples, struct buffer *json);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * copy_stream: rows on their way out of one COPY and into another. It holds a few of them at a time, however many there
- * are.
+ * copy_stream: passes rows from one COPY to another, holding only a few at a time.
  */
 #ifndef ROWRELAY_POSTGRES_COPY_STREAM_H
 #define ROWRELAY_POSTGRES_COPY_STREAM_H
@@ -20,7 +19,7 @@ struct copy_stream {
   bool (*tell)(void *context, int64_t rows, struct error *error);
   void *context;
   int64_t rows;      /* so far */
-  bool failed_there; /* it was `to` that failed */
+  bool failed_there; /* `to` failed, not `from` */
 };
 
 /* Both transactions stay open. After a failure neither connection is of use. */

@@ -1,7 +1,7 @@
 /*
- * hosts: the servers that a conninfo names, of which libpq tries one after another. It goes on from one that refuses
- * and stays with one that says nothing, as a machine that was switched off does; so that one is left out. Where a name
- * has several addresses, each of them is a server here.
+ * hosts: the servers that a conninfo names, which libpq tries in turn. libpq moves on from one that refuses, but waits
+ * for one that does not answer, such as a machine that is off; so that one is removed here. Each address of a name with
+ * several counts as a server.
  */
 #ifndef ROWRELAY_POSTGRES_HOSTS_H
 #define ROWRELAY_POSTGRES_HOSTS_H

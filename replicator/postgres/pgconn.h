@@ -1,6 +1,6 @@
 /*
- * pgconn: one libpq connection on which no wait is for ever. Every call ends by its deadline, or when the process is
- * told to leave at once (see interrupt.h); the error then says which.
+ * pgconn: a libpq connection whose every call ends by its deadline, or when interrupted (see interrupt.h); the error
+ * tells which.
  *
  * Both sides use it: `source` for the database that is copied from, target/postgres for one that is copied to.
  */
@@ -42,25 +42,24 @@ struct values {
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadline, struct error *error);
 /*
- * From now on whoever reads is told what the server says beside its answers; else nobody is. `reader` must outlive the
- * connection.
+ * Passes the server's notices to `reader`, which must outlive the connection; without one they are dropped.
  */
 struct notice_reader {
   void (*tell)(bool is_warning, const char *message);
 };
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
 /*
- * Makes the texts of an error such that this database can hold them, whatever its encoding: a letter that it may lack
- * is a question mark then. So does the second for any text.
+ * Makes the texts of an error fit for this database, whatever its encoding: characters that it may lack become question
+ * marks. The second does the same for any text.
  */
 void pgconn_fit_error(const struct pgconn *connection, struct error *error);
 void pgconn_fit_text(const struct pgconn *connection, char *text);
-/* Closes it at once; what it had begun is rolled back by the server. NULL is allowed. */
+/* Closes it at once; the server rolls back an open transaction. NULL is allowed. */
 void pgconn_close(struct pgconn *connection);
 
 /*
- * Asks the server to end the statement that it may be running, and does not wait for that: a second at most, for the
- * server to take the question. Nothing but closing may follow. NULL is allowed.
+ * Asks the server to cancel a running statement, without waiting for the result; takes a second at most. Only closing
+ * may follow. NULL is allowed.
  */
 void pgconn_cancel(struct pgconn *connection);
 
@@ -73,7 +72,7 @@ void pgconn_allow_stall(struct pgconn *connection, int64_t milliseconds);
 /* From now on calls fail when this many milliseconds are over, counted from here; 0 takes the bound away. */
 void pgconn_set_deadline(struct pgconn *connection, int64_t milliseconds);
 
-/* A name that no statement of this connection has, for `struct query`. */
+/* Makes a statement name that is unused on this connection, for `struct query`. */
 #define STATEMENT_NAME_SIZE 32
 void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE]);
 /* The statement of a name that was made is not needed any more: the server lets go of it when no transaction is open.
@@ -113,10 +112,10 @@ MUST_CHECK bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds
 MUST_CHECK bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error);
 MUST_CHECK bool pgconn_copy_end(struct pgconn *connection, struct error *error);
 
-/* Ends whatever transaction is open. Never fails: a connection that cannot is broken, and says so at its next use. */
+/* Ends an open transaction. Never fails: if it cannot, the connection is broken, and its next use reports that. */
 void pgconn_rollback(struct pgconn *connection);
 
-/* Whether the server is still there, as far as this side has been told: costs no round trip. */
+/* Whether the connection is open, as far as known without a round trip. */
 bool pgconn_alive(struct pgconn *connection);
 
 /*
@@ -129,7 +128,7 @@ bool pgconn_wait_notify(struct pgconn *connection, int64_t milliseconds, int wak
 /* "host port database" for messages; no password is in it. Valid as long as the connection. */
 const char *pgconn_describe(const struct pgconn *connection);
 
-/* The number of the server's process, as it was told when connecting. */
+/* The server's process id, as reported when connecting. */
 int pgconn_told_pid(const struct pgconn *connection);
 
 /* Server version as libpq gives it, such as 150004. */

@@ -1,4 +1,4 @@
-/* escape: texts of unknown origin on stdout, so that they can neither break the layout nor talk to the terminal. */
+/* escape: prints texts of unknown origin so that they can neither break the layout nor control the terminal. */
 #ifndef ROWRELAY_TERMINAL_ESCAPE_H
 #define ROWRELAY_TERMINAL_ESCAPE_H
 

@@ -1,6 +1,5 @@
 /*
- * progress: how far a long job is, for a person who waits for it: on a terminal a bar that moves, elsewhere a line now
- * and then. Both go to stdout.
+ * progress: shows the progress of a long job: on a terminal a bar, elsewhere a line now and then. Both go to stdout.
  */
 #ifndef ROWRELAY_TERMINAL_PROGRESS_H
 #define ROWRELAY_TERMINAL_PROGRESS_H
@@ -9,7 +8,7 @@
 #include <stdint.h>
 
 struct progress {
-  const char *what; /* what the job is called; borrowed */
+  const char *what; /* name of the job; borrowed */
   bool terminal;
   bool shown;       /* a bar stands in the terminal's last line */
   int64_t began_at; /* clock_now() */
@@ -26,12 +25,12 @@ struct progress {
 void progress_begin(struct progress *progress, const char *what, int64_t done);
 
 /*
- * `done` of about `total` rows are done; `note` says what is waited for, "" for nothing. Shown when it is time for it,
- * or the note is another.
+ * `done` of about `total` rows are done; `note` tells what it waits for; "": nothing. Shown at intervals, or
+ * when the note changes.
  */
 void progress_show(struct progress *progress, int64_t done, int64_t total, const char *note);
 
-/* Takes the bar away, so that a last line can be printed. */
+/* Removes the bar, so that a last line can be printed. */
 void progress_end(struct progress *progress);
 
 /* Seconds since it began. */

@@ -1,6 +1,6 @@
 /*
- * screen: the terminal as a whole, drawn again and again in place, as `top` does. What stood there before is there
- * again when it ends, also by Ctrl-C, and while it is suspended by Ctrl-Z.
+ * screen: redraws the whole terminal in place, as `top` does. The previous contents are restored when it ends, also by
+ * Ctrl-C, and while it is suspended by Ctrl-Z.
  */
 #ifndef ROWRELAY_TERMINAL_SCREEN_H
 #define ROWRELAY_TERMINAL_SCREEN_H
@@ -13,15 +13,15 @@
 MUST_CHECK bool screen_begin(struct error *error);
 void screen_end(void);
 
-/* How large it is now. */
+/* Its present size. */
 void screen_size(int *rows, int *columns);
 
 /* Replaces what is there. `text` has no more lines than there are rows, and none that is wider than the terminal. */
 MUST_CHECK bool screen_draw(const struct buffer *text, struct error *error);
 
 enum screen_event {
-  SCREEN_DUE,     /* the time is over, or a key says that it is */
-  SCREEN_RESIZED, /* it has another size, or something else stood there: draw again */
+  SCREEN_DUE,     /* the time is over, or a key was pressed to refresh */
+  SCREEN_RESIZED, /* its size or contents have changed: draw again */
   SCREEN_LEAVE    /* q, Ctrl-C or a signal */
 };
 

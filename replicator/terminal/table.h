@@ -1,6 +1,6 @@
 /*
- * table: a query's result as aligned text for people: a header, a rule, one line for each row. Numbers stand to the
- * right, nulls are empty, and control characters are shown escaped so that no value can break the layout or talk to
+ * table: a query's result as aligned text for people: a header, a rule, one line for each row. Numbers are
+ * right-aligned, nulls are empty, and control characters are escaped, so that no value can break the layout or control
  * the terminal.
  */
 #ifndef ROWRELAY_TERMINAL_TABLE_H

@@ -1,2 +1,2 @@
--- Whether nobody else is at backfill $1; then this connection is, until it lets go of it or ends.
+-- Locks backfill $1 for this connection, until it unlocks it or ends; false: another session runs it.
 select pg_try_advisory_lock(rowrelay.backfill_lock(), $1::integer);

@@ -1,2 +1,2 @@
--- Lets others be at backfill $1.
+-- Unlocks backfill $1.
 select pg_advisory_unlock(rowrelay.backfill_lock(), $1::integer);

@@ -1,5 +1,5 @@
--- Notes that backfill $1 is being copied as snapshot $2 shows it. On disk before anything arrives, and so is then all that the
--- snapshot shows. Gives no row when it is not to be copied any more.
+-- Records on disk, before anything is copied, that backfill $1 copies what snapshot $2 shows; so all that it shows is
+-- on disk, too. Returns no row if the copy was cancelled.
 with durably as materialized (
   select set_config('synchronous_commit', 'on', true)
 )

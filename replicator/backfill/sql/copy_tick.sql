@@ -1,5 +1,5 @@
--- Notes that $3 rows of backfill $1 are copied; gives whether snapshot $2 is still to be copied, and whether somebody waits to
--- have the table for itself: then everybody else waits, too.
+-- Records that $3 rows of backfill $1 are copied; returns whether snapshot $2 is still to be copied, and whether a
+-- session waits for an exclusive lock on the table, which blocks all others.
 update rowrelay.backfill b set rows_read = $3::bigint
   from rowrelay.capture c
  where b.id = $1::integer and c.id = b.capture

@@ -1,4 +1,4 @@
--- How each target is doing, for a live view: those in trouble first.
+-- How each target is doing, for a live view: failing ones first.
 -- Gives live: target, state, backlog, oldest, rate, errors, blocked, note
 select s.target, s.state, s.backlog, extract(epoch from s.oldest_pending)::bigint as oldest, round(s.rate, 1) as rate, s.errors, s.blocked,
        regexp_replace(s.note, '\s+', ' ', 'g') as note

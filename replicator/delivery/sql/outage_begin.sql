@@ -1,6 +1,7 @@
--- A target cannot be delivered to: nobody tries it before some time is over. At most 30 s; what it may be at most doubles
--- with each attempt, and how much of that it is, is left to chance, so that several sources do not knock together. Several who fail at once are one attempt, and the longest wait that was asked for counts. All
--- processes learn of the first by the new version.
+-- Records that a target failed: nobody tries it before some time is over, 30 s at most. Its upper bound doubles with
+-- each attempt, and it is random below that, so that several sources do not come back at the same moment. Workers that
+-- fail at once count as one attempt, and the longest wait asked for holds. The new version tells all processes of the
+-- first one.
 --   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, retry_at)
@@ -9,7 +10,7 @@ with noted as (
   on conflict (target) do update
     set last_at = clock_timestamp(), message = excluded.message, hint = excluded.hint,
         attempts = o.attempts + (o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp())::integer,
-        -- what was noted while the clock was ahead does not count
+        -- a time recorded while the clock was ahead does not count
         retry_at = case when o.retry_at <= clock_timestamp() or o.last_at > clock_timestamp()
                         then clock_timestamp()
                              + greatest($4::bigint, 10, least(30000, 100 * 2 ^ least(o.attempts, 20)) * random())

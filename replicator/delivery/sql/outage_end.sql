@@ -1,4 +1,4 @@
--- It can again: everybody is told.
+-- Ends an outage: all processes learn of it by the new version.
 --   $1 target
 with gone as (
   delete from rowrelay.trouble o where o.target = $1::integer returning o.target

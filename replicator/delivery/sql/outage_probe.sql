@@ -1,6 +1,6 @@
--- Whether the caller may try a target that failed: one at a time may, when it is due. Nobody else may until
--- outage_leave.sql, or for 15 s, should the process that tries it die. Else: in how many milliseconds it is due. No line: it
--- is well again. What was noted while the clock was ahead is due.
+-- Whether the caller may probe a failing target: one at a time may, when it is due, until outage_leave.sql, or for 15 s
+-- if its process dies. Otherwise in how many milliseconds it is due. No row: it works again. A time that was recorded
+-- while the clock was ahead counts as due.
 --   $1 target
 with taken as (
   update rowrelay.trouble o set probe_until = clock_timestamp() + interval '15 s'

@@ -1,2 +1,2 @@
--- Stops deliveries to target $1.
+-- Pauses delivery to target $1.
 select rowrelay.pause($1::text);

@@ -1,2 +1,2 @@
--- Lets deliveries to target $1 go on.
+-- Resumes delivery to target $1.
 select rowrelay.resume($1::text);
