@@ -1,4 +1,4 @@
--- Drops the roles that rowrelay has made, unless another database of the server uses them still. Part of uninstalling.
+-- Drops the roles that rowrelay created, unless another database of the server still uses them. Part of uninstalling.
 do $$
 declare
   role_name text;
@@ -14,8 +14,8 @@ begin
       when dependent_objects_still_exist or undefined_object then
         null;
       when insufficient_privilege then
-        raise warning 'role % is still there: % may not drop it', role_name, current_user
-          using hint = format('Somebody who may has to run: drop role %I', role_name);
+        raise warning 'role % was not dropped: % may not drop it', role_name, current_user
+          using hint = format('Ask an administrator to run: drop role %I', role_name);
     end;
   end loop;
 end

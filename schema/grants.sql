@@ -1,27 +1,31 @@
--- Who may do what; the last thing that every installation does. Nobody but the schema's owner may anything, and where the
--- roles of schema/roles.sql exist:
+-- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
+-- the roles of schema/roles.sql:
 --
---   rowrelay_admin   calls every function, and reads every table. It writes to none but those that a worker writes to: the
---                    functions do that, with the rights of the schema's owner.
---   rowrelay_worker  what `rowrelay run` does, by the lists below.
---   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what reads those.
+--   rowrelay_admin   may call every function and read every table. It writes only to the tables that a worker writes
+--   to;
+--                    the functions write to the others with the rights of the schema's owner.
+--   rowrelay_worker  may do what `rowrelay run` does, by the lists below.
+--   rowrelay_reader  may use views that show people only what they may select anyway (rowrelay.may_read), and the
+--                    functions that read those views.
 --
--- A function that is immutable or stable and runs with the rights of who calls it gives nobody anything, so all three may call it.
--- Any other function, and any view, that somebody adds belongs to the admin alone until it is named here. Only what differs is
--- touched, so that writers are not disturbed; rights that somebody gave to other roles stay.
+-- An immutable or stable function that runs with its caller's rights grants nobody anything, so all three may call it.
+-- Any other new function or view is the admin's alone until it is named here. Only differences are granted or revoked,
+-- so that writers are not disturbed; rights granted to other roles stay.
 do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "key_days_from_last", "last_change_id",
-      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle",
+      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
+      "undo_obstacle",
       "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
       "maintain", "maintain_is_due", "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents",
-      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
-  -- of a table, view or sequence: privileges, on all of it or on some columns
+      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick",
+      "writers"]}';
+  -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
       "migration": ["select"],
@@ -47,7 +51,8 @@ declare
       "document_source": ["select"],
       "change": ["select"],
       "target": ["select", {"update": ["state", "reason", "version"]}],
-      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note", "retry_at"]}],
+      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note",
+                   "retry_at"]}],
       "queue": ["select", "insert", "update", "delete"],
       "refusal": ["select", "insert", "update", "delete"],
       "hold": ["select", "insert", "update"],
@@ -74,7 +79,7 @@ begin
     select t.name from jsonb_each(wanted_tables) as w, jsonb_object_keys(w.value) as t(name)
      where to_regclass(format('rowrelay.%I', t.name)) is null
   loop
-    raise exception 'schema/grants.sql gives rights on %, which does not exist', name;
+    raise exception 'schema/grants.sql grants rights on %, which does not exist', name;
   end loop;
 
   for statement in
@@ -84,8 +89,9 @@ begin
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), routine as (
-      -- trigger functions, and those that the copying of a table makes, are nobody's to call
-      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v' and not p.prosecdef as is_harmless,
+      -- nobody may call trigger functions, nor those that copying a table creates
+      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
+        and not p.prosecdef as is_harmless,
              p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
         from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
     ), wanted_routine as (
@@ -104,13 +110,15 @@ begin
     ), listed as (
       select c.oid, r.grantee, r.name as role, p.value as privilege
         from relation c, role r,
-             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker' else r.name end -> c.name) as p
+             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker'
+                                  else r.name end -> c.name) as p
     ), wanted_relation as (
       select l.oid, l.grantee, upper(l.privilege #>> '{}') as privilege, null::text as name
         from listed l where jsonb_typeof(l.privilege) = 'string'
        union
       select l.oid, l.grantee, upper(u.privilege), a.name
-        from (select * from listed where jsonb_typeof(privilege) = 'object') as l, jsonb_each(l.privilege) as u(privilege, names),
+        from (select * from listed where jsonb_typeof(privilege) = 'object') as l,
+          jsonb_each(l.privilege) as u(privilege, names),
              jsonb_array_elements_text(u.names) as a(name)
        union
       select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
@@ -129,7 +137,8 @@ begin
       select 'grant', 'execute on function ' || d.oid::regprocedure, d.grantee
         from (table wanted_routine except table present_routine) as d
        union all
-      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ', case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
+      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ',
+                            case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
              d.grantee
         from (select 'revoke' as verb, p.* from (table present_relation except table wanted_relation) as p
                union all

@@ -1,2 +1,2 @@
--- The first partitions of rowrelay.change, and rowrelay.partition_day(). Running processes make more of them.
+-- Creates the first partitions of rowrelay.change and rowrelay.partition_day(). Running processes create later ones.
 do $$ begin perform rowrelay.maintain_partitions(); end $$;

@@ -1,4 +1,4 @@
--- Comes before everything else but the lock, in the same transaction: a place to record versions.
+-- Runs first after the lock, in the same transaction: creates a table to record versions in.
 do $$
 begin
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
@@ -7,16 +7,17 @@ begin
       create schema rowrelay;
     exception when insufficient_privilege then
       raise exception '%', sqlerrm using errcode = 'insufficient_privilege',
-        hint = pg_catalog.format('Somebody who owns the database has to run: grant create on database %I to %I',
+        hint = pg_catalog.format('Ask the owner of the database to run: grant create on database %I to %I',
                                  pg_catalog.current_database(), current_user);
     end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
   if pg_catalog.to_regclass('rowrelay.migration') is not null then
     if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
-      raise exception 'schema rowrelay is there without its contents (a restore of the schema only?)'
+      raise exception 'schema rowrelay exists without its contents (was only the schema restored?)'
         using errcode = 'object_not_in_prerequisite_state',
-              hint = 'Remove it, and its triggers, with: rowrelay uninstall, or: psql -f schema/uninstall.sql; then install it anew.';
+              hint = 'Remove it and its triggers with rowrelay uninstall, or psql -f schema/uninstall.sql; then '
+                     'install again.';
     end if;
   else
     create table rowrelay.migration (

@@ -1,6 +1,6 @@
--- Makes the roles of rowrelay:  psql -f schema/roles.sql, then schema/install.sql, which gives them their rights
--- `rowrelay init --roles` does both. They are the whole server's, so that this is one time for all of its databases; who may
--- not create roles is told what somebody has to run who may.
+-- Creates rowrelay's roles:  psql -f schema/roles.sql, then schema/install.sql, which grants them their rights
+-- `rowrelay init --roles` does both. Roles belong to the whole server, so one run serves all of its databases. A user
+-- who may not create roles is shown the statements that an administrator has to run.
 do $$
 declare
   role_name text;
@@ -10,15 +10,15 @@ begin
   foreach role_name in array missing loop
     begin
       execute format('create role %I nologin', role_name);
-      -- uninstall drops those that say so, and no others
+      -- uninstall drops only the roles with this comment
       execute format('comment on role %I is %L', role_name, 'made by rowrelay');
     exception
       when duplicate_object or unique_violation then
-        null; -- by somebody else, at this moment
+        null; -- another session has just created it
       when insufficient_privilege then
         raise exception 'role % is missing, and % may not create roles', role_name, current_user
           using errcode = 'insufficient_privilege',
-                hint = format('Somebody who may has to run: %s. Then try again.',
+                hint = format('Ask an administrator to run: %s. Then try again.',
                               (select string_agg(format('create role %I', n), '; ') from unnest(missing) as n));
     end;
   end loop;

@@ -1,2 +1,2 @@
--- Which server this is, for rowrelay.skip_lost_ids(): whatever is restored from a copy that is made from now on can be told.
+-- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
 update rowrelay.source set server = (rowrelay.this_server()).server where server is null;

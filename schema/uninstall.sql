@@ -1,6 +1,6 @@
--- Leaves the database as it was before schema/install.sql:  psql -f schema/uninstall.sql
--- All that was captured is lost, delivered or not. Each table is released in a transaction of its own, so that no lock is
--- held for longer than that takes. `rowrelay uninstall` does the same.
+-- Leaves the database as it was before schema/install.sql:  psql -f schema/uninstall.sql All captured changes are lost,
+-- delivered or not. Each table is released in a transaction of its own, so that its lock is short. `rowrelay uninstall`
+-- does the same.
 \set ON_ERROR_STOP on
 \set QUIET on
 \ir check_owner.sql

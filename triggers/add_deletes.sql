@@ -1,16 +1,16 @@
 -- Purpose:    captures all rows of a table as deleted, in one statement, because there may be many
--- Parameters: capture; the table or partition that holds the rows
+-- Parameters: capture; the table or partition with the rows
 create or replace function rowrelay.add_deletes(capture rowrelay.capture, relation regclass) returns void
 language plpgsql as $$
 declare
   key_columns  smallint[] := rowrelay.live_key(capture);
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   images       record;
-  shown        text; -- an inheritance child's own columns are nobody's business
+  shown        text; -- without an inheritance child's own columns
   old_row      text;
   caveat       text := 'null::json';
 begin
-  -- Its statement would speak of columns that are others by now: their types may have casts that run somebody's code.
+  -- The statement would name columns that have changed since, whose types may have casts that run a user's code.
   if not rowrelay.names_are_current(capture.relation) then
     raise exception 'its columns were altered by a transaction that this one cannot see yet';
   end if;
@@ -27,12 +27,16 @@ begin
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old%s), '
-    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s '
+    'as caveat from only %s as old%s), '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, '
+    'application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
-    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat '
+    'from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
-    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, '
+    'rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
     '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
     '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
@@ -43,7 +47,7 @@ begin
     case when rowrelay.can_change_lane(capture) then 'null::integer'
          else rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old') end,
     old_row, caveat, relation,
-    -- a row outside of the filter was never there, and somebody else's may look like it
+    -- rows that do not meet the filter were never captured
     ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then

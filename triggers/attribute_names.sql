@@ -1,4 +1,4 @@
--- Purpose:    the names that columns have now; captures keep numbers, because a number survives a rename
+-- Purpose:    returns the present names of columns; captures store numbers, because a number survives a rename
 -- Parameters: relation; attribute numbers
 -- Result:     names in the order of the numbers, null for a column that has been dropped; null for null
 create or replace function rowrelay.attribute_names(relation regclass, numbers smallint[]) returns text[]

@@ -1,5 +1,5 @@
--- Purpose:    the numbers of columns that a person names
--- Parameters: relation; names; what they are for, for the message
+-- Purpose:    returns the numbers of columns by their names
+-- Parameters: relation; names; their purpose, for the error message
 -- Result:     numbers in the order of the names; null for null
 -- Errors:     a column does not exist
 create or replace function rowrelay.attribute_numbers(relation regclass, names text[], purpose text) returns smallint[]
@@ -20,7 +20,8 @@ begin
       raise exception 'column "%" of table % does not exist (%)', name, relation, purpose
         using errcode = 'undefined_column',
               hint = 'Its columns are: ' || (select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a
-                                              where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) || '.';
+                                              where a.attrelid = relation and a.attnum > 0
+                                                and not a.attisdropped) || '.';
     end if;
     numbers := numbers || number;
   end loop;

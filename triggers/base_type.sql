@@ -1,4 +1,4 @@
--- Purpose:    what a domain is made of in the end
+-- Purpose:    returns the base type of a domain
 -- Parameters: a type
 -- Result:     that type, or the base type of a domain
 create or replace function rowrelay.base_type(of_type oid) returns oid

@@ -1,5 +1,5 @@
--- Purpose:    remembers that the log holds every change of a table from now on. The caller has put on the triggers and
---             holds the lock that this takes, so whoever wrote before has ended, and whoever writes later is captured.
+-- Purpose:    records that the log has every change of a table from now on. The caller has created the triggers and
+--             still holds the lock for that, so earlier writers have ended and later ones are captured.
 -- Parameters: capture
 create or replace function rowrelay.begin_log(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -9,10 +9,12 @@ begin
   update rowrelay.capture c set log_since = clock_timestamp()
    where c.id = begin_log.capture.id
   returning c.log_since into shape.noticed_at;
-  insert into rowrelay.shape (capture, from_id, noticed_at, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
+  insert into rowrelay.shape (capture, from_id, noticed_at, begins, was_empty, numbers, names, masks, hidden,
+                              key_types, altered_by)
   values (shape.capture, rowrelay.last_change_id(), shape.noticed_at, true,
-          -- A file without a page has no row. To look for one among the dead could take long, and writers wait.
-          not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation) where pg_relation_size(t.relation) > 0),
+          -- An empty file has no rows. Searching for live rows could take long while writers wait.
+          not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                      where pg_relation_size(t.relation) > 0),
           shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
 end
 $$;

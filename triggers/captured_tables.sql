@@ -1,11 +1,12 @@
--- Purpose:    the tables whose rows a capture sees: the table, its partitions or its inheritance children, and theirs
+-- Purpose:    returns the tables whose rows a capture covers: the table, its partitions or inheritance children, and
+--             theirs
 -- Parameters: capture
 -- Result:     tables, parents first, so that locks are taken in the order in which writers take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
-  -- Most tables stand alone. It is asked of each of thousands, so nothing here may read a catalog from end to end: a kind
-  -- is looked up for each table, where a join would read all of pg_class.
+  -- Most tables stand alone. This runs for each of thousands, so it must not scan a catalog: it looks up relkind for
+  -- each table, where a join would read all of pg_class.
   if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
     return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
   end if;
@@ -17,7 +18,7 @@ begin
     )
     select array(select m.relation::regclass
                    from member m
-                  -- of a table that was altered, and truncated by a transaction that does not see that, there are two
+                  -- a join could find two versions of a table's row, if it was altered and truncated concurrently
                   where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
                   group by m.relation order by min(m.depth), m.relation));
 end

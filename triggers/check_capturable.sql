@@ -1,6 +1,6 @@
--- Purpose:    refuses relations that have no changes of their own to capture, or that are not ours
+-- Purpose:    refuses relations that have no changes of their own, or that the schema's owner does not own
 -- Parameters: relation
--- Errors:     says why not, and what to do
+-- Errors:     say why not, and what to do
 create or replace function rowrelay.check_capturable(relation regclass) returns void
 language plpgsql stable as $$
 declare
@@ -15,14 +15,15 @@ begin
     raise exception '% is not a table', relation using errcode = 'wrong_object_type',
       hint = case kind when 'v' then 'Capture the tables that the view reads.'
                        when 'm' then 'Capture the tables that the materialized view reads.'
-                       when 'f' then 'Capture the table in the database where it lives.'
+                       when 'f' then 'Capture the table in its own database.'
                        else 'Only tables have rows that change.' end;
   end if;
-  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like E'pg\\_toast%' then
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
+    or schema like E'pg\\_toast%' then
     raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
       detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
   end if;
-  -- who asks is the schema's owner, on behalf of somebody (rowrelay.capture_table)
+  -- current_user is the schema's owner here: rowrelay.capture_table() is security definer
   if not pg_has_role(owner, 'usage') then
     raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
       using errcode = 'insufficient_privilege',

@@ -1,7 +1,7 @@
--- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for all
---             of them. What comes later is seen when it is written (rowrelay.nesting_statements).
+-- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for
+--             all of them. Later duplicates are found when they are written (rowrelay.nesting_statements).
 -- Parameters: capture
--- Errors:     names a key, and two tables that have a row with it
+-- Errors:     names a key and the tables with rows of that key
 create or replace function rowrelay.check_children(capture rowrelay.capture) returns void
 language plpgsql as $$
 declare
@@ -10,15 +10,19 @@ begin
   if cardinality(capture.key_columns) = 0 or not rowrelay.has_children(capture.relation) then
     return;
   end if;
-  execute format('select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having count(*) > 1 limit 1',
+  execute format(
+      'select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having '
+      'count(*) > 1 limit 1',
                  rowrelay.key_expression(capture.relation, capture.key_columns, 't'), capture.relation,
-                 (select string_agg(format('t.%I', name), ', ') from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
+                 (select string_agg(format('t.%I', name), ', ')
+                  from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
      into shared;
   if shared.key is not null then
-    raise exception 'table % and its inheritance children have several rows with the key %', capture.relation, shared.key
+    raise exception 'table % and its inheritance children have several rows with the key %', capture.relation,
+      shared.key
       using errcode = 'unique_violation', detail = format('They are in %s.', array_to_string(shared.tables, ' and ')),
-            hint = 'A unique index is of one table, and says nothing of its children. Capture the table without a key: --key "" '
-                   '(in SQL key => ''{}''). Or name columns that tell all rows apart.';
+            hint = 'A unique index does not cover a table''s children. Capture the table without a key: --key "" '
+                   '(in SQL key => ''{}''); or name columns that identify a row in all of them.';
   end if;
 end
 $$;

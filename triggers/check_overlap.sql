@@ -1,5 +1,5 @@
--- Purpose:    refuses a table whose rows, or those of one of its partitions or children, another capture sees: two
---             captures of one row would be two orders of one key
+-- Purpose:    refuses a table if another capture covers it, or one of its partitions or children: two captures of one
+--             row would deliver its changes in two independent orders
 -- Parameters: relation
 -- Errors:     names the other table, and one that belongs to both
 create or replace function rowrelay.check_overlap(relation regclass) returns void
@@ -10,7 +10,7 @@ declare
   shared regclass;
 begin
   wanted.relation := relation;
-  -- from what the tables belong to: to ask each capture for its tables would take the longer the more there are
+  -- upwards from the tables, because checking each capture's tables would take longer with every capture
   with recursive belongs(relation, upper) as (
     select m, m::oid from unnest(rowrelay.captured_tables(wanted)) as m
     union
@@ -23,9 +23,9 @@ begin
    order by c.id, b.relation
    limit 1;
   if found then
-    raise exception 'table % is captured already together with %', relation, other using errcode = 'duplicate_object',
+    raise exception 'table % is already captured with table %', relation, other using errcode = 'duplicate_object',
       detail = format('Rows of %s would be captured twice.', shared),
-      hint = format('Release that first: select rowrelay.release_table(%L);', other);
+      hint = format('Release that table first: select rowrelay.release_table(%L);', other);
   end if;
 end
 $$;

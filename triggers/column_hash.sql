@@ -1,4 +1,4 @@
--- Purpose:    SQL for the hash of one column's value; equal values have equal hashes
+-- Purpose:    returns SQL for the hash of one column's value; equal values have equal hashes
 -- Parameters: name of the row; name, type and collation of the column
 -- Result:     an expression of type integer; null when there is none for this type
 create or replace function rowrelay.column_hash(row_name text, column_name name, of_type oid, of_collation oid)
@@ -16,7 +16,7 @@ begin
       join pg_namespace n on n.oid = p.pronamespace
      where c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
        and c.opcintype = hashed_as
-       -- date, for one, borrows the function of integer, which SQL does not let it call
+       -- date, for one, uses the function of integer, which SQL cannot call with a date
        and p.proargtypes[0] = c.opcintype;
   end if;
   if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then

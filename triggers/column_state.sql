@@ -1,4 +1,4 @@
--- Purpose:    what a generated trigger function was made from; see rowrelay.column_states()
+-- Purpose:    returns a digest of what a generated trigger function depends on; see rowrelay.column_states()
 -- Parameters: capture
 -- Result:     null when the table is gone
 create or replace function rowrelay.column_state(capture rowrelay.capture) returns text

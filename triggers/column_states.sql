@@ -1,13 +1,14 @@
--- Purpose:    what generated trigger functions were made from, so that one can see that a table is no longer so. Of many
---             captures at once, because one by one it would take seconds where thousands are captured.
---             (A server in FIPS mode has no md5.)
+-- Purpose:    returns digests of what generated trigger functions depend on, which show that a function is out of date.
+--             For many captures at once, because one by one thousands would take seconds. (A server in FIPS mode has no
+--             md5.)
 -- Parameters: ids of captures
--- Result:     capture; a digest of its table's columns and of the row types in them, whether its key is unique, whether it has
---             inheritance children, who may make partitions of it, and the number of the way in which functions are
---             made. None for a capture whose table is gone.
+-- Result:     capture; digest of its table's columns and of the row types in them, whether its key is unique, whether
+--             it has inheritance children, the owner if it is partitioned, and the version of
+--             rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
--- processes have other plans forbidden, which suit the queue
-language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+-- resets the planner settings of processes, which suit only the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
+  set enable_hashjoin = on
 set enable_mergejoin = on set jit = off as $$
 begin
   return query

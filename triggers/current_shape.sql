@@ -1,6 +1,7 @@
--- Purpose:    what the row images of a capture look like now: the columns that row_to_json() puts into them, in its order
+-- Purpose:    returns the present shape of a capture's row images: the columns that row_to_json() puts into them, in
+--             order
 -- Parameters: capture
--- Result:     as a row of rowrelay.shape, of which the id is that of no other; all null when the table is gone
+-- Result:     as a row of rowrelay.shape, with the largest possible id; null when the table is gone
 create or replace function rowrelay.current_shape(capture rowrelay.capture) returns rowrelay.shape
 language plpgsql stable as $$
 declare
@@ -17,16 +18,19 @@ begin
     into shape.capture, shape.numbers, shape.names, shape.hidden
     from pg_attribute a
    cross join lateral (
-     select (images.keep is null or a.attname = any (images.keep)) and a.attname <> all (images.leave_out)) as s(is_shown)
+     select (images.keep is null or a.attname = any (images.keep))
+       and a.attname <> all (images.leave_out)) as s(is_shown)
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
   shape.id := 2147483647;
   shape.masks := images.masks;
   shape.key_types := array(select rowrelay.base_type(a.atttypid)::regtype
                              from unnest(capture.key_columns) with ordinality as u(number, position)
-                             join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+                             join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number
+                               and not a.attisdropped
                             order by u.position);
-  -- xmin has 32 bits, and frozen ones are older than everything
-  select greatest(0, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - coalesce(min(age(a.xmin)), 0))::text::xid8 into shape.altered_by
+  -- xmin has 32 bits, and a frozen one is older than everything
+  select greatest(0, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - coalesce(min(age(a.xmin)),
+      0))::text::xid8 into shape.altered_by
     from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0;
   return shape;
 end

@@ -1,5 +1,5 @@
--- Purpose:    takes a capture's triggers off its tables, and what another capture has left there; the caller has locked
---             the tables
+-- Purpose:    drops a capture's triggers from its tables, and leftover triggers of other captures; the caller has
+--             locked the tables
 -- Parameters: capture
 create or replace function rowrelay.detach_triggers(capture rowrelay.capture) returns void
 language plpgsql as $$

@@ -1,4 +1,4 @@
--- Purpose:    the columns of a captured table that hold keys of documents
+-- Purpose:    returns the columns of a captured table that hold keys of documents
 -- Parameters: capture id
 -- Result:     attribute numbers, each once
 create or replace function rowrelay.document_columns(capture_id integer) returns smallint[]

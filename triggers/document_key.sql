@@ -1,7 +1,7 @@
--- Purpose:    the text of a document's key, out of a row image; the generated triggers make the same text from the row
---             (rowrelay.document_key_expression)
--- Parameters: image; names that the column has or had; its base type
--- Result:     null when the image is null, or has null there, or no such column
+-- Purpose:    returns the text of a document's key from a row image; the generated triggers compute the same text from
+--             the row (rowrelay.document_key_expression)
+-- Parameters: image; present and former name of the column; its base type
+-- Result:     null when the image is null, or the column is null or missing in it
 create or replace function rowrelay.document_key(image json, name text, former_name text, of_type oid) returns text
 language sql stable as $$
   select case of_type

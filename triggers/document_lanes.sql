@@ -1,5 +1,5 @@
--- Purpose:    the lanes in which a change is queued for the documents that it makes stale; what the generated triggers do
---             in line
+-- Purpose:    returns the lanes in which a change is queued for the documents that it affects, as the generated
+--             triggers do inline
 -- Parameters: capture; operation; hash of the change's key; its images, both null when the row could not be captured
 -- Result:     lanes, each once
 create or replace function rowrelay.document_lanes(capture_id integer, op "char", lane_hash integer, old_row json,
@@ -8,7 +8,7 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return query
     select distinct rowrelay.lane_number(t.id, case
-             -- all documents are gone when the table of their keys is empty
+             -- when the first source, which has all keys, is truncated, all documents are deleted
              when op = 't' and s.position = 1 then -1
              when op = 't' or old_row is null and new_row is null then 0
              when s.keys_query is not null then mod(coalesce(lane_hash, 0) & 2147483647, t.lanes / 2)

@@ -1,11 +1,11 @@
--- Purpose:    the statements of a trigger function that queue a change for the documents which it makes stale. A
---             document's lanes are by its own keys, so a row that moves from one document to another is queued in the
---             lanes of both. Which columns changed is seen by their texts, because IS DISTINCT FROM would look up "="
---             in the application's search_path.
--- Parameters: capture; expression for the bytes of the change's images; whether the row before is kept anyhow; expression
---             for what is kept of a row that moved
--- Result:     declarations; guarded: statements that make the keys, and may fail; queueing: statements after the change
---             is in the log; all null when no document is built from this table
+-- Purpose:    returns the statements of a trigger function that queue a change for the documents that it affects. A
+--             document's keys choose its lanes, so a row that moves from one document to another is queued in the lanes
+--             of both. Columns are compared as text, because IS DISTINCT FROM would look up "=" in the application's
+--             search_path.
+-- Parameters: capture; expression for the bytes of the change's images; whether the image before is kept anyway;
+--             expression for what is kept of a row that moved
+-- Result:     declarations; guarded: statements that compute the keys and may fail; queueing: statements after the
+--             change is logged; all null when no document is built from this table
 create or replace function rowrelay.document_statements(capture rowrelay.capture, size text, keeps_before boolean,
                                                         key_row text, out declarations text, out guarded text,
                                                         out queueing text)
@@ -26,7 +26,8 @@ begin
      where s.capture = capture.id and t.dropped_at is null
      order by s.document, s.position
   loop
-    continue when source.keys_query is null and source.new_key is null; -- rowrelay.documents says so
+    -- column dropped; view rowrelay.documents notes it
+    continue when source.keys_query is null and source.new_key is null;
     select string_agg(format('pg_catalog.concat(new.%1$I is distinct from null, new.%1$I) operator(pg_catalog.<>) '
                              'pg_catalog.concat(old.%1$I is distinct from null, old.%1$I)', name), E'\n        or ')
       into changed
@@ -36,19 +37,22 @@ begin
       declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
       guarded := concat_ws(E'\n', guarded,
                  '    if op operator(pg_catalog.=) ''u'' then',
-        -- a row with another key is another row, which other documents may show
+        -- with another key it is another row, which may belong to other documents
         format(E'      touches_%s := %s%s;', source.n,
-               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end, coalesce(changed, 'false')),
+               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end,
+                 coalesce(changed, 'false')),
                  '    end if;');
     end if;
-    -- The key of the table itself does not change: that is a delete and an insert.
+    -- The table's own key does not change here: such an update is a delete and an insert.
     if source.keys_query is not null or source.is_key then
       queueing := concat_ws(E'\n', queueing,
         case when source.only_columns is not null then
           format('  if touches_%s then', source.n) end,
                  '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-        format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s)), day, %s)',
-               source.first_lane, case when source.is_key then 'pg_catalog.hashtext(key)' else 'hash' end, source.lanes, size),
+        format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s)), '
+               'day, %s)',
+               source.first_lane, case when source.is_key then 'pg_catalog.hashtext(key)' else 'hash' end,
+                 source.lanes, size),
                  '    on conflict do nothing;',
         case when source.only_columns is not null then
                  '  end if;' end);
@@ -57,7 +61,9 @@ begin
     declarations := concat_ws(E'\n', declarations,
       format('  document_%s pg_catalog.text;', source.n),
       format('  former_%s pg_catalog.text;', source.n));
-    moves := format('op operator(pg_catalog.=) ''u'' and pg_catalog.concat(former_%1$s is null, former_%1$s) operator(pg_catalog.<>) '
+    moves := format(
+        'op operator(pg_catalog.=) ''u'' and pg_catalog.concat(former_%1$s is null, former_%1$s) '
+        'operator(pg_catalog.<>) '
                     'pg_catalog.concat(document_%1$s is null, document_%1$s)', source.n);
     guarded := concat_ws(E'\n', guarded,
                '    if op operator(pg_catalog.<>) ''d'' then',
@@ -77,13 +83,15 @@ begin
       format('  if op operator(pg_catalog.<>) ''d'' and document_%s is not null%s then', source.n,
              case when source.only_columns is not null then ' and touches_' || source.n end),
                '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(document_%s), 2147483647), %s)), day, %s)',
+      format('    values (id, pg_catalog.int4pl(%s, '
+             'pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(document_%s), 2147483647), %s)), day, %s)',
              source.first_lane, source.n, source.lanes, size),
                '    on conflict do nothing;',
                '  end if;',
       format('  if former_%s is not null and (op operator(pg_catalog.=) ''d'' or %s) then', source.n, moves),
                '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(former_%s), 2147483647), %s)), day, %s)',
+      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(former_%s), '
+             '2147483647), %s)), day, %s)',
              source.first_lane, source.n, source.lanes, size),
                '    on conflict do nothing;',
                '  end if;');

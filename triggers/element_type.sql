@@ -1,6 +1,6 @@
--- Purpose:    what an array type is an array of
+-- Purpose:    returns the element type of an array type
 -- Parameters: type
--- Result:     null: it is no array
+-- Result:     null: it is not an array type
 create or replace function rowrelay.element_type(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin

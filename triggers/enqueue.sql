@@ -1,5 +1,5 @@
--- Purpose:    queues a change for every target that its table is routed to, and for the documents that it makes stale;
---             what the generated triggers do in line
+-- Purpose:    queues a change for every target that its table is routed to, and for the documents that it affects, as
+--             the generated triggers do inline
 -- Parameters: the change as it is in the log; hash that chooses the lane, null for a barrier
 create or replace function rowrelay.enqueue(change rowrelay.change, lane_hash integer) returns void
 language plpgsql as $$ -- rather than SQL, because its plans are kept
@@ -8,7 +8,8 @@ declare
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
   select change.id,
-         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)) + rowrelay.waiting_room(r.capture, r.target),
+         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1))
+           + rowrelay.waiting_room(r.capture, r.target),
          change.day, bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target

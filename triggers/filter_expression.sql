@@ -1,24 +1,26 @@
--- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
---             the condition and writes it out again: it is put into a view, and the view's text is taken.
---             Both in one way of writing strings, whatever the session has: who makes the trigger may have another.
+-- Purpose:    returns a row filter as a trigger's WHEN needs it, with the row's name before each column. PostgreSQL
+--             itself parses and prints the condition: this creates a view with it and takes the view's text.
+--             standard_conforming_strings is fixed, because the session that creates the trigger may have another
+--             setting.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
--- Result:     the condition, with all names resolved: it means the same under any search_path
--- Errors:     what PostgreSQL says of a condition that is not one
+-- Result:     the condition with all names resolved, so that it means the same under any search_path
+-- Errors:     the condition is not valid; detail is PostgreSQL's message
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
 language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
-  view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
+  view_name  text := 'filter_probe_' || pg_backend_pid(); -- other sessions may do the same
   path       constant text := current_setting('search_path');
 begin
   begin
     -- the second table makes PostgreSQL write names in full
     execute format('create view rowrelay.%I as select (%s)::boolean as rowrelay_filter '
-                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter, relation);
+                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter,
+                     relation);
   exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
     raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
-            hint = 'Write what could stand behind WHERE, such as  status = ''open''.';
+            hint = 'Write it as in a WHERE clause, such as  status = ''open''.';
   end;
   perform set_config('search_path', 'pg_catalog, pg_temp', true);
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);

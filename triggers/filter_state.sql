@@ -1,5 +1,5 @@
--- Purpose:    a digest of the condition that the triggers of a capture with a row filter have; a renamed column does not
---             change it, another condition does
+-- Purpose:    returns a digest of the triggers' condition for a capture with a row filter; a renamed column does not
+--             change it
 -- Parameters: capture
 -- Result:     null when there is no filter, or no trigger
 create or replace function rowrelay.filter_state(capture rowrelay.capture) returns text

@@ -1,4 +1,4 @@
--- Purpose:    a table's name with its schema, quoted where it must be, whatever the search_path
+-- Purpose:    returns a table's name with its schema, quoted where necessary, under any search_path
 -- Parameters: relation
 -- Result:     such as shop.orders or "Old Shop"."Order"; null when it is gone
 create or replace function rowrelay.full_name(relation regclass) returns text

@@ -1,4 +1,4 @@
--- Purpose:    whether other tables inherit from a table: then its rows may have columns that are not its own
+-- Purpose:    whether other tables inherit from a table, so that its rows may have further columns
 -- Parameters: relation
 -- Result:     false for a partitioned table
 create or replace function rowrelay.has_children(relation regclass) returns boolean

@@ -1,5 +1,5 @@
--- Purpose:    whether reading a key may run somebody's CHECK: within an array, a range or a row there is a domain. (A
---             domain that is the type of the column is left out when keys are read, see rowrelay.plain_type().)
+-- Purpose:    whether reading a key may run a user's CHECK, because an array, range or row in it has a domain inside.
+--             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
 language sql stable as $$

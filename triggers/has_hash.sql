@@ -1,6 +1,6 @@
--- Purpose:    whether every value of a type can be hashed so that equal ones have equal hashes. The hash functions of
---             arrays, ranges and rows fail when what they hold has none.
--- Parameters: type (a domain counts as what it is made of)
+-- Purpose:    whether every value of a type can be hashed so that equal values have equal hashes. The hash functions of
+--             arrays, ranges and rows fail if a part has none.
+-- Parameters: type (a domain counts as its base type)
 create or replace function rowrelay.has_hash(of_type oid) returns boolean
 language plpgsql stable as $$
 declare

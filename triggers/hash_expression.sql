@@ -1,8 +1,8 @@
--- Purpose:    SQL for the hash that chooses the lane. It uses each type's own hash function, because that agrees with
---             the type's idea of equality where texts do not: 1.0 and 1.00, or two spellings in citext, are one key.
---             A type that has none, and whose texts may differ when values are equal, adds nothing to it: if the key is
---             of such types only, the whole table is one lane.
--- Parameters: capture id (its number is the hash of a table that is one lane); relation; attribute numbers; new or old
+-- Purpose:    returns SQL for the hash that chooses the lane. It uses each type's own hash function, which agrees with
+--             the type's equality where texts do not: 1.0 and 1.00, or two spellings in citext, are one key. A type
+--             without a hash function whose equal values may have different texts adds nothing: if the key has only
+--             such types, the whole table is one lane.
+-- Parameters: capture id (the hash of a table that is one lane); relation; attribute numbers; new or old
 -- Result:     an expression of type integer
 create or replace function rowrelay.hash_expression(capture_id integer, relation regclass, numbers smallint[],
                                                     row_name text) returns text

@@ -1,6 +1,6 @@
--- Purpose:    under which type the default operator class for hashing takes a type: itself, text for varchar, or what
---             stands for all arrays, enums, ranges or rows
--- Parameters: type (a domain counts as what it is made of)
+-- Purpose:    returns the type under which a type has a default hash operator class: itself, text for varchar, or the
+--             pseudo-type of all arrays, enums, ranges or rows
+-- Parameters: type (a domain counts as its base type)
 -- Result:     that type; null: there is none
 create or replace function rowrelay.hashed_as(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept

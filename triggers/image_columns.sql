@@ -1,10 +1,11 @@
--- Purpose:    the columns of a capture's row images, as the table is now. What is left out or masked is so by its number,
---             which survives a rename, and by its name, which survives that it is dropped and made anew: in doubt it is
---             left out. For the same reason a column that is captured because it was asked for (columns) is so by its
---             name only when the column that had the name then is gone.
+-- Purpose:    returns the columns of a capture's row images, as the table is now. Columns are left out or masked both
+--             by number, which survives a rename, and by name, which survives a drop and re-creation: in doubt a column
+--             is left out. For the same reason a chosen column (option columns) is found by its name only if the column
+--             that had that name was dropped.
 -- Parameters: capture
 -- Result:     keep: names to keep, null: all; leave_out: names to leave out; masks: {name: value to show instead}
-create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[], out masks json)
+create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[],
+                                                  out masks json)
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   with present as (
@@ -16,15 +17,17 @@ begin
            when capture.only_columns is not null then
              array(select p.name from present p
                     where p.attnum = any (capture.only_columns)
-                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum from present))
-           -- an inheritance child has columns of its own, which are not the parent's
+                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum
+                           from present))
+           -- an inheritance child's own columns are not captured
            when rowrelay.has_children(capture.relation) then
              array(select p.name from present p)
          end,
          array(select p.name from present p
                 where not p.in_key
                   and (p.attnum = any (capture.exclude_columns) or p.name = any (capture.exclude_names))),
-         (select coalesce(json_object_agg(p.name, coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
+         (select coalesce(json_object_agg(p.name,
+                                          coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
             from present p
            where not p.in_key and (capture.mask ? p.attnum::text or capture.mask_names ? p.name))
     into keep, leave_out, masks;

@@ -1,11 +1,11 @@
--- Purpose:    SQL for the image of a row: the same image that the trigger makes of a row when it is written
---             (rowrelay.image_statements), byte for byte
--- Parameters: capture; what the row is called in the statement; what another one is called whose image is made to take the
---             same form, null: none
--- Result:     two expressions on the row, of the table or a partition, or of a child (of one with columns of its own only when
---             those are in the row): the image, and what caveat.text_columns is, an array that may be empty (null when
---             it always is)
-create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new', other text default null,
+-- Purpose:    returns SQL for the image of a row, the same byte for byte as the trigger makes it
+--             (rowrelay.image_statements)
+-- Parameters: capture; name of the row in the statement; name of another row whose image has to take the same form,
+--             null: none
+-- Result:     two expressions on the row, which may be of the table, a partition or a child: the image; and
+--             caveat.text_columns, an array that may be empty (null when it always is)
+create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new',
+                                                     other text default null,
                                                      out image text, out text_columns text)
 language plpgsql stable as $$
 declare
@@ -25,11 +25,13 @@ declare
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
 
-  -- the row with what trim_image() cannot read taken out, and what exact_image() cannot
-  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value, a.name) end, ', '
+  -- the row without values that trim_image() or exact_image() cannot read
+  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value,
+      a.name) end, ', '
                     order by a.place) filter (where a.any_hidden),
          string_agg(case when a.is_hidden then format('null as %I', a.name)
-                         when a.condition is not null then format('case when %s then null else %s end as %I', a.condition, a.value, a.name)
+                         when a.condition is not null then format('case when %s then null else %s end as %I',
+                                                                  a.condition, a.value, a.name)
                          else format('%s as %I', a.value, a.name) end, ', '
                     order by a.place) filter (where a.any_hidden or a.any_condition)
     into readable, shown
@@ -39,7 +41,8 @@ begin
             from rowrelay.current_columns(row_type) as c
             left join (select u.name, u.name <> all (keep) or u.name = any (leave_out) as is_hidden,
                               concat_ws(' or ', format(u.condition, format('%I.%I', row_name, u.name)),
-                                        case when other is not null then format(u.condition, format('%I.%I', other, u.name)) end) as condition
+                                        case when other is not null then format(u.condition,
+                                            format('%I.%I', other, u.name)) end) as condition
                          from rowrelay.awkward_columns(capture.relation) as u where u.is_unreadable) as w
               on w.name = c.name) as a;
 
@@ -54,7 +57,8 @@ begin
     conditions := concat_ws(' or ', conditions, condition);
     names := array_append(names, awkward.name);
     texts := concat_ws(', ', texts, format('case when %s then %s end', condition,
-                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name), awkward.type)));
+                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name),
+                                                                awkward.type)));
     if awkward.is_json then
       json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
     end if;

@@ -1,6 +1,6 @@
--- Purpose:    the statements of a trigger function that make the row images. For most tables that is row_to_json and no
---             more; columns that are left out or masked, and values that JSON would not bring back, take some care.
--- Parameters: capture; whether the row before is to be kept
+-- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
+--             row_to_json; columns that are left out or masked, and values that JSON does not preserve, need more.
+-- Parameters: capture; whether to keep the image before
 -- Result:     declarations; statements; expression for the column caveat, null when it is always null
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
                                                      out declarations text, out statements text, out caveat text)
@@ -11,7 +11,7 @@ declare
   leave_out  text[];
   masks      json;
   row_type   oid;
-  own        text[]; -- columns that an inheritance child has, too: its own are nobody's business
+  own        text[]; -- the table's columns: an inheritance child's own ones are not captured
   plain      text;
   same_names text;
   awkward    record;
@@ -34,10 +34,10 @@ begin
     plain := plain || format(E'\n    old_row := %s;', rowrelay.row_image(row_type, 'old', own));
   end if;
 
-  -- Were a column renamed that is left out, it would slip through under its new name, even when another one has its name
-  -- by now. So the guard looks what each is called: in the catalogs' cache, which is cheap, and true to the row also when
-  -- this transaction cannot see yet that the table was altered.
-  select string_agg(format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
+  -- A left-out column that was renamed would be captured under its new name. So the guard checks the columns' names in
+  -- the catalog cache, which is cheap, and correct even if this transaction cannot see the alteration yet.
+  select string_agg(
+      format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
                            'pg_class'::regclass::oid, relation::oid, a.attnum, a.attname),
                     E'\n        and ' order by a.attnum)
     into same_names
@@ -45,7 +45,7 @@ begin
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
      and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
 
-  -- What is left out has to be read over all the same.
+  -- trim_image() has to read left-out columns too, so unreadable ones are set to null.
   select string_agg(concat_ws(E'\n', format('    new.%I := null;', a.name),
                               case when keeps_before then format('    old.%I := null;', a.name) end), E'\n')
     into hidden
@@ -56,7 +56,7 @@ begin
     select a.* from rowrelay.awkward_columns(relation) as a
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
-    -- Both images take the same form, because text_columns speaks of both.
+    -- Both images take the same form, because text_columns applies to both.
     condition := format(awkward.condition, format('new.%I', awkward.name));
     if keeps_before then
       condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
@@ -73,7 +73,7 @@ begin
         '      end if;');
     end if;
     if awkward.is_unreadable then
-      -- \u0000 and the like must not get into what exact_image() and trim_image() have to read
+      -- exact_image() and trim_image() cannot read \u0000 and the like
       hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
         format('        new.%I := null;', awkward.name),
         case when keeps_before then format('        old.%I := null;', awkward.name) end,
@@ -89,7 +89,8 @@ begin
     case when json_names is not null then
            '  text_columns pg_catalog.text[];' end), '');
   if json_names is not null then
-    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
+    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', '
+              'text_columns) end';
   end if;
   statements := concat_ws(E'\n',
     case when same_names is not null then concat_ws(E'\n',
@@ -99,7 +100,7 @@ begin
     hidden,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
-      -- of arrays, because a function takes a hundred arguments at most
+      -- from arrays, because a function takes at most 100 arguments
       format(E'      new_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, new_texts),
       case when keeps_before then
       format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
@@ -107,7 +108,8 @@ begin
       hiding,
              '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
       case when keeps_before then
-             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own) || ', old_texts);' end,
+             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own)
+               || ', old_texts);' end,
              '    else',
       plain,
              '    end if;') end,
@@ -115,7 +117,8 @@ begin
       format('    new_row := rowrelay.trim_image(new_row, %L, %L, %L);', keep, leave_out, masks),
       case when keeps_before then
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
-    -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
+    -- With a filter an update may count as insert or delete, but has both rows; so has a row that was assigned to
+    -- above.
     case when capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',

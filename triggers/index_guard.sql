@@ -1,4 +1,4 @@
--- Purpose:    whether an index of a table itself keeps a key unique in it; see rowrelay.key_guard()
+-- Purpose:    whether a unique index of the table itself covers a key; see rowrelay.key_guard()
 -- Parameters: relation; attribute numbers of the key
 -- Result:     table, deferrable or none
 create or replace function rowrelay.index_guard(relation regclass, numbers smallint[]) returns text
@@ -9,7 +9,7 @@ begin
        from pg_index i
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
         and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ numbers
-        -- one that tells apart what the column's collation does not lets equal keys in
+        -- an index that distinguishes values which the column's collation does not would allow equal keys
         and not exists (select from generate_series(0, i.indnkeyatts - 1) as n
                           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[n]
                           join pg_collation c on c.oid = a.attcollation and not c.collisdeterministic

@@ -1,5 +1,5 @@
--- Purpose:    whether what this transaction writes is not to be captured: it has asked for that, or it is rowrelay's own work
--- Parameters: whether that is captured too
+-- Purpose:    whether not to capture what this transaction writes: it has set rowrelay.skip, or is rowrelay's own
+-- Parameters: capture_origin: whether to capture rowrelay's own writes
 create or replace function rowrelay.is_left_out(capture_origin boolean) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,6 +1,6 @@
--- Purpose:    whether there is a row with a key, of those that are captured, as the transaction sees it that asks
+-- Purpose:    whether the caller's transaction sees a captured row with a key
 -- Parameters: capture id; key as the log has it
--- Result:     false also when that cannot be seen
+-- Result:     false also when this is unknown
 create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
 set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'

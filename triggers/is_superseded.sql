@@ -1,8 +1,8 @@
--- Purpose:    whether the row version that a trigger is told of is no more: another trigger, fired by an earlier row of the
---             same statement, has changed or deleted the row since, and that was captured already. What we are told now
---             is older than what is in the log.
--- Parameters: the table that holds the row; where the version stands
--- Result:     false also when it cannot be seen
+-- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
+--             the same statement, has changed or deleted the row since, and that was captured already. This change is
+--             older than what the log has.
+-- Parameters: the table with the row; ctid of the version
+-- Result:     false also when this is unknown
 create or replace function rowrelay.is_superseded(relation oid, version tid) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare

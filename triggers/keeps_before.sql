@@ -1,5 +1,5 @@
--- Purpose:    whether an update's row before it is kept: asked for, or because rows are told apart by all they hold, or
---             because a query leads from the row to documents, and the row before may lead to others
+-- Purpose:    whether to keep the image before an update: by option, because rows without a key are identified by all
+--             of their values, or because a document's query may return other keys for the old row
 -- Parameters: capture
 create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept

@@ -1,8 +1,9 @@
--- Purpose:    key texts and lane hashes out of two row images, as the generated triggers compute them from the rows
+-- Purpose:    returns key texts and lane hashes of two row images, as the generated triggers compute them from the rows
 -- Parameters: capture; untrimmed row images before and after, null where there is none
--- Result:     old and new key: null when the table has none, or a column of it is gone; old and new hash
+-- Result:     old and new key: null when the table has none, or a key column was dropped; old and new hash
 create or replace function rowrelay.key_and_hash(capture rowrelay.capture, before_image json, after_image json,
-                                                 out old_key text, out old_hash integer, out new_key text, out new_hash integer)
+                                                 out old_key text, out old_hash integer, out new_key text,
+                                                   out new_hash integer)
 language plpgsql as $$
 declare
   key_columns  smallint[] := rowrelay.live_key(capture);
@@ -17,8 +18,10 @@ begin
   if definitions is null then
     return;
   end if;
-  -- a row of nulls for an image that is not there
-  execute format('select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, ''{}'')) as new(%s)',
+  -- a row of nulls for a missing image
+  execute format(
+      'select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, '
+      '''{}'')) as new(%s)',
                  rowrelay.key_expression(capture.relation, key_columns, 'old'),
                  rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
                  rowrelay.key_expression(capture.relation, key_columns, 'new'),

@@ -1,4 +1,4 @@
--- Purpose:    SQL for the text of a key: of one column its text, of several a JSON array
+-- Purpose:    returns SQL for the text of a key: the text of a single column, a JSON array of several
 -- Parameters: relation; attribute numbers; name of the row, new or old
 -- Result:     an expression; 'null' when there is no key
 create or replace function rowrelay.key_expression(relation regclass, numbers smallint[], row_name text) returns text
@@ -7,13 +7,15 @@ declare
   parts text[];
   texts text[];
 begin
-  -- numeric keeps the zeros it was written with, and 1.0 = 1.00 is one key.
+  -- numeric keeps trailing zeros, but 1.0 and 1.00 are one key.
   select array_agg(rowrelay.safe_json(p.value, a.atttypid) order by u.position),
          array_agg(rowrelay.safe_text(p.value, a.atttypid) order by u.position)
     into parts, texts
     from unnest(numbers) with ordinality as u(n, position)
     join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
-   cross join lateral format(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype then 'pg_catalog.trim_scale(%s.%I)'
+   cross join lateral format(case
+                             when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
+                               then 'pg_catalog.trim_scale(%s.%I)'
                                   else '%s.%I' end, row_name, a.attname) as p(value);
   return case coalesce(cardinality(parts), 0)
            when 0 then 'null'

@@ -1,7 +1,7 @@
--- Purpose:    what keeps two rows of a table from having the same key
+-- Purpose:    tells what enforces that a key is unique
 -- Parameters: relation; attribute numbers of the key
--- Result:     table: a unique index on these columns, or on some of them; parts: each partition has one of its own;
---             deferrable: only one that two rows may break for a while; none: nothing does
+-- Result:     table: a unique index on these columns, or on some of them; parts: each partition has its own;
+--             deferrable: only a deferrable one, which two rows may violate for a while; none: nothing
 create or replace function rowrelay.key_guard(relation regclass, numbers smallint[]) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 declare

@@ -1,7 +1,7 @@
--- Purpose:    whether no two rows of a capture can have the same key, not even for the time of a statement
+-- Purpose:    whether no two rows of a capture can have the same key, not even within a statement
 -- Parameters: capture
--- Result:     false also when there is no key, or not any more, and for a table whose inheritance children have rows too: an
---             index is of one table
+-- Result:     false also when there is no key, or no longer, and for a table with inheritance children, which an index
+--             does not cover
 create or replace function rowrelay.key_is_unique(capture rowrelay.capture) returns boolean
 language sql stable as $$
   select exists (

@@ -1,5 +1,5 @@
--- Purpose:    SQL for columns of a row as JSON that brings their values back. What would not survive is given as its
---             text, as it is in images: an array that does not begin at 1, a type with a JSON form of its own.
+-- Purpose:    returns SQL for columns of a row as JSON that preserves their values. Values that JSON does not preserve
+--             become text, as in images: an array that does not begin at 1, a type with a JSON form of its own.
 -- Parameters: relation; names of its columns; name of the row
 -- Result:     an expression of type json; null when there are no names
 create or replace function rowrelay.key_json(relation regclass, names text[], row_name text) returns text

@@ -1,6 +1,6 @@
--- Purpose:    the columns that identify a row: the primary key, else the smallest unique index on columns that are not
---             null. A deferrable one does not count: while it is deferred two rows may hold one key. Nor does one that
---             tells apart what the column's collation does not.
+-- Purpose:    returns the columns that identify a row: the primary key, else the smallest unique index on NOT NULL
+--             columns. A deferrable one does not count, because while it is deferred two rows may have one key; nor
+--             does one that distinguishes values which the column's collation does not.
 -- Parameters: relation
 -- Result:     attribute numbers in the index's order; empty when there is no such index
 create or replace function rowrelay.key_of(relation regclass) returns smallint[]

@@ -1,7 +1,7 @@
--- Purpose:    SQL for what is kept of a row before, when not all of it is: its key, and the keys of documents that are
+-- Purpose:    returns SQL for what is kept of the old row when its image is not: its key, and the keys of documents
 --             built from it
 -- Parameters: capture
--- Result:     an expression of type json about the row "old"; 'null' when there is nothing to keep
+-- Result:     an expression of type json on the row "old"; 'null' when there is nothing to keep
 create or replace function rowrelay.key_row(capture rowrelay.capture) returns text
 language sql stable as $$
   select coalesce(rowrelay.key_json(capture.relation, array_agg(k.name order by k.position), 'old'), 'null')

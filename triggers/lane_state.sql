@@ -1,4 +1,4 @@
--- Purpose:    what decides the lane of a row: the columns and their types, whose hash functions differ
+-- Purpose:    describes what decides the lane of a row: the columns and their types, whose hash functions differ
 -- Parameters: capture
 -- Result:     a text that changes when rows may change lanes; renames do not count
 create or replace function rowrelay.lane_state(capture rowrelay.capture) returns text

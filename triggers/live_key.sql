@@ -1,8 +1,8 @@
--- Purpose:    the key that rows still have. When one of its columns has been dropped, the rest tells no rows apart: then
---             changes are captured as those of a table without a key, with the row before, until somebody says what the
---             key is now.
+-- Purpose:    returns the key that rows still have. When a key column was dropped, the others do not identify rows:
+--             then changes are captured as for a table without a key, with the image before, until the table is
+--             captured again.
 -- Parameters: capture
--- Result:     attribute numbers; empty when there is no key, or not any more
+-- Result:     attribute numbers; empty when there is no key, or no longer
 create or replace function rowrelay.live_key(capture rowrelay.capture) returns smallint[]
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin

@@ -1,16 +1,18 @@
--- Purpose:    writes a change into the log and the queue, and rings the doorbell if somebody sleeps: the last thing that every
---             generated trigger function does. It is one function for all tables, because each session keeps the plans of
---             each function: some kilobytes for each statement. Nothing in it depends on the session's search_path.
+-- Purpose:    writes a change to the log and the queue, and wakes sleeping processes: the last step of every generated
+--             trigger function. It is one function for all tables, because a session caches the plans of each function,
+--             some kilobytes for each statement. Nothing in it depends on the session's search_path.
 -- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
 -- Result:     true
-create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text, old_row json,
-                                               new_row json, caveat json, lanes integer[], bytes integer) returns boolean
+create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text,
+                                               old_row json,
+                                               new_row json, caveat json, lanes integer[], bytes integer)
+                                                 returns boolean
 language plpgsql as $$
 declare
   id  pg_catalog.int8;
   day pg_catalog.date := rowrelay.partition_day();
 begin
-  -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
+  -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, session_user);
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);

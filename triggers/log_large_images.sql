@@ -1,9 +1,10 @@
--- Purpose:    writes a change whose images are large into the log. PostgreSQL refuses a row of more than a gigabyte, and may
---             lack the memory for less, where the writer's own statement went well: then the change is logged without
---             images, and says why. That takes a subtransaction, which is why other changes are not logged so.
--- Parameters: as those of rowrelay.log_change()
--- Result:     bytes of the images that are in the log
-create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text, old_row json,
+-- Purpose:    writes a change with large images to the log. PostgreSQL refuses a row of more than a gigabyte, and may
+--             lack the memory for less, although the writer's own statement succeeded: then the change is logged
+--             without images, and says why. That takes a subtransaction, which other changes avoid.
+-- Parameters: as for rowrelay.log_change()
+-- Result:     bytes of the images in the log
+create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text,
+                                                     old_row json,
                                                      new_row json, caveat json, bytes integer) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,4 +1,4 @@
--- Purpose:    a mask with columns' numbers in place of their names, so that a rename does not uncover anything
+-- Purpose:    returns a mask with columns' numbers instead of names, so that a rename does not uncover anything
 -- Parameters: relation; {"name": value}
 -- Result:     {"number": value}
 -- Errors:     not an object; a column does not exist
@@ -9,7 +9,8 @@ begin
     raise exception 'mask is not a JSON object' using errcode = 'invalid_parameter_value',
       hint = 'Write {"column": "value to show instead"}.';
   end if;
-  return (select coalesce(jsonb_object_agg((rowrelay.attribute_numbers(relation, array[m.key], 'mask'))[1]::text, m.value), '{}')
+  return (select coalesce(jsonb_object_agg((rowrelay.attribute_numbers(relation, array[m.key], 'mask'))[1]::text,
+                                           m.value), '{}')
             from jsonb_each(mask) as m);
 end
 $$;

@@ -1,6 +1,5 @@
--- Purpose:    whether the catalogs show a table's columns as its rows have them. A transaction that sees the database as it
---             was when it began (repeatable read) may write into a table that was altered since: its rows come with the
---             names and types of now.
+-- Purpose:    whether the catalogs show a table's columns as its rows have them. A repeatable read transaction may
+--             write to a table that was altered since it began: its rows have the new names and types.
 -- Parameters: relation
 create or replace function rowrelay.names_are_current(relation regclass) returns boolean
 language plpgsql stable as $$
@@ -9,6 +8,7 @@ declare
                             from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
 begin
   return shown is not distinct from (select string_agg(format('%I %s', c.name, c.type), ',' order by c.place)
-                                       from pg_class r, rowrelay.current_columns(r.reltype) as c where r.oid = relation);
+                                       from pg_class r, rowrelay.current_columns(r.reltype) as c
+                                         where r.oid = relation);
 end
 $$;

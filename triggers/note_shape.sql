@@ -1,4 +1,4 @@
--- Purpose:    remembers what the row images of a capture look like from now on, if that is new (rowrelay.shape)
+-- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed
 -- Parameters: capture
 create or replace function rowrelay.note_shape(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -9,9 +9,11 @@ begin
   select s.* into last from rowrelay.shape s where s.capture = note_shape.capture.id order by s.id desc limit 1;
   if (last.numbers, last.names, last.masks::text, last.hidden, last.key_types)
      is distinct from (shape.numbers, shape.names, shape.masks::text, shape.hidden, shape.key_types) then
-    -- The id is read last: what is written after it has this shape.
-    insert into rowrelay.shape (capture, from_id, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
-    values (shape.capture, rowrelay.last_change_id(), false, false, shape.numbers, shape.names, shape.masks, shape.hidden,
+    -- The id is read last: all changes with larger ids have this shape.
+    insert into rowrelay.shape (capture, from_id, begins, was_empty, numbers, names, masks, hidden, key_types,
+                                altered_by)
+    values (shape.capture, rowrelay.last_change_id(), false, false, shape.numbers, shape.names, shape.masks,
+            shape.hidden,
             shape.key_types, shape.altered_by);
   end if;
 end

@@ -1,8 +1,8 @@
--- Purpose:    the statements of a trigger function that keep the session's settings from changing how this table's
---             values read as text. A SET clause on the function would cost every writer about a microsecond a row; so
---             the function looks, which costs next to nothing, and sets what is not as it must be, and sets it back.
---             Both happen in the guarded block: an error in between undoes the setting too. They are assignments,
---             because PERFORM is a query, and most sessions are not in UTC.
+-- Purpose:    returns the statements of a trigger function that keep the session's settings from changing the text of
+--             this table's values. A SET clause on the function would cost every writer about a microsecond per row; so
+--             the function checks the settings, which costs next to nothing, changes those that are wrong, and restores
+--             them. This happens in the guarded block, where an error undoes the change too. The statements are
+--             assignments, because PERFORM is a query, and most sessions are not in UTC.
 -- Parameters: relation; attribute numbers of columns whose text becomes key or lane
 -- Result:     declarations, statements before and after; null when no column needs any
 create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
@@ -34,19 +34,21 @@ begin
   ), name_part as (
     select from part join pg_type t on t.oid = part.type where t.typname like 'reg%'
   ), foreign_part as (
-    -- what an extension's type looks at is its own affair
+    -- an extension's type may depend on any setting
     select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
   ), needed(name, wanted, good) as (
-    -- good: values with which texts are the same as with the one that is wanted
+    -- good: values that give the same texts as the wanted one
     select 'extra_float_digits', '1', '{1}'
      where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
-                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
+                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype,
+                       'circle'::regtype))
         or exists (select from foreign_part)
     union all
     select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
     union all
     select 'datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}'
-     where exists (select from part where in_text and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
+     where exists (select from part where in_text
+                   and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
     union all
     select 'intervalstyle', 'postgres', '{postgres}' where exists (select from part where type = 'interval'::regtype)
     union all
@@ -56,7 +58,7 @@ begin
     union all
     select 'quote_all_identifiers', 'off', '{off}' where exists (select from name_part)
     union all
-    -- names of objects are written with their schema only when that is not in the path
+    -- names of objects have their schema only when it is not in search_path
     select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
      where exists (select from name_part) or exists (select from foreign_part)
   ), numbered as (
@@ -64,7 +66,8 @@ begin
   )
   select E'  pinned   key%type;\n' || string_agg(format('  %s    key%%type;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
-           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
+           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then',
+                  n.name, n.good),
            format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
            format('      pinned := pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
            '    end if;'), E'\n' order by n.name),

@@ -1,5 +1,4 @@
--- Purpose:    a type without domains, as far as one can do without them: what a domain is made of, and an array of that
---             instead of an array of domains
+-- Purpose:    replaces a domain by its base type, and an array of domains by an array of the base type
 -- Parameters: type
 -- Result:     type
 create or replace function rowrelay.plain_oid(of_type oid) returns oid
@@ -8,7 +7,8 @@ declare
   base constant oid := rowrelay.base_type(of_type);
 begin
   return coalesce((select e.typarray from pg_type e
-                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d
+                                   where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
 end
 $$;

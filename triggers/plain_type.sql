@@ -1,8 +1,8 @@
--- Purpose:    the name of a type for SQL that must mean the same in every session, with the collation that values of a
---             column have. It is one without domains: some functions and operators refuse a domain
---             (those of all enums), and what its CHECK says is nothing to ask again of a value that was a key once.
+-- Purpose:    returns the name of a type, with the column's collation, for SQL that must mean the same in every
+--             session. Base types replace domains, because some functions and operators (those of enums) refuse a
+--             domain, and its CHECK must not run again on a value that was once a key.
 -- Parameters: type; collation of the column, 0 for none
--- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; behind "::" and in a list of columns
+-- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; for use after "::" and in column lists
 create or replace function rowrelay.plain_type(of_type oid, of_collation oid) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin

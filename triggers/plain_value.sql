@@ -1,4 +1,4 @@
--- Purpose:    SQL for a column of a row, to which functions and operators of its type can be applied; see
+-- Purpose:    returns SQL for a column of a row, for use with functions and operators of its type; see
 --             rowrelay.plain_type()
 -- Parameters: name of the row; name and type of the column
 -- Result:     an expression

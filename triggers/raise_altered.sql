@@ -1,4 +1,4 @@
--- Purpose:    ends the guarded part of a trigger function, so that the change is captured the slow way
+-- Purpose:    raises an error in the guarded part of a trigger function, so that the slow path captures the change
 -- Result:     none
 -- Errors:     always
 create or replace function rowrelay.raise_altered() returns integer

@@ -1,6 +1,7 @@
--- Purpose:    captures a change the slow way, as rowrelay.record_row() does, for trigger functions that version 1 of the schema
---             made: until they are made anew, half a minute after an upgrade, they call it. What nests it does not know.
--- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); what went wrong before
+-- Purpose:    captures a change by the slow path, as rowrelay.record_row() does, for trigger functions of version 1 of
+--             the schema: they call it until they are replaced, half a minute after an upgrade. It does not handle
+--             nested writes.
+-- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); the error that led here
 create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
                                                   after_image json, problem text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
@@ -32,25 +33,27 @@ begin
        and not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
-    select k.* into old_key, old_hash, new_key, new_hash from rowrelay.key_and_hash(capture, before_image, after_image) as k;
-    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    select k.* into old_key, old_hash, new_key, new_hash
+      from rowrelay.key_and_hash(capture, before_image, after_image) as k;
+    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
       new_hash := null;
     end if;
     new_row := rowrelay.trim_image(after_image, images.keep, images.leave_out, images.masks);
     old_row := rowrelay.trim_image(before_image, images.keep, images.leave_out, images.masks);
-    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;
+    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}',
+        '{}') end;
     if exists (select from unnest(key_names) as name, (values (before_image), (after_image)) as v(image)
                 where v.image is not null and coalesce(json_typeof(v.image -> name), 'null') = 'null') then
       problem := 'its key is null';
     elsif new_row is not null or old_row is not null then
-      problem := null; -- what went wrong before is made good
+      problem := null; -- the change was captured after all
     end if;
   exception when others then
     problem := sqlerrm;
     if sqlstate in ('22P02', '22P05') then
-      -- the images are of now, and not made readable as rowrelay.image_statements() does
+      -- unlike rowrelay.image_statements(), this does not remove unreadable values from the images
       problem := concat(problem, (select format(' (in column %s)', string_agg(a.name, ' or '))
                                     from rowrelay.awkward_columns(capture.relation) a where a.is_unreadable
                                   having count(*) > 0));

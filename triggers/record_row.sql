@@ -1,10 +1,9 @@
--- Purpose:    captures a change the slow way, by what the catalogs say at this moment, and as the trigger function would if
---             it were made anew. The generated triggers fall back to it when a column they name has been renamed, dropped or
---             retyped since, or when a row is too large for an image. It must not fail where the writer would not, so
---             what it cannot do it records as a problem. What nests is told from what does not as in
---             rowrelay.nesting_statements().
--- Parameters: capture; TG_OP; rows before and after (null where there is none); what went wrong before; the table that holds
---             the row; where its new version is, if somebody may have changed it since; and its old one
+-- Purpose:    the slow path of capture: captures a change by the present catalogs, as a new trigger function would. The
+--             generated triggers fall back to it when a column that they name was renamed, dropped or given another
+--             type, or when a row is too large for an image. It must not fail where the writer would not, so it records
+--             what it cannot do as a problem. It handles nested writes as rowrelay.nesting_statements() does.
+-- Parameters: capture; TG_OP; rows before and after (null where there is none); the error that led here; the table with
+--             the row; ctid of its new version, if another write may have changed it since; and of its old one
 create or replace function rowrelay.record_row(capture_id integer, operation text, before_row record, after_row record,
                                                problem text, relation oid default null, is_at tid default null,
                                                was_at tid default null) returns void
@@ -48,7 +47,7 @@ begin
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     -- as the trigger function does: see rowrelay.can_change_lane()
     if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
-      -- a key that is only spelled otherwise is the same row, so it moves too
+      -- a key with only another spelling is the same row, so the row moves too
       if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
         new_hash := null;
       end if;
@@ -56,7 +55,7 @@ begin
         old_hash := null;
       end if;
     end if;
-    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
       new_hash := null;
@@ -68,13 +67,14 @@ begin
                      rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
          into is_double using before_row, after_row, relation;
     end if;
-    select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
-    -- an update that brings the row in, or takes it out of what is captured
+    select i.* into old_row, new_row, caveat
+      from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    -- an update after which the row begins or ceases to meet the row filter
     if capture.row_filter is not null and operation <> 'UPDATE' and pg_column_size(before_row) is not null
        and pg_column_size(after_row) is not null then
       caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
     end if;
-    problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
+    problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
   exception when others then
     problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
@@ -88,9 +88,11 @@ begin
       end if;
       operation := 'DELETE';
     end if;
-    id := rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
+    id := rowrelay.add_change(capture_id,
+                              case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
                               case operation when 'DELETE' then old_hash else new_hash end,
-                              case when operation <> 'INSERT' then old_row end, case when operation <> 'DELETE' then new_row end,
+                              case when operation <> 'INSERT' then old_row end,
+                                case when operation <> 'DELETE' then new_row end,
                               problem, caveat);
     if operation <> 'INSERT' and was_at is not null then
       perform rowrelay.note_follower(relation, was_at, id, rowrelay.partition_day());
@@ -99,13 +101,15 @@ begin
   end if;
 
   if operation = 'DELETE' or rekeyed then
-    -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    -- if the key exists again under another spelling, the old spelling is still gone
     if not is_back or not capture.key_is_exact then
-      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash, case when keeps_before then old_row else old_key_row end,
+      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                  case when keeps_before then old_row else old_key_row end,
                                   null, problem, case when keeps_before then caveat end);
     end if;
     if is_back then
-      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null, '{"left_out":true}', null, 0);
+      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null,
+                                  '{"left_out":true}', null, 0);
       perform rowrelay.record_state(capture_id, old_key, old_hash);
     end if;
     if operation = 'DELETE' then
@@ -114,15 +118,18 @@ begin
     operation := 'INSERT';
   end if;
   if is_gone then
-    -- rare enough to be told in full: documents that the row has left, another lane
+    -- rare enough to log everything: documents that the row has left, another lane
     perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null, null, '{"left_out":true}');
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
-    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
+                                new_hash, null, null,
                                 'another inheritance child, or the table itself, has a row with its key');
   else
-    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash,
-                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row, problem, caveat);
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
+                                new_key, new_hash,
+                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row,
+                                  problem, caveat);
   end if;
 end
 $$;

@@ -1,5 +1,5 @@
--- Purpose:    logs what the row of a key is at this moment: that it is there, and how, or that it is not. It is called where
---             what has been logged of it may arrive in another order: among lanes, or for keys that are not unique. It
+-- Purpose:    logs the present state of the row with a key: its values, or that it does not exist. It is called where
+--             logged changes of the row may arrive in another order: across lanes, or for keys that are not unique. It
 --             must not fail where the writer would not.
 -- Parameters: capture id; key as the log has it; hash that chooses the lane, null: a barrier
 create or replace function rowrelay.record_state(capture_id integer, key text, lane_hash integer) returns void
@@ -13,11 +13,11 @@ declare
   present record;
   is_gone boolean := true;
   key_row json;
-  shown   text; -- an inheritance child's own columns are nobody's business
+  shown   text; -- without an inheritance child's own columns
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   if row_security_active(capture.relation) then
-    raise exception 'row-level security hides what the row is now from role %', current_user;
+    raise exception 'row-level security hides the row from role %', current_user;
   end if;
   select * into strict images from rowrelay.image_expression(capture);
   select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
@@ -26,22 +26,26 @@ begin
     select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
   loop
     for present in
-      execute format('select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
+      execute format(
+          'select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
                      rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'new'),
                      images.image, coalesce(images.text_columns, 'null::text[]'),
                      case when rowrelay.has_children(capture.relation) then shown else 't.*' end, part,
                      rowrelay.parsed_keys(capture, 'array[$1]'),
-                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'),
+                               rowrelay.filter_condition(capture)))
         using key
     loop
       perform rowrelay.add_change(capture_id, 'u', present.key, lane_hash, null, present.image, null,
-                                  case when present.names <> '{}' then json_build_object('text_columns', present.names) end);
+                                  case when present.names <> '{}' then json_build_object('text_columns',
+                                      present.names) end);
       is_gone := false;
     end loop;
   end loop;
   if is_gone then
     execute format('select %s from %s',
-                   rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
+                   rowrelay.key_json(capture.relation,
+                                     rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
                    rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
     perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
   end if;

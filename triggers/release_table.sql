@@ -1,6 +1,6 @@
--- Purpose:    takes the triggers off a table again; it is then as it was. What was captured stays, and what is queued is
---             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, without letting
---             anybody queue behind it for longer than a tenth of a second.
+-- Purpose:    ends the capture of a table and drops its triggers. Captured changes stay in the log, and queued ones are
+--             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, and blocks
+--             others for at most a tenth of a second at a time.
 -- Parameters: relation; lock_wait: how long to try for the lock
 -- Errors:     the table is not captured; no lock within lock_wait
 create or replace function rowrelay.release_table(relation regclass, lock_wait interval default '1 min') returns void
@@ -11,7 +11,7 @@ begin
   perform rowrelay.lock_tables(
     rowrelay.captured_tables(capture)
       || array(select distinct o.relation from rowrelay.own_triggers(capture) o
-                where o.relation <> all (rowrelay.captured_tables(capture))), -- partitions that were detached
+                where o.relation <> all (rowrelay.captured_tables(capture))), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);

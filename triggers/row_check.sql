@@ -1,6 +1,5 @@
--- Purpose:    SQL that asks rowrelay.row_is_known() about a table, and about the composite types that its images are taken
---             apart into
--- Parameters: a table, or a composite type; whether its rows are taken as they are
+-- Purpose:    returns SQL that calls rowrelay.row_is_known() for a table and for the composite types in its images
+-- Parameters: a table or composite type; whether images take its rows unchanged
 -- Result:     a condition
 create or replace function rowrelay.row_check(relation regclass, is_plain boolean) returns text
 language plpgsql stable as $$
@@ -14,13 +13,15 @@ begin
         from part p
        cross join lateral unnest(p.types) as u(type)
        cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
-       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type), b.type)) as type offset 0) as i
+       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type),
+                                                              b.type)) as type offset 0) as i
         join pg_type t on t.oid = i.type and t.typtype = 'c'
        where not rowrelay.is_safe_type(i.type)
     )
     select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
                              p.relation, p.types,
-                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end), E'\n       and '
+                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end),
+                               E'\n       and '
                       order by p.relation)
       from part p);
 end

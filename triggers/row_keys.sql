@@ -1,9 +1,11 @@
--- Purpose:    keys and lane hashes of two rows, as the trigger functions compute them
+-- Purpose:    returns keys and lane hashes of two rows, as the trigger functions compute them
 -- Parameters: capture; rows before and after, null where there is none
--- Result:     old and new key: null where there is no row, when the table has no key, or a column of it is gone; old and new
---             hash; whether a row has null in its key; what is kept of the row before when not all of it is
-create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record, out old_key text,
-                                             out old_hash integer, out new_key text, out new_hash integer, out is_null boolean,
+-- Result:     old and new key: null where there is no row, when the table has no key, or a key column was dropped; old
+--             and new hash; whether a row has null in its key; what is kept of the old row when its image is not
+create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record,
+                                             out old_key text,
+                                             out old_hash integer, out new_key text, out new_hash integer,
+                                               out is_null boolean,
                                              out key_row json)
 language plpgsql as $$
 declare

@@ -1,6 +1,6 @@
--- Purpose:    the type of a row that is known only now
+-- Purpose:    returns the type of a row at run time
 -- Parameters: row before, row after; null where there is none
--- Result:     of the one after, if there is one; null when there is none
+-- Result:     the type of the row after, else of the row before; null when there is neither
 create or replace function rowrelay.row_type(before_row record, after_row record) returns regtype
 language plpgsql stable as $$
 declare

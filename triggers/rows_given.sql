@@ -1,7 +1,8 @@
--- Purpose:    SQL for two rows whose type is known only now, called old and new: what the expressions of a trigger function are
---             about (rowrelay.key_expression and the like)
+-- Purpose:    returns SQL for two rows called old and new whose type is known only at run time, for the expressions of
+--             a trigger function (rowrelay.key_expression and the like)
 -- Parameters: rows before and after; null where there is none
--- Result:     what can stand behind FROM, where $1 is the row before, $2 the one after; a row of nulls where there is none
+-- Result:     items for a FROM clause with $1 as the row before and $2 as the row after; a row of nulls where there is
+--             none
 create or replace function rowrelay.rows_given(before_row record, after_row record) returns text
 language plpgsql stable as $$
 declare

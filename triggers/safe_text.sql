@@ -1,4 +1,5 @@
--- Purpose:    SQL for the text of a value, made by the output function of its type and by no cast (rowrelay.is_safe_type)
+-- Purpose:    returns SQL for the text of a value by the output function of its type, not by a cast
+--             (rowrelay.is_safe_type)
 -- Parameters: SQL for the value; its type
 -- Result:     an expression of type text; null for null
 create or replace function rowrelay.safe_text(expression text, of_type oid) returns text

@@ -1,8 +1,8 @@
--- Purpose:    whether every value of a type can be brought back from what row_to_json makes of it, when it is a part of
---             another value. Parts are not looked at one by one, so one that may not makes the whole travel as text.
+-- Purpose:    whether row_to_json preserves every value of a type that is a part of another value. Parts are not
+--             checked one by one: if any may not survive, the whole value becomes text.
 -- Parameters: a type
--- Result:     false for json (JSON null would become SQL null), for arrays (those that do not begin at 1 would), and for
---             records with any of these. Casts to json are not asked for: no image is made by one (rowrelay.safe_json).
+-- Result:     false for json (JSON null would become SQL null), for arrays (their lower bounds are lost), and for
+--             records with any of these. Casts to json do not matter: images never use them (rowrelay.safe_json).
 create or replace function rowrelay.survives_json(part oid) returns boolean
 language plpgsql stable as $$
 declare

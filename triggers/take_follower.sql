@@ -1,7 +1,8 @@
--- Purpose:    takes out of the log that a row version of a table without a key went, because that it came is only told now,
---             and is not logged either. Nobody has seen that change: it is this transaction's own.
--- Parameters: table and place of the version
--- Result:     false: nothing is in the log of that it went, because that is told later
+-- Purpose:    removes the change that removed a row version of a table without a key from the log, because the change
+--             that made the version is captured only now, and is not logged either. Nobody has seen the removed change:
+--             it is this transaction's own.
+-- Parameters: table and ctid of the version
+-- Result:     false: the log has no such change, because it will be captured later
 create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -18,7 +19,8 @@ begin
   if not found then
     delete from rowrelay.queue q
      using rowrelay.change c,
-           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r where r.capture = c.capture
+           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r
+                    where r.capture = c.capture
                      union
                     select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
      join rowrelay.target t on t.id = way.target

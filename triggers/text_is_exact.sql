@@ -1,7 +1,7 @@
--- Purpose:    whether two values of a type are equal just when their texts are (of a numeric, those of trim_scale())
--- Parameters: type (a domain counts as what it is made of); collation of the column; whether it is a part of an array,
---             range or row, where a numeric keeps its scale and char(n) its blanks
--- Result:     false also for types that are not known here
+-- Purpose:    whether two values of a type are equal exactly when their texts are (for numeric, after trim_scale())
+-- Parameters: type (a domain counts as its base type); collation of the column; whether it is a part of an array, range
+--             or row, where a numeric keeps its scale and char(n) its blanks
+-- Result:     false also for types not listed here
 create or replace function rowrelay.text_is_exact(of_type oid, of_collation oid, is_part boolean default false)
 returns boolean language plpgsql stable as $$
 declare

@@ -1,20 +1,22 @@
--- Purpose:    the text of the function that a captured table's row triggers run. It is generated for the table, so that
---             its SQL is static and its plans are cached; everything in it is named with its schema, operators too, so
+-- Purpose:    returns the text of the function that a captured table's row triggers run. It is generated for the table,
+--             so that its SQL is static and its plans are cached. All names in it have their schema, even operators, so
 --             that nothing in the application's session can change what is captured.
 --
 --             What it does with a row:
---               1. nothing, when this transaction asked to be skipped, or is rowrelay's own work;
---               2. makes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). This is the one part that could fail where the application's
---                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
---                  captured the slow way by rowrelay.record_row();
---               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target
---                  (rowrelay.log_change). The id is taken
---                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
---               4. rings the doorbell if somebody sleeps.
---             A changed key is two changes: the old key deleted, the new one inserted. What takes a row out of its lane
---             while its key stays, or may come back in another lane, is a barrier, because lanes have no order among each
---             other: see rowrelay.can_change_lane().
---             What nests in a statement is told of before the statement: see rowrelay.nesting_statements().
+--               1. nothing, when this transaction has set rowrelay.skip or is rowrelay's own;
+--               2. computes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). Only this
+--               part
+--                  could fail where the application's statement did not (a column was renamed, a row is too large), so
+--                  it is guarded, and rowrelay.record_row() captures the change by the slow path instead;
+--               3. writes one row to rowrelay.change, and one to rowrelay.queue for each target (rowrelay.log_change).
+--               The
+--                  INSERT takes the id, when it already holds its lock on rowrelay.change: rowrelay.writers() relies on
+--                  it;
+--               4. wakes sleeping processes.
+--             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
+--             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
+--             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
+--             before those of the statement: see rowrelay.nesting_statements().
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
@@ -25,10 +27,10 @@ declare
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   has_key      boolean := cardinality(key_columns) > 0;
   keeps_before boolean := rowrelay.keeps_before(capture);
-  -- without a key a row that is updated may have been inserted in another lane
+  -- without a key, an updated row may have been inserted in another lane
   can_move     boolean := case when has_key then rowrelay.can_change_lane(capture)
                                else coalesce(cardinality(capture.lane_columns), 0) > 0 end;
-  -- a filter's triggers say what a change means: an update may bring a row in, or take it out
+  -- with a filter the trigger's argument tells the operation: an update may count as insert or delete
   operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
   key_row      text;
   lanes        text;
@@ -46,17 +48,20 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  is_relayed   text := case when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
+  is_relayed   text := case
+    when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
   known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
-                                                    and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
+                                                    and rowrelay.row_image((select c.reltype from pg_class c
+                                                        where c.oid = relation), 'new')
                                                         = 'pg_catalog.row_to_json(new.*)');
-  -- PostgreSQL wants the owner of a partitioned table to be allowed to use this (rowrelay.trigger_grants), so he can put
-  -- it on another table of his.
+  -- The owner of a partitioned table needs the right to execute this function (rowrelay.trigger_grants), and could
+  -- attach it to another table.
   foreign_to   text := (select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
-                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from '
+                                      '%L::pg_catalog.regclass',
                                       rowrelay.captured_tables(capture)::oid[], relation::oid)
                           from pg_class c where c.oid = relation and c.relkind = 'p');
-  -- PL/pgSQL does not take its own words for fields of a row, unless they stood in quotes once.
+  -- PL/pgSQL accepts its keywords as fields of a row only after they appeared in quotes.
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
                          where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
@@ -74,17 +79,21 @@ begin
     into rekeyed
     from unnest(key_columns) with ordinality as u(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
-  -- Somebody said that these are the key; a row without one cannot be told from others.
-  select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
-         format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
+  -- A user chose this key; a row with a null in it cannot be identified.
+  select format('      if %s then raise exception ''its key is null''; end if;',
+                string_agg(format('new.%I is null', a.attname), ' or ')),
+         format('      if %s then raise exception ''its key is null''; end if;',
+                string_agg(format('old.%I is null', a.attname), ' or '))
     into new_is_null, old_is_null
     from pg_attribute a
    where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
   having count(*) > 0;
   size := case when keeps_before
-               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
+               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), '
+                    'coalesce(pg_catalog.pg_column_size(old_row), 0))'
                else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
-  select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
+  select * into pins
+    from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
   select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
   select * into nesting
@@ -102,24 +111,27 @@ begin
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
-  -- What takes a row in, or out, is not what made it, or took it from the table.
+  -- Mark inserts and deletes that are really updates across the row filter.
   if capture.row_filter is not null then
     images.caveat := format('case when tg_op operator(pg_catalog.=) ''UPDATE'' and op operator(pg_catalog.<>) ''u'''
                             ' and pg_catalog.lower(tg_argv[0]) operator(pg_catalog.<>) ''update'' then %s else %s end',
                             case when images.caveat is null then '''{"filtered":true}''::pg_catalog.json'
-                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', true,'
-                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
+                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', '
+                                             'true,'
+                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))',
+                                               images.caveat) end,
                             coalesce(images.caveat, 'null'));
   end if;
-  logged := format('rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+  logged := format(
+      'rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  key      pg_catalog.text;',
-           -- a name for a type that was named before, and texts where another type would do: each name that PostgreSQL has
-           -- to look up costs a session 2 kB for each table
+           -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
+           -- table
     format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
@@ -136,9 +148,10 @@ begin
     documents.declarations,
     pins.declarations,
            'begin',
-           -- one look at all that is rarely set
+           -- one check of all rarely used settings
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) operator(pg_catalog.<>) ''none''',
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
            '      return null;',
@@ -149,14 +162,16 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
+    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
+           'errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
     case when own_words is not null then
       format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words) end,
     pins.pin,
-    -- first, because nothing is made of a row that has other columns
-    format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',
+    -- first, because a row with other columns must not be processed
+    format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else '
+           'rowrelay.raise_altered() end;',
            known, new_hash, old_hash),
     format('    key := case when op operator(pg_catalog.<>) ''d'' then %s else %s end;', new_key, old_key),
     case when new_is_null is not null or can_move then concat_ws(E'\n',
@@ -167,7 +182,7 @@ begin
     old_is_null,
            '      end if;') end,
     case when can_move then
-      -- a key that is only spelled otherwise is the same row, so it moves too
+      -- a key with only another spelling is the same row, so the row moves too
       format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
              case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
            '    end if;') end,
@@ -187,9 +202,10 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
-           -- in what was changed for an image they are not any more
+           -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
-    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid '
+           'end)%s);',
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',
@@ -204,13 +220,14 @@ begin
     nesting.noted,
     documents.queueing,
     case when documents.queueing is not null then concat_ws(E'\n',
-             '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
+             '  if id operator(pg_catalog.<=) '
+             'pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
-           -- what is returned does not matter, and a variable is no expression that a session would have to plan
+           -- the result does not matter, and a variable needs no plan
            '  return old;',
            'end');
-  -- A column may be called like what quotes the text.
+  -- A column's name may contain the quote.
   while position(quote in body) > 0 loop
     quote := '$' || replace(quote, '$', '') || '_$';
   end loop;

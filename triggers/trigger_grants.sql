@@ -1,8 +1,8 @@
--- Purpose:    who may use a capture's trigger function: nobody, because that would be a way to write into the log. Only
---             where PostgreSQL hands a partitioned table's triggers down to a new partition it asks whether the one who
---             makes it may, and that is the table's owner.
--- Parameters: capture, whose trigger function there is
--- Result:     GRANT and REVOKE statements, none when all is as it should be
+-- Purpose:    returns statements that set the rights on a capture's trigger function. Nobody may execute it, because
+--             that would be a way to write to the log; except the owner of a partitioned table, because PostgreSQL
+--             checks that right when it creates the triggers on a new partition.
+-- Parameters: capture whose trigger function exists
+-- Result:     GRANT and REVOKE statements; none when the rights are correct
 create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text
 language plpgsql stable as $$
 begin

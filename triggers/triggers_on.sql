@@ -1,10 +1,11 @@
--- Purpose:    the triggers of a capture that are on some tables
--- Parameters: capture; tables, null: wherever they are, which takes a look at every trigger of the database
--- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
---             parent's
-create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass, out name text,
+-- Purpose:    lists the triggers of a capture on some tables
+-- Parameters: capture; tables, null: any table, which reads all triggers of the database
+-- Result:     table; trigger's name; whether it is enabled always; whether it is a partition's copy, which is dropped
+--             with its parent's
+create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass,
+                                                out name text,
                                                 out is_always boolean, out is_copy boolean) returns setof record
-language plpgsql stable as $$ -- rather than SQL, because what is looked for is then found out once
+language plpgsql stable as $$ -- rather than SQL, so that the functions' oids are looked up once
 declare
   row_function      constant oid := to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id));
   truncate_function constant oid := to_regprocedure('rowrelay.capture_truncate()');
@@ -27,7 +28,8 @@ begin
   return query
     select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
            exists (select from pg_depend d
-                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
+                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid
+                      and d.refclassid = 'pg_trigger'::regclass)
       from unnest(found) as f(oid)
      cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
 end

@@ -1,4 +1,4 @@
--- Purpose:    a row image without columns that are not to be captured, and with masks in place of values
+-- Purpose:    returns a row image without left-out columns and with masks in place of values
 -- Parameters: image; names to keep (null: all); names to leave out; {name: value to show instead}
 -- Result:     the image; null for null
 create or replace function rowrelay.trim_image(image json, keep text[], leave_out text[], masks json) returns json

@@ -1,12 +1,11 @@
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
---             barrier: pushed alone, after all before it and before all after it.
---             When a partition is truncated, the change says which rows that were; when it cannot be said in a way that
---             the target understands (an inheritance child, a hash partition, columns that are not captured), each row
---             is captured as deleted.
---             It runs twice: before, when the rows are still there to be captured as deleted; and after, when what other
---             triggers have written before is gone too. PostgreSQL tells of a table and then of each of its
---             partitions, all before and then all after. What stands for the partitions too is told once: setting
---             rowrelay.truncates names the tables that are being truncated and tell it.
+--             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
+--             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
+--             hash partition, columns that are not captured), each row is captured as deleted. It runs twice: before,
+--             while the rows can still be captured as deleted; and after, when rows that other triggers wrote meanwhile
+--             are gone too. PostgreSQL fires it for a table and then for each of its partitions, first all before and
+--             then all after. A truncate of the whole table is captured once: setting rowrelay.truncates lists the
+--             tables whose truncate is to be captured.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -15,9 +14,10 @@ set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set row_security = off set standard_conforming_strings = on as $$
 declare
   is_before  constant boolean := tg_when = 'BEFORE';
-  -- one that an older version has put on runs only before
+  -- a trigger of an older version runs only before
   is_alone   constant boolean := not exists (select from pg_trigger t
-                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated' and t.tgenabled = 'A');
+                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated'
+                                                and t.tgenabled = 'A');
   truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
   capture    rowrelay.capture;
   is_whole   boolean;
@@ -31,7 +31,8 @@ begin
     perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
   end if;
   if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
-     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid and a.relid = any (truncates)) then
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid
+                and a.relid = any (truncates)) then
     return null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
@@ -45,17 +46,17 @@ begin
     return null;
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
-     -- a partition that was detached keeps this trigger, but its rows are not the table's any more
+     -- a detached partition keeps this trigger, but its rows no longer belong to the table
      or tg_relid <> all (rowrelay.captured_tables(capture)) then
     return null;
   end if;
-  -- Children keep their rows when ONLY their parent is truncated, and have a trigger of their own when it is not only that.
+  -- Inheritance children keep their rows under TRUNCATE ONLY; else their own triggers fire.
   is_whole := tg_relid = capture.relation
               and not exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
                                where i.inhparent = tg_relid and c.relkind = 'r');
   if not is_whole and capture.only_columns is null and capture.exclude_columns = '{}' and capture.mask = '{}' then
     condition := pg_get_partition_constraintdef(tg_relid);
-    -- the name of the parent, which it needs, means nothing elsewhere
+    -- it needs the oid of the parent, which means nothing elsewhere
     if position('satisfies_hash_partition' in condition) > 0 then
       condition := null;
     end if;
@@ -74,7 +75,7 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
-  exception when others then -- columns may have names that this transaction cannot see yet
+  exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
   return null;

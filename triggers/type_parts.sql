@@ -1,5 +1,5 @@
--- Purpose:    what values of a type are made of: an array of its elements, a range of its bounds, a row of its columns
--- Parameters: type (a domain counts as what it is made of); collation of the column
+-- Purpose:    returns the types of a value's parts: an array's elements, a range's bounds, a row's columns
+-- Parameters: type (a domain counts as its base type); collation of the column
 -- Result:     types with their collations; none for a type that has no parts
 create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept

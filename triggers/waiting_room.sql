@@ -1,8 +1,7 @@
--- Purpose:    where the changes of a table stand that is just being copied to a target as a whole: in a waiting room, a set of
---             lanes of its own from which nobody delivers, until it is known which of them the copy has.
---             A function that is there only meanwhile tells of it, because PostgreSQL looks up functions by what is
---             committed at this moment. A row in a table would be seen as it was when the writer's transaction began, if
---             that is a repeatable read.
+-- Purpose:    finds the waiting room for changes of a table that is being copied to a target as a whole: a set of lanes
+--             from which nobody delivers, until it is known which of these changes the copy includes. A function that
+--             exists only during the copy marks it, because PostgreSQL looks up functions by the latest committed
+--             catalogs. A repeatable read transaction would see a row in a table as it was when it began.
 -- Parameters: capture; target
 -- Result:     what to add to the number of one of the target's lanes; 0: the table is not being copied
 create or replace function rowrelay.waiting_room(capture integer, target integer) returns integer

@@ -1,10 +1,11 @@
--- Purpose:    what a capture is to be, from what is said and what was said before. What is not said stays; a key that
---             nobody has chosen is found anew, and so is one that has lost a column.
--- Parameters: relation; capture as it is, or as a new one begins; then as those of rowrelay.capture_table()
+-- Purpose:    applies options to a capture. Options that are null stay as they are; a key that no user chose is
+--             determined again, and so is one that has lost a column.
+-- Parameters: relation; capture as it is, or with the defaults of a new one; then as for rowrelay.capture_table()
 -- Result:     the capture with its options
--- Errors:     unknown columns; a key that nothing keeps unique; before is neither none nor full; mask is not an object
+-- Errors:     unknown columns; a key without a unique index; before is neither none nor full; mask is not an object
 create or replace function rowrelay.wanted_capture(
-  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text,
+  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb,
+    row_filter text,
   before text, capture_origin boolean) returns rowrelay.capture
 language plpgsql stable as $$
 declare
@@ -25,10 +26,11 @@ begin
   if lane is not null then
     wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
   elsif not was.lane_columns <@ present then
-    wanted.lane_columns := nullif(array(select u.number from unnest(was.lane_columns) with ordinality as u(number, place)
+    wanted.lane_columns := nullif(array(select u.number
+                                        from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');
-    raise warning 'table %: columns that kept changes in order were dropped, and do so no more', relation
-      using hint = 'Say which are to do it: rowrelay capture --lane; in SQL lane.';
+    raise warning 'table %: lane columns were dropped, so they no longer keep changes in order', relation
+      using hint = format('Name others: rowrelay capture %s --lane COLUMNS; in SQL: lane => array[...].', relation);
   end if;
   if columns is not null then
     wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');
@@ -46,7 +48,7 @@ begin
     wanted.row_filter := nullif(row_filter, '');
   end if;
   if before not in ('none', 'full') then
-    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+    raise exception 'before must be none or full, not "%"', before using errcode = 'invalid_parameter_value';
   end if;
   wanted.before := coalesce(wanted_capture.before, was.before);
   wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);

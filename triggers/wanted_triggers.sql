@@ -1,7 +1,7 @@
--- Purpose:    the triggers that a capture needs: on the table, on the inheritance children whose rows are the table's
---             too, and for TRUNCATE on every partition, because PostgreSQL does not hand that one down.
---             Their names begin with ! so that they run before the table's own triggers, which may change the row again:
---             what is written first must be captured first.
+-- Purpose:    returns the triggers that a capture needs: on the table, on its inheritance children, and for TRUNCATE on
+--             every partition, because PostgreSQL does not create that one for partitions. Their names begin with ! so
+--             that they fire before the table's own triggers, which may change the row again: an earlier write must be
+--             captured first.
 -- Parameters: capture
 -- Result:     table, trigger name, CREATE TRIGGER statement
 create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
@@ -40,7 +40,8 @@ begin
      where m.relation = capture.relation or not has_parts
     union all
     select m.relation::regclass, t.name,
-           format('create trigger %I %s truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
+           format('create trigger %I %s truncate on %s for each statement execute function '
+                  'rowrelay.capture_truncate(%L)',
                   t.name, t.moment, m.relation::regclass, capture.id)
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m

@@ -2,17 +2,20 @@ insert into rowrelay.migration (version) values (2);
 
 -- Claims ----------------------------------------------------------------------------------------------------------
 
--- Processes of the version before lock lanes in another way, so they must not go on beside those of this one. To rename a
--- column that each of their claims reads waits until none is in flight, and ends them with an error at the next.
+-- Processes of version 1 lock lanes in another way, so they must not run beside those of this version. Renaming a
+-- column that each of their claims reads waits until no claim is in flight, and makes their next claim fail.
 alter table rowrelay.lease rename column failures to expiries;
 alter table rowrelay.lease add lasts interval not null default interval '2 minutes';
 alter table rowrelay.lease alter lasts drop default;
-comment on column rowrelay.lease.lasts is 'how long it lasts from the moment when it was taken or renewed: so no clock can hold it for longer';
+comment on column rowrelay.lease.lasts is
+  'its duration from when it was taken or renewed, which bounds it even if the clock is set back';
 
 create table rowrelay.lane (
   lane integer primary key
 );
-comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select ... for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
+comment on table rowrelay.lane is 'the lanes of all targets: only the session that locks a row here (select ... '
+                                  'for update) '
+  'may claim from that lane or change its order; see schema/README.md';
 comment on column rowrelay.lane.lane is 'number among the lanes of all targets, see rowrelay.lane_number()';
 insert into rowrelay.lane (lane)
 select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n where t.dropped_at is null;
@@ -20,16 +23,19 @@ select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n
 create table rowrelay.mutex (
   name text primary key
 );
-comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select ... for update), and nobody without rights here can';
-comment on column rowrelay.mutex.name is 'seal: whatever adds to the chain of seals; index: rowrelay.index_closed_days()';
+comment on table rowrelay.mutex is 'work that one session may do at a time: the session that locks the row (select ... '
+                                   'for update), '
+  'which takes rights here';
+comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days()';
 insert into rowrelay.mutex (name) values ('seal'), ('index');
 
 alter table rowrelay.trouble add probe_until timestamptz;
-comment on column rowrelay.trouble.probe_until is 'until when one process tries the target, and no other does; null: nobody does';
+comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
+                                                  'none does';
 
 -- Capture ---------------------------------------------------------------------------------------------------------
 
--- Only of transactions that are still running does it say anything. After a crash there is none.
+-- Its rows matter only while their transaction runs. After a crash none does.
 create unlogged table rowrelay.follower (
   txid      xid8 not null,
   relation  oid not null,
@@ -38,11 +44,14 @@ create unlogged table rowrelay.follower (
   day       date not null,
   constraint follower_pkey primary key (txid, relation, version)
 );
-comment on table rowrelay.follower is 'row versions of tables without a key that went in the transaction in which they came: while it runs, what may have been told in the wrong order; see rowrelay.note_follower()';
+comment on table rowrelay.follower is 'row versions of tables without a key that the running transaction both made and '
+                                      'removed: '
+  'nested writes may be captured in the wrong order; see rowrelay.note_follower()';
 comment on column rowrelay.follower.txid is 'transaction';
-comment on column rowrelay.follower.relation is 'table that held the version: the captured one, a partition or an inheritance child';
-comment on column rowrelay.follower.version is 'its place (ctid)';
-comment on column rowrelay.follower.change_id is 'the change that says that it went';
+comment on column rowrelay.follower.relation is
+  'table with the version: the captured one, a partition or an inheritance child';
+comment on column rowrelay.follower.version is 'ctid of the version';
+comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
@@ -53,32 +62,36 @@ drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;
 alter table rowrelay.refusal alter column row_hash drop default;
--- What is 0 may be any row of its table, which is true until it is retried, skipped or superseded.
+-- 0 stands for any row of the table, which is safe until the change is retried, skipped or superseded.
 update rowrelay.refusal f
    set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
   from rowrelay.capture c
  where c.id = f.capture and (c.key_is_exact or f.key is null);
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
-comment on column rowrelay.refusal.row_hash is 'tells rows apart, whatever the length of their keys, and by what is equal rather than written alike: rowrelay.text_hash() or rowrelay.row_hashes(); 0: it may be any row of the table';
+comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
+                                               'rowrelay.text_hash() or '
+  'rowrelay.row_hashes(); 0: any row of the table';
 
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
 -- Rights ----------------------------------------------------------------------------------------------------------
 
--- They believed a row that the caller had made up; the new ones take its number.
+-- They trusted a row that the caller could make up; the new ones take its number.
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
--- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
--- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
+-- The next rowrelay.maintain() replaces all trigger functions, because rowrelay.column_states() has changed: the old
+-- ones run casts to json and to text by the owner of a captured table with the rights of the schema's owner.
 
 drop function if exists rowrelay.route(regclass, text, text, boolean);
-drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean, interval);
+drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean,
+                                               interval);
 alter table rowrelay.capture add column key_is_chosen boolean not null default false;
-comment on column rowrelay.capture.key_is_chosen is 'whether somebody said what the key is; else it is found again when the table is captured again';
-do $$ -- the function is there where there are captures
+comment on column rowrelay.capture.key_is_chosen is
+  'whether a user chose the key; else it is determined again when the table is captured again';
+do $$ -- the function exists where there are captures
 begin
   if exists (select from rowrelay.capture) then
     update rowrelay.capture c set key_is_chosen = c.key_columns <> rowrelay.key_of(c.relation)
@@ -88,7 +101,8 @@ end
 $$;
 
 alter table rowrelay.capture add column filter_state text;
-comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
+comment on column rowrelay.capture.filter_state is
+  'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
 update rowrelay.capture c
    set filter_state = (select encode(sha256(convert_to(t.tgqual::text, getdatabaseencoding())), 'hex') from pg_trigger t
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
@@ -110,15 +124,17 @@ create table rowrelay.hold (
   hint        text,
   primary key (target, capture)
 ) with (fillfactor = 50);
-comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/queue/hold.h';
-comment on column rowrelay.hold.target is 'which target';
-comment on column rowrelay.hold.capture is 'which table';
-comment on column rowrelay.hold.since is 'when it began';
-comment on column rowrelay.hold.attempts is 'how often it was tried since';
-comment on column rowrelay.hold.retry_at is 'when more changes are released to be tried';
-comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; those after it wait';
-comment on column rowrelay.hold.released is 'how many of those that were released are not settled yet';
-comment on column rowrelay.hold.piece is 'how many are released next';
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their '
+                                  'changes wait in '
+  'rowrelay.refusal; see replicator/queue/hold.h';
+comment on column rowrelay.hold.target is 'the target';
+comment on column rowrelay.hold.capture is 'the table';
+comment on column rowrelay.hold.since is 'since when';
+comment on column rowrelay.hold.attempts is 'number of attempts since then';
+comment on column rowrelay.hold.retry_at is 'when more changes are released for another attempt';
+comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; later ones wait';
+comment on column rowrelay.hold.released is 'number of released changes that are not settled yet';
+comment on column rowrelay.hold.piece is 'number of changes to release next';
 comment on column rowrelay.hold.sqlstate is 'the target''s code, if it is a PostgreSQL';
 comment on column rowrelay.hold.message is 'why the target cannot take it';
 comment on column rowrelay.hold.hint is 'what to do';
@@ -126,10 +142,11 @@ comment on column rowrelay.hold.hint is 'what to do';
 alter table rowrelay.refusal
   drop constraint state_is_known,
   add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
-comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
--- There may be millions that wait, and others are looked for all the time.
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option '
+  'on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+-- Millions may wait, while processes search for the others all the time.
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
 -- Operations ------------------------------------------------------------------------------------------------------
-drop function if exists rowrelay.changes_to_undo(regclass, text); -- rowrelay.latest_changes() has taken its place
+drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()

@@ -1,4 +1,4 @@
--- Backfills: how far each is, who is at it, and what it waits for.
+-- Backfills: the progress of each, which process works on it, and what it waits for.
 create or replace view rowrelay.backfills as
 select c.relation,
        c.relation_name,
@@ -6,11 +6,13 @@ select c.relation,
        b.state,
        b.rows_queued as rows,
        case when b.state = 'done' then 100
-            else least(99, floor(100.0 * b.rows_read / greatest(b.rows_estimated, b.rows_read, 1))) end::integer as percent,
+            else least(99,
+                       floor(100.0 * b.rows_read / greatest(b.rows_estimated, b.rows_read, 1))) end::integer as percent,
        b.rows_estimated,
        b.row_filter,
        (select l.pid from pg_locks l
-         where l.locktype = 'advisory' and l.classid = rowrelay.backfill_lock()::oid and l.objid = b.id::oid and l.objsubid = 2 and l.granted
+         where l.locktype = 'advisory' and l.classid = rowrelay.backfill_lock()::oid and l.objid = b.id::oid
+           and l.objsubid = 2 and l.granted
            and l.database = (select d.oid from pg_database d where d.datname = current_database())) as driver,
        b.registered_at,
        b.started_at,
@@ -20,4 +22,6 @@ select c.relation,
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
  where t.dropped_at is null;
-comment on view rowrelay.backfills is 'rows that were in a table before it went to a target, on their way there; driver: process id, at the source, of the connection that is at it; see rowrelay.backfill() and rowrelay.cancel_backfill()';
+comment on view rowrelay.backfills is 'copies of the rows that a table had before it was routed to a target; driver: '
+                                      'process id, at the source, of the connection that works on it; see '
+                                      'rowrelay.backfill() and rowrelay.cancel_backfill()';

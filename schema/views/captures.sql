@@ -1,4 +1,4 @@
--- What is captured now, and how; note says what has happened to the table since that needs attention.
+-- The captured tables and how they are captured; note says what happened to the table and needs attention.
 create or replace view rowrelay.captures as
 select c.relation,
        c.relation_name,

@@ -1,4 +1,4 @@
--- Documents: what is built, from what, and where it goes.
+-- Documents: the tables they are built from and the target they go to.
 create or replace view rowrelay.documents as
 select t.name as document,
        p.name as target,
@@ -14,14 +14,18 @@ select t.name as document,
                join rowrelay.capture s_c on s_c.id = s.capture
                cross join lateral (
                  select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
-                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name, n)) as uses
+                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name,
+                       n)) as uses
               where s.document = d.target order by s.position) as sources,
        d.columns,
        d.query,
        d.search_path,
-       (select string_agg(case when s_c.released_at is not null then format('%s is not captured any more', s_c.relation_name)
-                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone', s_c.relation_name)
-                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; ' order by s.position)
+       (select string_agg(case when s_c.released_at is not null then format('table %s is no longer captured',
+           s_c.relation_name)
+                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone',
+                                   s_c.relation_name)
+                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; '
+                                 order by s.position)
           from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
          where s.document = d.target
            and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
@@ -33,4 +37,4 @@ select t.name as document,
   join rowrelay.target p on p.id = d.delivers_to
   join rowrelay.route r on r.capture = d.capture and r.target = d.target
  where t.dropped_at is null;
-comment on view rowrelay.documents is 'what is built from several tables, and where it goes';
+comment on view rowrelay.documents is 'documents that are built from several tables, and where they go';

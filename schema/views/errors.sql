@@ -1,5 +1,5 @@
--- Changes that a target refused, with its words, those that wait behind them, and those that wait because the target cannot
--- take their table; of tables that the caller may read.
+-- Refused changes, with the target's message, the changes that wait behind them, and those that wait because the target
+-- cannot take their table; only of tables that the caller may read.
 create or replace view rowrelay.errors with (security_barrier) as
 select t.name as target,
        f.change_id,
@@ -21,4 +21,5 @@ select t.name as target,
   left join rowrelay.hold w on w.target = f.target and w.capture = f.capture
   left join rowrelay.change h on h.id = f.change_id and h.day = f.day
  where rowrelay.may_read(c.relation);
-comment on view rowrelay.errors is 'changes that a target refused; see rowrelay.retry() and rowrelay.skip()';
+comment on view rowrelay.errors is 'refused changes and those that wait behind them; see rowrelay.retry() and '
+                                   'rowrelay.skip()';

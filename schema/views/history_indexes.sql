@@ -1,4 +1,4 @@
--- By what the log can be searched quickly, and on how many days already.
+-- The expressions by which closed days of the log are indexed, and on how many days already.
 create or replace view rowrelay.history_indexes as
 select x.expression,
        x.method,
@@ -11,4 +11,5 @@ select x.expression,
     select count(*) as days, coalesce(sum(pg_relation_size(c.oid)), 0) as bytes
       from pg_class c
      where c.relnamespace = 'rowrelay'::regnamespace and c.relname ~ format('^history_%s_[0-9]{8}$', x.id)) as i;
-comment on view rowrelay.history_indexes is 'expressions by which closed days of the log are indexed; see rowrelay.index_history()';
+comment on view rowrelay.history_indexes is 'expressions by which closed days of the log are indexed; see '
+                                            'rowrelay.index_history()';

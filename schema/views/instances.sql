@@ -1,4 +1,4 @@
--- The processes that deliver, and those that fell silent without saying good-bye.
+-- The processes that deliver, and those that ended without removing themselves.
 create or replace view rowrelay.instances as
 select i.id, i.host, i.pid, i.version, i.workers,
        array(select t.name from rowrelay.target t
@@ -8,4 +8,4 @@ select i.id, i.host, i.pid, i.version, i.workers,
        case when rowrelay.is_alive(i.heartbeat_at) then 'running' else 'gone' end as state,
        i.doing
   from rowrelay.instance i;
-comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';
+comment on view rowrelay.instances is 'processes that deliver; gone: no heartbeat for half a minute';

@@ -1,9 +1,11 @@
--- One row for each target: how it is doing.
+-- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
-  select w.target, string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
+  select w.target,
+    string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
          greatest(count(*) - 20, 0) as more
-    from (select r.target, c.relation_name, n.note, row_number() over (partition by r.target order by c.relation_name, c.id) as n
+    from (select r.target, c.relation_name, n.note,
+          row_number() over (partition by r.target order by c.relation_name, c.id) as n
             from rowrelay.capture_notes() as n
             join rowrelay.capture c on c.id = n.capture
             join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
@@ -23,18 +25,23 @@ select t.name as target,
          clock_timestamp() - (select h.captured_at from rowrelay.change h
                                where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
-                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min' and now() + interval '1 min'), 0) as rate,
+                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min'
+                    and now() + interval '1 min'), 0) as rate,
        refused.errors,
        refused.blocked,
        concat_ws('; ',
          t.reason,
          case when o.target is not null then
-           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
+           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'),
+                  case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
                   concat_ws(' -- ', o.message, o.hint)) end,
-         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
-                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name,
+                                   to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end,
+                                     concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
-         (select format('%s lanes are leased by a process that is gone, until %s', count(*),
+         (select format('%s leased by a process that is gone, until %s',
+                        case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
             from rowrelay.lease e
            where e.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1)
@@ -46,12 +53,15 @@ select t.name as target,
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
          (select n.shown from table_note n where n.target = t.id),
-         (select format('and %s more tables, see rowrelay.captures', n.more) from table_note n where n.target = t.id and n.more > 0)) as note
+         (select format('notes of %s: see view rowrelay.captures',
+                        case n.more when 1 then '1 more table' else n.more || ' more tables' end)
+            from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
-  -- so that rows which are gone, but not vacuumed, are not walked past
-  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0) as up_to) as settled
-  -- counted up to a million: status is asked often, and then it does not matter how many more there are
+  -- skips dead rows that VACUUM has not removed yet
+  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),
+                                      0) as up_to) as settled
+  -- counted up to a million: status is read often, and beyond that the number does not matter
   cross join lateral (
     select count(*) as n
       from (select from generate_series(-1, t.lanes - 1) as n
@@ -66,9 +76,12 @@ select t.name as target,
      order by q.change_id limit 1) as first_pending on true
   -- blocked: behind a refused change, or because the target cannot take the table
   cross join lateral (
-    select r.errors, r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
+    select r.errors,
+      r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
                                                          limit 1000000) as w) as blocked
-      from (select count(*) filter (where f.state = 'error') as errors, count(*) filter (where f.state = 'blocked') as blocked
+      from (select count(*) filter (where f.state = 'error') as errors,
+            count(*) filter (where f.state = 'blocked') as blocked
               from rowrelay.refusal f where f.target = t.id and f.state <> 'waiting') as r) as refused
  where t.dropped_at is null;
-comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';
+comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the '
+                                   'oldest pending change, changes per second of the last minute, refused changes';

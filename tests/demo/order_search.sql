@@ -39,21 +39,25 @@ select o.id as order_id,
   cross join lateral (
     select (select jsonb_agg(jsonb_build_object(
                      'serial no', w.serial_no, 'until', upper(w.valid),
-                     'notes', (select jsonb_agg(n.note order by n.id) from shop.warranty_notes n where n.warranty_id = w.id))
+                     'notes', (select jsonb_agg(n.note order by n.id) from shop.warranty_notes n
+                               where n.warranty_id = w.id))
                    order by w.id)
               from shop.warranties w where w.order_id = o.id) as warranties,
-           (select jsonb_agg(jsonb_build_object('line', r.line_no, 'quantity', r.quantity, 'reason', r.reason) order by r.id)
+           (select jsonb_agg(jsonb_build_object('line', r.line_no, 'quantity', r.quantity, 'reason', r.reason)
+                             order by r.id)
               from shop.returns r where r.order_id = o.id) as returns) as service
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
              'method', p.method, 'amount', p.amount,
              'refunds', (select jsonb_agg(jsonb_build_object('amount', r.amount, 'reason', r.reason) order by r.id)
-                           from shop.refunds r where r.payment_id = p.id and r.paid_at = p.paid_at)) order by p.id) as payments
+                           from shop.refunds r where r.payment_id = p.id and r.paid_at = p.paid_at))
+                             order by p.id) as payments
       from shop.payments p where p.order_id = o.id) as paid
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
              'carrier', s.carrier, 'tracking', s.tracking,
-             'events', (select jsonb_agg(jsonb_build_array(e.event, e.place, e.event_at) order by e.event_at, e.event, e.place)
+             'events', (select jsonb_agg(jsonb_build_array(e.event, e.place, e.event_at) order by e.event_at,
+                                         e.event, e.place)
                           from shop.shipment_events e where e.tracking = s.tracking)) order by s.id) as shipments
       from shop.shipments s where s.order_id = o.id) as sent
   cross join lateral (

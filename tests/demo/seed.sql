@@ -6,7 +6,8 @@ select setseed(0.42);
 
 insert into customers (id, "Customer No", name, birthday, newsletter, credit_limit, created)
 select n, 'K-' || lpad((n * 7)::text, 7, '0'),
-       (array['Zoë', 'Łukasz', 'Søren', 'Anna', 'José', 'Thị Hà', 'Ирина', 'Mehmet', 'Éloïse', '健太'])[1 + n % 10] || ' ' ||
+       (array['Zoë', 'Łukasz', 'Søren', 'Anna', 'José', 'Thị Hà', 'Ирина', 'Mehmet', 'Éloïse', '健太'])[1
+           + n % 10] || ' ' ||
        (array['Müller', 'Nowak', 'O''Neill', 'Jørgensen', 'García', 'Nguyễn', 'Иванова', 'Çelik', '山田'])[1 + n % 9],
        date '1950-01-01' + n * 11 % 20000, n % 3 = 0, case when n % 4 > 0 then 500 * (n % 9) end,
        localtimestamp - interval '15 years' + n * interval '2 days'
@@ -33,7 +34,8 @@ select 'A' || lpad(n::text, 6, '0'), 1 + n * 0.7331, random() * 30, 1000, array[
   from generate_series(1, 500) n;
 
 insert into item_texts
-select id, language, language || ' ' || trim(code), case when id % 3 > 0 then repeat('naïve “quoted” text, 10 €; ', id % 9) end
+select id, language, language || ' ' || trim(code),
+  case when id % 3 > 0 then repeat('naïve “quoted” text, 10 €; ', id % 9) end
   from items, unnest(array['de', 'en']) language;
 
 insert into prices
@@ -42,7 +44,8 @@ select id, currency, date '2024-01-01', round(cost * factor, 2)
 
 insert into orders (customer_id, status, placed_at, deliver_on, remark)
 select 1 + n * 13 % 4000, (array['new', 'paid', 'shipped', 'closed', 'cancelled']::order_status[])[1 + n % 5],
-       now() - (1500 - n) * interval '1 hour', current_date - (1500 - n) / 24 + 5, case when n % 10 = 0 then 'Bitte klingeln ☎' end
+       now() - (1500 - n) * interval '1 hour', current_date - (1500 - n) / 24 + 5,
+         case when n % 10 = 0 then 'Bitte klingeln ☎' end
   from generate_series(1, 1500) n;
 
 insert into order_lines (order_id, line_no, item_id, quantity, unit_price, discount)
@@ -81,5 +84,6 @@ insert into comments (order_id, customer_id, body, stars)
 select id, customer_id, (array['Super! 👍', 'geht so', 'trop cher…', 'nie wieder'])[1 + id % 4], 1 + id % 5
   from orders where id % 3 = 0;
 
-analyze customers, addresses, phones, emails, items, item_texts, prices, orders, order_lines, shipments, shipment_events,
+analyze customers, addresses, phones, emails, items, item_texts, prices, orders, order_lines, shipments,
+  shipment_events,
   warranties, warranty_notes, returns, comments, payments, refunds;

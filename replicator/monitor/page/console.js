@@ -1,7 +1,7 @@
 'use strict';
 
-// What is shown comes from /api/, again every two seconds while somebody looks; nothing comes from anywhere else.
-// Texts of the database are only ever set as text, never as HTML.
+// All content comes from /api/, and is refreshed every two seconds while the page is visible.
+// Texts from the database are only ever set as text, never as HTML.
 
 const OVERVIEW_INTERVAL = 2000;
 const SAMPLES_INTERVAL = 10000;
@@ -25,6 +25,7 @@ function element(name, attributes, ...children) {
 }
 
 const number = (value) => Number(value).toLocaleString('en');
+const count = (value, noun) => `${number(value)} ${noun}${Number(value) === 1 ? '' : 's'}`;
 const time = (value) => (value ? new Date(value).toLocaleString() : '');
 
 function duration(seconds) {
@@ -52,7 +53,7 @@ async function ask(path, body) {
   try {
     answer = await fetch(path, options);
   } catch (error) {
-    throw new Error('this process does not answer');
+    throw new Error('the rowrelay process does not answer');
   }
   const content = await answer.json();
   if (!answer.ok) throw new Error([content.error, content.hint].filter(Boolean).join(': '));
@@ -132,7 +133,7 @@ function makeTarget(name) {
     element('div', { class: 'charts' }, chart('Backlog', 'backlog'), chart('Lag', 'lag'), chart('Changes/s', 'rate')));
 }
 
-// A text is only set when it is another one, so that what is focused or read aloud stays.
+// Sets a text only when it changes, so that focus and screen readers are not disturbed.
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -144,7 +145,7 @@ function showTarget(list, target) {
   state.className = `state ${target.state.replace(' ', '-')}`;
   setText(state, target.state);
   setText(card.querySelector('.refused'), target.errors || target.blocked
-    ? `${number(target.errors)} errors${target.blocked ? `, ${number(target.blocked)} blocked behind them` : ''}` : '');
+    ? `${count(target.errors, 'refused change')}${target.blocked ? `, ${number(target.blocked)} waiting` : ''}` : '');
   setText(card.querySelector('.note'), target.note || '');
   const stopped = target.state === 'paused' || target.state === 'halted';
   const button = card.querySelector('.switch');
@@ -170,7 +171,7 @@ async function showOverview() {
     const overview = await ask('api/overview');
     setText(byId('database'), overview.database);
     const failing = overview.targets.filter((target) => target.state !== 'running').length;
-    setText(byId('state'), `${overview.targets.length} ${overview.targets.length === 1 ? 'target' : 'targets'}, ${failing ? `${failing} not running` : 'all running'}` +
+    setText(byId('state'), `${count(overview.targets.length, 'target')}, ${failing ? `${failing} not running` : 'all running'}` +
       (token ? '' : '; read-only'));
     const list = byId('target-list');
     for (const card of [...list.children])
@@ -192,12 +193,12 @@ async function showSamples() {
       for (const figure of card.querySelectorAll('figure'))
         drawChart(figure, at, trace[figure.dataset.chart], formats[figure.dataset.chart]);
     }
-  } catch (error) { /* the overview says it */ }
+  } catch (error) { /* showOverview() shows the error */ }
 }
 
 // ---- errors ---------------------------------------------------------------------------------------------------------
 
-// Values come as the text of their JSON: as numbers JavaScript would round them, and leave out the zeros at their end.
+// Values are texts of JSON, because JavaScript would round numbers and drop trailing zeros.
 const shown = (text) => (text.startsWith('"') ? JSON.parse(text) : text);
 
 const payload = (error) => ['old_row', 'new_row'].filter((name) => error[name]).map((name) =>
@@ -211,10 +212,10 @@ function changesOf(list) {
   return changes;
 }
 
-// What is shown is what it is done to, whatever has been refused meanwhile. What is skipped never gets to its target.
+// Acts on the changes that are shown, not on those refused meanwhile. A skipped change is never delivered.
 function actOn(action, list) {
   const many = list.length === 1 ? `change ${list[0].change} of ${list[0].target}` : `these ${number(list.length)} changes`;
-  if (action === 'skip' && !confirm(`Skip ${many}? What is skipped is never delivered.`)) return;
+  if (action === 'skip' && !confirm(`Skip ${many}? Skipped changes are never delivered.`)) return;
   act({ action, changes: changesOf(list) });
 }
 
@@ -241,7 +242,7 @@ function errorItem(error) {
     element('div', { class: 'actions' }, box,
       element('span', { class: `state ${error.state}` }, error.state),
       element('b', {}, `${error.target}: ${error.op} of ${error.table} ${error.key == null ? '' : error.key}`),
-      element('span', { class: 'meta' }, `change ${error.change}, ${number(error.attempts)} attempts, ${time(error.refused_at)}`),
+      element('span', { class: 'meta' }, `change ${error.change}, ${count(error.attempts, 'attempt')}, ${time(error.refused_at)}`),
       one('retry', 'Retry'), one('skip', 'Skip')),
     element('div', {}, [error.message, error.detail, error.sqlstate].filter(Boolean).join(' — ')),
     element('details', {}, element('summary', {}, 'payload'),
@@ -254,11 +255,11 @@ async function showErrors() {
     const before = JSON.stringify(errors);
     errors = answer.errors;
     selected = new Set([...selected].filter((id) => errors.some((error) => idOf(error) === id)));
-    const all = answer.count > errors.length ? `${number(answer.count)}, the last ${number(errors.length)} are shown` : number(answer.count);
+    const all = answer.count > errors.length ? `${number(answer.count)}, showing the last ${number(errors.length)}` : number(answer.count);
     setText(byId('error-count'), answer.count ? `(${all})` : '(none)');
     if (before !== JSON.stringify(errors)) byId('error-list').replaceChildren(...errors.map(errorItem));
     showErrorActions();
-  } catch (error) { // a process may be allowed to deliver, and not to read what was refused
+  } catch (error) { // a process may have the right to deliver but not to read refused changes
     setText(byId('error-count'), `(${error.message})`);
   }
 }
@@ -284,7 +285,7 @@ function differences(change) {
   }
   const row = change.new_row || change.old_row;
   if (!row) return null;
-  // What an update did is not known where the row before was not kept; the row's own history tells.
+  // Without an image before, the columns that an update changed are unknown; the row's own history shows them.
   const kind = change.op === 'insert' ? 'ins' : change.op === 'delete' ? 'del' : 'span';
   return element('dl', {}, ...row.flatMap(([column, value]) => [
     element('dt', {}, column), element('dd', {}, element(kind, {}, shown(value)))]));
@@ -324,7 +325,7 @@ async function search(more) {
     const list = byId('change-list');
     if (!more) list.replaceChildren();
     list.append(...changes.map(changeItem));
-    setText(byId('history-note'), changes.length || more ? '' : 'No such changes.');
+    setText(byId('history-note'), changes.length || more ? '' : 'No changes found.');
     oldest = changes.length ? changes[changes.length - 1].change : oldest;
     byId('more').hidden = changes.length < 50;
   } catch (error) {
@@ -338,7 +339,7 @@ byId('search').addEventListener('submit', (event) => {
 });
 byId('more').addEventListener('click', () => search(true));
 
-// ---- again and again ------------------------------------------------------------------------------------------------
+// ---- refreshing -----------------------------------------------------------------------------------------------------
 
 function repeat(show, interval) {
   const next = async () => {

@@ -1,4 +1,4 @@
--- Purpose:    who does it, for the log
+-- Purpose:    returns who makes the change, for the log
 -- Result:     the setting rowrelay.actor, else the session's user
 create or replace function rowrelay.actor() returns text
 language sql stable as $$

@@ -1,4 +1,4 @@
--- Purpose:    the capture of a table that is captured now; the row is locked against others who change it
+-- Purpose:    returns the present capture of a table and locks its row against changes by others
 -- Parameters: relation
 -- Result:     its row in rowrelay.capture
 -- Errors:     the table is not captured

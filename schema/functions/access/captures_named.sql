@@ -1,5 +1,5 @@
--- Purpose:    finds captures, now and once, of a table that may be gone
--- Parameters: name, as views and hints show it
+-- Purpose:    finds the captures, present and former, of a table that may be gone
+-- Parameters: name as views and hints show it
 -- Errors:     no table of that name was ever captured
 create or replace function rowrelay.captures_named(name text) returns integer[]
 language plpgsql stable as $$
@@ -17,7 +17,7 @@ begin
         or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
   if cardinality(captures) = 0 then
     raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
-      hint = 'View rowrelay.errors shows which tables changes are of.';
+      hint = 'View rowrelay.errors shows the table of each change.';
   end if;
   return captures;
 end

@@ -1,5 +1,5 @@
--- Purpose:    who is logged in, for the log, whatever rights a function has lent
--- Result:     the session's user; after SET ROLE anna "web as anna"
+-- Purpose:    returns who is logged in, for the log, also inside a security definer function
+-- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::text

@@ -1,10 +1,12 @@
--- Purpose:    the captured tables that lack triggers, because somebody dropped or disabled them, or a partition or child has
---             come since. All of them at once: one by one it would take seconds where thousands are captured.
--- Result:     capture; whether the triggers for rows are not all there; whether one of those for TRUNCATE is missing somewhere.
---             None for a capture that has all, or whose table is gone.
-create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
--- processes have other plans forbidden, which suit the queue
-language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+-- Purpose:    lists captured tables that lack triggers, because these were dropped or disabled, or a partition or child
+--             is new. One query for all: one by one, thousands of tables would take seconds.
+-- Result:     capture; whether a trigger for rows is missing; whether one for TRUNCATE is missing. No row for a capture
+--             that has all triggers, or whose table is gone.
+create or replace function rowrelay.lacking_triggers()
+  returns table (capture integer, for_rows boolean, for_truncates boolean)
+-- resets the planner settings of processes, which suit only the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
+  set enable_hashjoin = on
 set enable_mergejoin = on set jit = off as $$
 begin
   return query
@@ -20,7 +22,7 @@ begin
        group by 1, 2, 3
     )
     select m.capture,
-           -- a row filter takes the place of one trigger by five
+           -- with a row filter there are five triggers instead of one
            bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
            bool_or(coalesce(s.n, 0) < 2)
       from member m
@@ -30,6 +32,7 @@ begin
       left join present s on s.relation = m.relation and s.function = 'capture_truncate'
                          and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
      group by m.capture
-    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(coalesce(s.n, 0) < 2);
+    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end)
+      or bool_or(coalesce(s.n, 0) < 2);
 end
 $$;

@@ -1,4 +1,4 @@
--- Purpose:    transactions of others that hold a lock on the log as a whole, whatever they do with it
+-- Purpose:    returns the other transactions that hold any lock on the log as a whole
 -- Result:     virtual transaction ids
 create or replace function rowrelay.log_users() returns text[]
 language sql volatile as $$

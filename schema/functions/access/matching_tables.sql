@@ -1,9 +1,9 @@
--- Purpose:    the tables that a pattern names, as psql's \d does: * and ? are wild, a dot parts schema and table, letters
---             are folded to lower case outside double quotes (in which "" is a quote), and without a schema what is in
---             search_path is meant.
+-- Purpose:    returns the tables that match a pattern, as psql's \d does: * and ? are wildcards, a dot separates schema
+--             and table, letters are folded to lower case outside double quotes (in which "" is a quote), and a pattern
+--             without a schema matches tables in search_path.
 -- Parameters: pattern
--- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
---             parent is meant when a wild pattern matches its partitions too, but for one that is captured by itself.
+-- Result:     ordinary and partitioned tables that can be captured, in order of name. A pattern with wildcards does not
+--             match partitions, except those that are captured by themselves.
 create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
 language plpgsql stable as $$
 declare
@@ -16,7 +16,7 @@ declare
 begin
   foreach letter in array string_to_array(pattern, null) loop
     if letter = '"' then
-      -- as in SQL, two within quotes are one that is meant
+      -- as in SQL, "" within quotes is one quote
       if not quoted and previous = '"' then
         regex := regex || '"';
       end if;
@@ -43,7 +43,8 @@ begin
      where c.relkind in ('r', 'p')
        and c.relpersistence <> 't'
        and c.relname ~ ('^(' || regex || ')$')
-       and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
+       and case when schema_regex is null then pg_table_is_visible(c.oid)
+         else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'
        and not (wild and c.relispartition

@@ -1,11 +1,11 @@
--- Purpose:    whether the caller may see what was captured of a table. Views that show rows of tables ask it before anything
---             else looks at them; so it is for whoever asks, and not for the owner of the view.
--- Parameters: relation; of one that is gone nobody can tell any more who might read it
--- Result:     true for who may select from the whole table, without a policy that hides rows of it; and for the schema's owner
---             and rowrelay_admin
+-- Purpose:    whether the caller may see the captured changes of a table. Views that show rows call it before any other
+--             condition; it checks the caller's rights, not those of the view's owner.
+-- Parameters: relation; for one that is gone the rights are unknown, so the result is false
+-- Result:     true for users who may select from the whole table and from whom no policy hides rows of it, for the
+--             schema's owner and for rowrelay_admin
 create or replace function rowrelay.may_read(relation regclass) returns boolean
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   if rowrelay.may_read_all() then
     return true;

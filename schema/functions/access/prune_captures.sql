@@ -1,6 +1,6 @@
--- Purpose:    of which tables changes have been kept for long enough on a day: each by what was said of it, else of the
---             whole log
--- Parameters: when the day has ended; how long to keep what is not said otherwise of a table (null: as the source says)
+-- Purpose:    returns the tables whose changes of a day have been kept for long enough, by the table's setting, else by
+--             that of the whole log
+-- Parameters: when the day ended; how long to keep tables without a setting of their own (null: the setting of the log)
 -- Result:     captures
 create or replace function rowrelay.prune_captures(ends_at timestamptz, older_than interval) returns integer[]
 language sql stable as $$

@@ -1,12 +1,13 @@
--- Purpose:    ends a statement in which a row of a table without a key was taken away more often than it was there
+-- Purpose:    raises the error for a row of a table without a key that was removed more often than it existed
 -- Parameters: relation; the row
--- Errors:     no_data_found, always
+-- Errors:     always no_data_found
 create or replace function rowrelay.missing_row(relation regclass, row_text text) returns integer
 language plpgsql stable as $$
 begin
-  raise exception 'the log of table % does not fit the table', relation
+  raise exception 'the log of table % does not match the table', relation
     using errcode = 'no_data_found',
-          detail = format('It says that a row was written that is not there any more: %s.', left(row_text, 200)),
-          hint = 'Rows were changed without being captured: by a partition that was detached, or with rowrelay.skip.';
+          detail = format('The log has a row that no longer exists: %s.', left(row_text, 200)),
+          hint = 'Rows were changed without being captured: in a detached partition, or by a session with '
+                 'rowrelay.skip set.';
 end
 $$;

@@ -1,8 +1,8 @@
--- Purpose:    what is known of one row when its table was truncated after the moment: a change of it between the two says
---             what it was, as if there were no truncate
+-- Purpose:    handles a truncate of the table after the given time, for one row: a change of the row between the two
+--             tells what the row was, as if there were no truncate
 -- Parameters: past of that one row; its key
--- Result:     past, in which the truncate is left out if it is of no matter
--- Errors:     no_data_found: the truncate is all there is of the row
+-- Result:     past, without the truncate if it does not matter
+-- Errors:     no_data_found: the log has nothing of the row but the truncate
 create or replace function rowrelay.past_before_cut(past rowrelay.past, key text) returns rowrelay.past
 language plpgsql stable as $$
 declare
@@ -21,8 +21,10 @@ begin
   execute format('select exists (select from %s and %s and h.id > %s and h.op in (''i'', ''u'', ''d'', ''s''))',
                  past.log, past.counts, past.known) into is_told;
   if not is_told and not past.complete then
-    raise exception 'what row % of table % was before change % is not in the log', key, (past.capture).relation, past.cut_at
-      using errcode = 'no_data_found', detail = 'That is when the table was truncated. The row had not changed since the log begins, if it was there.';
+    raise exception 'the log does not have row % of table % as it was before change %', key, (past.capture).relation,
+      past.cut_at
+      using errcode = 'no_data_found',
+        detail = 'That change truncated the table, and the log has no earlier change of the row.';
   end if;
   return past;
 end

@@ -1,9 +1,10 @@
--- Purpose:    SQL for the columns of a captured table as as_of() shows them: what is left out of the log is null in all
---             rows, and what is masked shows its mask in all, so that one cannot see by them whether a row has changed.
+-- Purpose:    returns SQL for the columns of a captured table as as_of() shows them: columns left out of the log are
+--             null in all rows, and masked columns have their mask in all rows, so that they do not reveal whether a
+--             row has changed
 -- Parameters: past
--- Result:     present: expressions on a row called new of the table; past_row: the same on r (a record read from an image,
---             image and texts (its json columns that are given as text); base: record of what columns that an image has
---             not are to show, on the shape s, null: nothing
+-- Result:     present: expressions on a row of the table called new; past_row: the same on r (a record read from an
+--             image), image and texts (its json columns that it has as text); base: record with the values of columns
+--             that an image lacks, on the shape s
 create or replace function rowrelay.past_columns(past rowrelay.past, out present text, out past_row text, out base text)
 language plpgsql stable as $$
 declare
@@ -14,10 +15,11 @@ begin
          string_agg(coalesce(w.fixed,
                              case when w.is_json then format(
                                'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
-                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> %1$L)::pg_catalog.text::%3$s '
+                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> '
+                               '%1$L)::pg_catalog.text::%3$s '
                                'else (i.r).%2$I end', a.attname, a.attname, w.type) end,
                              format('(i.r).%I', a.attname)), ', ' order by a.attnum),
-         -- what a row shows that was not written since the column was added
+         -- the value in rows that were not written since the column was added
          'row(' || string_agg(
            case when a.attmissingval is null or w.fixed is not null then 'null::' || w.type
                 else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
@@ -33,7 +35,8 @@ begin
                  then coalesce(rowrelay.mask_value(now_shape.masks -> a.attname, a.atttypid, a.atttypmod),
                                'null::' || format_type(a.atttypid, a.atttypmod)) end as fixed) as w
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
-  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and a.attmissingval is not null) then
+  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0
+                 and a.attmissingval is not null) then
     base := format('null::%s', capture.relation);
   end if;
 end

@@ -1,7 +1,8 @@
--- Purpose:    SQL that makes rows of a captured table out of images in the log, whatever its columns were called then
--- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows id,
---             key, n, image, caveat; those without n cannot be read; condition on a row called i with id and record r
--- Result:     a SELECT of the table's columns; it needs rowrelay.past_shapes() in WITH
+-- Purpose:    returns SQL that turns images in the log into rows of a captured table, whatever its columns were called
+--             then
+-- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows of id, key,
+--             n, image, caveat (those without n cannot be read); condition on a row called i with id and record r
+-- Result:     a SELECT of the table's columns, which needs rowrelay.past_shapes() in WITH
 create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,
                                                 condition text default 'true') returns text
 language plpgsql stable as $$
@@ -9,14 +10,16 @@ declare
   texts text := '''{}''::pg_catalog.text[]';
 begin
   if exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
-                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype)) then
+                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype,
+                                              'jsonb'::regtype)) then
     texts := 'array(select pg_catalog.json_array_elements_text(x.caveat -> ''text_columns''))';
   end if;
   return format($sql$
     select %1$s
       from (select x.id, pg_catalog.json_populate_record(%2$s, f.image) as r, f.image, f.texts
               from (select w.id, coalesce(w.n, 1) as n, w.caveat,
-                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id) else w.image end as image
+                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id)
+                             else w.image end as image
                       from (%3$s) as w) as x
               join shape s on s.n = x.n
              cross join lateral (

@@ -1,9 +1,9 @@
--- Purpose:    the statement that gives a table with a key as it was. Backwards from now: a row that has not changed since
---             the moment is as the table has it. Of one that has, the first change after the moment says whether it was
---             there, and what it was if the row before was kept; if not, the last change before the moment does.
---             After a truncate there is nothing to go back from: then it is built from what the log says of each row,
---             which takes a log that begins with an empty table.
--- Parameters: past; only_row: condition on the one row that is asked for, called new, null: all rows
+-- Purpose:    returns the statement for a past state of a table with a key. It works backwards from now: a row that has
+--             not changed since then is as the table has it. For a changed row, the first later change tells whether it
+--             existed, and what it was if its image before was kept; else the last earlier change does. After a
+--             truncate it cannot work backwards: it builds all rows from the log, which has to begin with an empty
+--             table.
+-- Parameters: past; only_row: condition on the one wanted row, called new, null: all rows
 -- Result:     a SELECT of the table's columns
 create or replace function rowrelay.past_keyed(past rowrelay.past, only_row text default null) returns text
 language plpgsql stable as $$
@@ -17,7 +17,8 @@ declare
 begin
   select * into shapes from rowrelay.past_shapes(past);
   select * into columns from rowrelay.past_columns(past);
-  said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from, shapes.last_n,
+  said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from,
+                 shapes.last_n,
                  rowrelay.past_shape_of('b.new_row', 'b.id', 'b.txid'));
   if past.cut_at is not null then
     return format($sql$
@@ -51,7 +52,7 @@ begin
        order by h.key, h.id desc),
     said as materialized (
       select t.id, t.key, b.new_row as image, b.caveat,
-             -- one that could not be told from others may have been of this row
+             -- a change that could not be captured may have been of this row
              case when b.id > coalesce((select u.id from last_before u where u.key is null), 0) then %8$s end as n
         from told t left join last_before b on b.key = t.key
        where t.n is null and b.op is distinct from 'd')
@@ -67,6 +68,7 @@ begin
     rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
     rowrelay.past_images(capture, columns.past_row, columns.base,
                          'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
-    rowrelay.past_images(capture, columns.past_row, columns.base, 'select s.id, s.key, s.n, s.image, s.caveat from said s'));
+    rowrelay.past_images(capture, columns.past_row, columns.base,
+                         'select s.id, s.key, s.n, s.image, s.caveat from said s'));
 end
 $$;

@@ -1,6 +1,6 @@
--- Purpose:    the statement that gives a table without a key as it was. Its rows are told apart by all they hold, so they
---             are counted: as many of each as there are now, and for every change since the moment one less of the row
---             after it and one more of the row before. After a truncate it is counted forwards from when nothing was there.
+-- Purpose:    returns the statement for a past state of a table without a key. Rows are identified by all of their
+--             values, so it counts equal rows: those that exist now and, for every later change, one less of the row
+--             after it and one more of the row before it. After a truncate it counts forwards from an empty table.
 -- Parameters: past
 -- Result:     a SELECT of the table's columns
 create or replace function rowrelay.past_keyless(past rowrelay.past) returns text
@@ -28,7 +28,8 @@ begin
   loop
     rows := rows || format('select row(p.*)::%s, %s from (%s) as p', capture.relation, part.weight,
       rowrelay.past_images(capture, columns.past_row, columns.base, format(
-        'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where c.op <> %s',
+        'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where '
+        'c.op <> %s',
         rowrelay.past_shape_of('c.' || part.image, 'c.id', 'c.txid'), part.image, part.without),
         case when forwards then rowrelay.past_truncated(past) else 'true' end));
   end loop;

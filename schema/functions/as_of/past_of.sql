@@ -1,9 +1,10 @@
--- Purpose:    what is known of a moment in the past of a table: where in the log to look, what counts as having happened,
---             and what truncates do to it
--- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
+-- Purpose:    finds what a query of a table's past needs: the part of the log to read, which changes count, and
+--             truncates
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all
 -- Result:     see rowrelay.past
--- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that moment
-create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text) returns rowrelay.past
+-- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that time
+create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text)
+  returns rowrelay.past
 language plpgsql stable as $$
 declare
   past       rowrelay.past;
@@ -26,7 +27,9 @@ begin
   past.shape := rowrelay.current_shape(capture);
   past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
   if key is not null then
-    select * into told from rowrelay.past_of_key(past.capture, begun.from_id, case when pruned then capture.log_since else '-infinity' end,
+    select * into told
+      from rowrelay.past_of_key(past.capture, begun.from_id,
+                                case when pruned then capture.log_since else '-infinity' end,
                                                  at, seen, key);
     unfinished := told.unfinished;
     past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', told.ids, told.days);
@@ -35,7 +38,9 @@ begin
     select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
     past.recent := past.log || ' and ' || since;
     if seen is null then
-      execute format('select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where o.captured_at <= %L '
+      execute format(
+          'select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where '
+          'o.captured_at <= %L '
                      'and o.txid in (select h.txid from rowrelay.readable_change h where %s and h.captured_at > %L)',
                      past.recent, at, since, at)
          into unfinished;
@@ -57,7 +62,7 @@ begin
     past.complete := false;
   end if;
   if pruned then
-    -- an older one may have been followed by one that is gone
+    -- later changes of the same row may have been dropped
     past.log := past.log || format(' and h.captured_at >= %L', capture.log_since);
   end if;
   return past;

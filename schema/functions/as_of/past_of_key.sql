@@ -1,10 +1,10 @@
--- Purpose:    of the changes of one row, the few on which it depends what the row was at a moment: the last that had
---             happened, and the first that had not. Everything else is then asked of these, and not of all partitions
---             in which the row was ever changed.
--- Parameters: capture; after_id: changes up to this id do not count; log_since: what had happened is told only by changes
---             that were captured since; at: a time, or null; seen: a snapshot, or null; key
+-- Purpose:    finds the few changes that determine what one row was at a time: the last one that counts and the first
+--             one that does not. Queries then read only these, not all partitions in which the row was ever changed.
+-- Parameters: capture; after_id: changes up to this id are ignored; log_since: changes captured before this do not tell
+--             what the row was; at: a time, or null; seen: a snapshot, or null; key
 -- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
-create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz, at timestamptz,
+create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz,
+                                                at timestamptz,
                                                 seen pg_snapshot, key text,
                                                 out ids bigint[], out days date[], out unfinished xid8[])
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -13,8 +13,8 @@ declare
   found_days date[];
   all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
   change     record;
-  is_settled boolean := seen is not null; -- whether the unfinished are all known
-  chosen     bigint[] := '{null,null,null,null}'; -- first and last; and again of those that say what the row is
+  is_settled boolean := seen is not null; -- all unfinished transactions are known
+  chosen     bigint[] := '{null,null,null,null}'; -- first and last; then first and last of those with the row's values
   on_days    date[] := '{null,null,null,null}';
 begin
   unfinished := '{}';
@@ -25,17 +25,19 @@ begin
       from unnest(found, found_days) as f(id, day)
       cross join lateral (
         select c.*,
-               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd' and c.caveat -> 'target' is null as says
+               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd'
+                 and c.caveat -> 'target' is null as says
           from rowrelay.readable_change c
          where c.id = f.id and c.day = f.day and c.day = any (all_days) offset 0) as h
-     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key and h.op in ('i', 'u', 'd', 's')
+     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key
+       and h.op in ('i', 'u', 'd', 's')
      order by h.id desc
   loop
     if not is_settled and change.captured_at <= at and change.txid <> all (unfinished) then
       if rowrelay.is_unfinished(change.txid, at) then
         unfinished := unfinished || change.txid;
       else
-        is_settled := true; -- those before were over when it wrote
+        is_settled := true; -- transactions of earlier changes had ended before it wrote
       end if;
     end if;
     for n in 1..case when change.says then 2 else 1 end loop

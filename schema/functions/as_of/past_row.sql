@@ -1,7 +1,7 @@
--- Purpose:    one row of a captured table, by its key
+-- Purpose:    returns a condition for one row of a captured table by its key
 -- Parameters: relation; key: as the log has it, the text of a single column, a JSON array of several
--- Result:     the key as the log spells it; condition on a row called new of the table: that it is the one
--- Errors:     the table is not captured, or has no key; a key that its type does not read
+-- Result:     the key as the log spells it; condition on a row of the table called new
+-- Errors:     the table is not captured or has no key; the key is not valid for its type
 create or replace function rowrelay.past_row(relation regclass, inout key text, out condition text)
 language plpgsql stable as $$
 declare
@@ -10,11 +10,12 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, ...);', relation);
+      hint = format('Query all of its rows: select * from rowrelay.as_of(null::%s, ...);', relation);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
-                   rowrelay.key_expression(relation, capture.key_columns, 'wanted'), rowrelay.parsed_keys(capture, 'array[$3]'))
+                   rowrelay.key_expression(relation, capture.key_columns, 'wanted'),
+                     rowrelay.parsed_keys(capture, 'array[$3]'))
        into key, condition
       using rowrelay.parsed_keys(capture, format('array[%L]', key)), rowrelay.same_key(capture, 'new', 'wanted'), key;
   end if;

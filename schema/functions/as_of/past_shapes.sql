@@ -1,11 +1,11 @@
--- Purpose:    SQL for how to read row images of a captured table, whatever its columns were called when they were made
+-- Purpose:    returns SQL for reading row images of a captured table, whatever its columns were called then
 -- Parameters: past
--- Result:     statement: what can stand behind WITH as shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes): number
---             in order; last change id that may have it; as in rowrelay.shape, with names sorted as well; what each is
---             called now, null: what it held is not to be shown, or is no more.
---             last_from: changes with a larger id have the last of them, last_n; is_plain: there is only one, and all that
---             it names is called so now
-create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint, out last_n integer, out is_plain boolean)
+-- Result:     statement: for a WITH clause, as shape (n, until_id, altered_by, numbers, names, sorted, hidden,
+--             becomes): position; last change id that may have this shape; columns of rowrelay.shape; names sorted;
+--             present names, null: the column is not shown or no longer exists. last_from: changes with larger ids have
+--             the last shape, last_n; is_plain: there is only one shape, and all of its columns still have their names
+create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint,
+                                                out last_n integer, out is_plain boolean)
 language plpgsql stable as $$
 declare
   capture    rowrelay.capture := past.capture;
@@ -16,7 +16,7 @@ begin
   with noted as (
     select s.* from rowrelay.shape s where s.capture = (past.capture).id and s.id >= (past.begun).id
     union all
-    -- an alteration that nobody has noticed yet
+    -- an alteration that maintenance has not noticed yet
     select now_shape.*
      where (now_shape.numbers, now_shape.names, now_shape.masks::text)
            is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
@@ -28,15 +28,18 @@ begin
                           on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
                          and a.attnum <> all (now_shape.hidden)
                          and now_shape.masks -> a.attname is null
-                         and (s.masks -> u.name is null or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                         and (s.masks -> u.name is null
+                              or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
                   order by u.position) as becomes
       from noted s
     window w as (order by s.id)
   )
   select 'values ' || string_agg(
-           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], %L::pg_catalog.text[], '
+           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], '
+                  '%L::pg_catalog.text[], '
                   '%L::pg_catalog.int2[], %L::pg_catalog.text[])', s.n, s.until_id, s.altered_by, s.numbers, s.names,
-                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden, s.becomes),
+                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden,
+                    s.becomes),
            ', ' order by s.n),
          (array_agg(s.from_id order by s.n desc))[1], max(s.n), count(*) = 1 and bool_and(s.names = s.becomes)
     into statement, last_from, last_n, is_plain

@@ -1,7 +1,7 @@
--- Purpose:    the last tick before a moment: what it does not show as committed, and only that, may come after the moment
+-- Purpose:    finds the last tick before a time or snapshot: only changes not committed at that tick can be later
 -- Parameters: at: a time, or null; seen: a snapshot, or null
--- Result:     from_id, from_day: changes after the moment have larger ids, and are in this partition or a later one;
---             both as low as can be when there is no tick that helps
+-- Result:     from_id, from_day: later changes have larger ids and are in this partition or a later one; the lowest
+--             values if there is no such tick
 create or replace function rowrelay.past_tick(at timestamptz, seen pg_snapshot, out from_id bigint, out from_day date)
 language plpgsql stable as $$
 declare
@@ -12,7 +12,7 @@ begin
      where pg_snapshot_xmax(t.snapshot) <= pg_snapshot_xmin(seen)
      order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
   else
-    -- in the order in which they were taken, should the clock have been set back
+    -- by id rather than by time, because the clock may have been set back
     select t.* into tick from rowrelay.tick t
      where t.id < coalesce((select min(l.id) from rowrelay.tick l where l.taken_at > at), 9223372036854775807)
      order by t.id desc limit 1;

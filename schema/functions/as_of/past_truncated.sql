@@ -1,5 +1,5 @@
--- Purpose:    SQL for whether a row that is read from an image was still there at the moment, as far as truncates of single
---             partitions go
+-- Purpose:    returns SQL for whether a row read from an image survived truncates of single partitions until the given
+--             time
 -- Parameters: past
 -- Result:     a condition on a row called i with id, of the change that the image is from, and record r
 create or replace function rowrelay.past_truncated(past rowrelay.past) returns text
@@ -8,8 +8,9 @@ declare
   condition text;
 begin
   execute format($sql$
-    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id, h.condition,
-             -- the condition has the names of then
+    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id,
+                             h.condition,
+             -- the condition has the columns' former names
              (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
                 from (select s.numbers, s.names from rowrelay.shape s
                        where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s

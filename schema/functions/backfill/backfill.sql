@@ -1,12 +1,12 @@
--- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
---             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
---             on where it was, and what is null stays as it was said; one that was done begins anew.
--- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
---             second at most (0: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
---             piece by piece
+-- Purpose:    orders a copy of the existing rows of a captured table to a target that it is routed to. `rowrelay run`
+--             and `rowrelay backfill` do the work. An unfinished backfill continues, and parameters that are null stay
+--             as they were; a finished one starts again.
+-- Parameters: relation; target; row_filter: condition on the rows to copy (null: all captured rows); rate: rows per
+--             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
+--             piece
 -- Result:     its number in rowrelay.backfill
--- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
---             target; another filter than that of the backfill that is not finished
+-- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; no such
+--             target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true) returns integer
 language plpgsql security definer as $$
@@ -33,10 +33,10 @@ begin
    where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
   if found then
     if unfinished.row_filter is distinct from coalesce(backfill.row_filter, unfinished.row_filter) then
-      raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
+      raise exception 'a backfill of table % to target "%" with another filter is under way', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
-              hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
+              hint = format('Let it finish, or cancel it: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
     update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,
@@ -53,7 +53,8 @@ begin
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
         condition = excluded.condition, rate = excluded.rate,
         waits_for = null, waits_since = null, part = null, position = null, rows_read = 0, rows_queued = 0,
-        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null, registered_at = now(),
+        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null,
+          registered_at = now(),
         started_at = null, finished_at = null
   returning b.id into found_id;
   return found_id;

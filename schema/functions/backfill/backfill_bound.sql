@@ -1,7 +1,7 @@
--- Purpose:    the condition that rows stand behind a position in the order of some columns, or not behind it
--- Parameters: relation; names of the columns; their values at the position, as text; behind: else up to it, and with it
--- Result:     a condition on a row called new, by the types' own operators, which not everybody's search_path finds
--- Errors:     a column is of a type whose values cannot be read without running somebody's CHECK
+-- Purpose:    returns the condition for rows after a position in the order of some columns, or up to and including it
+-- Parameters: relation; names of the columns; their values at the position, as text; behind: true for rows after it
+-- Result:     a condition on a row called new, with the types' own operators, which need not be in search_path
+-- Errors:     values of a column cannot be read without running a user's CHECK
 create or replace function rowrelay.backfill_bound(relation regclass, names text[], texts text[], behind boolean)
 returns text language plpgsql stable as $$
 declare
@@ -38,7 +38,8 @@ begin
   loop
     if part.is_checked then
       raise exception 'table % cannot be read piece by piece: column "%" holds rows with domains', relation, part.name
-        using errcode = 'object_not_in_prerequisite_state', detail = 'Their CHECKs would have to be run again for each piece.',
+        using errcode = 'object_not_in_prerequisite_state',
+          detail = 'Their CHECKs would have to be run again for each piece.',
               hint = 'Copy the table as a whole into an empty mirror, or make a unique index on other columns.';
     end if;
     is_usual := is_usual and part.schema = 'pg_catalog';

@@ -1,13 +1,13 @@
--- Purpose:    who has locked the row that a backfill has to read next, or its whole table
---             Whoever calls it gives a number and never a row: what a row says of itself would be believed, and looked up,
---             with the rights of the schema's owner.
+-- Purpose:    says which transaction has locked the row that a backfill has to read next, or its whole table. The
+--             parameter is a number rather than a row, because a caller could make up a row, which would be used with
+--             the rights of the schema's owner.
 -- Parameters: number of a backfill
--- Result:     for people: what is locked, and whose transaction it is; null when nobody is found
+-- Result:     for people: what is locked, and by which process; null: unknown
 create or replace function rowrelay.backfill_holder(backfill_id integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
--- a policy of the table's would be evaluated with our rights; it is an error instead
+-- a policy of the table would run with the owner's rights; now it is an error instead
 set row_security = off
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
@@ -22,7 +22,8 @@ declare
 begin
   select b.* into backfill from rowrelay.backfill b where b.id = backfill_id;
   select string_agg(case when l.pid is null then 'a prepared transaction'
-                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', ' order by l.pid)
+                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', '
+                           order by l.pid)
     into holders
     from pg_locks l left join pg_stat_activity a on a.pid = l.pid
    where l.locktype = 'relation' and l.relation = backfill.part and l.granted
@@ -42,7 +43,7 @@ begin
      into key, locker;
   lockers := array[locker];
   if not exists (select from pg_locks l where l.transactionid = locker) then
-    begin -- several may have locked it, and updated it too: then it is the number of their list
+    begin -- several transactions may have locked it: then xmax is the number of their list
       lockers := array(select m.xid from pg_get_multixact_members(locker) as m);
     exception when others then
       return null;

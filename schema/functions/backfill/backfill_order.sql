@@ -1,5 +1,5 @@
--- Purpose:    in what order the rows of a table can be read piece by piece, each piece beginning behind the last: the
---             columns of a unique index that are not null. The capture's key comes first, but any such order will do.
+-- Purpose:    finds an order for reading a table piece by piece, each piece starting after the last one: the columns of
+--             a unique index that are not null. The capture's key is preferred, but any such index will do.
 -- Parameters: a table with rows of its own; columns to prefer
 -- Result:     names in the index's order; empty when there is no such index
 create or replace function rowrelay.backfill_order(relation regclass, preferred text[]) returns text[]
@@ -10,10 +10,11 @@ language sql stable as $$
        join pg_class c on c.oid = i.indexrelid and c.relam = (select m.oid from pg_am m where m.amname = 'btree')
        cross join lateral (
          select array_agg(a.attname::text order by u.position) as names,
-                -- written in the order in which it is asked for: ascending, or all the other way round, by the columns' own
-                -- collations and their types' usual operators
+                -- usable for this order: all columns ascending or all descending, with the columns' own collations and
+                -- their types' default operators
                 bool_and(a.attnotnull and i.indcollation[u.position::integer - 1] = a.attcollation and o.opcdefault
-                         and i.indoption[u.position::integer - 1] = i.indoption[0] and i.indoption[0] in (0, 3)) as usable
+                         and i.indoption[u.position::integer - 1] = i.indoption[0]
+                           and i.indoption[0] in (0, 3)) as usable
            from unnest(i.indkey::smallint[]) with ordinality as u(number, position)
            left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.number and a.attnum > 0
            left join pg_opclass o on o.oid = i.indclass[u.position::integer - 1]

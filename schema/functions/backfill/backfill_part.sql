@@ -1,7 +1,7 @@
--- Purpose:    the tables that a backfill reads one after the other: the captured one, or its partitions or inheritance
---             children, in the order of their numbers
--- Parameters: capture; the one that was read last (null: none)
--- Result:     the next one; null when there is none
+-- Purpose:    returns the next table that a backfill reads: the captured one, its partitions or inheritance children,
+--             in the order of their oids
+-- Parameters: capture; the table that was read last (null: none)
+-- Result:     the next one; null: there is none
 create or replace function rowrelay.backfill_part(capture rowrelay.capture, after regclass) returns regclass
 language sql stable as $$
   select m

@@ -1,45 +1,46 @@
--- Purpose:    the next step of a backfill, to be called again and again, each time in a transaction of its own: waits for
---             the transactions that may use the trigger function as it was, then queues piece after piece of the rows.
---             How far it got is stored by the same transaction, so nothing is left out or repeated however one ends.
---             Nobody is made to wait for long: no lock that is not free at once is waited for, except, for a piece of
---             one row, that row's, for a tenth of a second.
--- Parameters: its number; how many rows to read at most
--- Result:     outcome: progress; waits (note says for what: look again in a while); done; cancelled; gone
---             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
---             estimated: rows so far and in all; rate: rows per second at most, null: any; note
--- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+-- Purpose:    runs the next step of a backfill. Call it repeatedly, each time in a transaction of its own: it waits for
+--             the transactions that may still use the old trigger function, then queues the rows piece by piece. The
+--             same transaction stores the progress, so nothing is left out or repeated however a step ends. It waits
+--             for no lock, except for the lock of the row in a piece of one row, for a tenth of a second.
+-- Parameters: number of the backfill; how many rows to read at most
+-- Result:     outcome: progress; waits (note says for what: call it again later); done; cancelled; gone passed: rows
+--             read by this step; held: for how many milliseconds others may have waited for it; queued, read,
+--             estimated: rows so far and in all; rate: rows per second at most, null: unlimited; note
+-- Errors:     lock_not_available: another session is writing one of the rows, so try again with fewer of them;
 --             insufficient_privilege: row-level security hides rows of the table;
---             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
-create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
-                                                  out held integer, out queued bigint, out read bigint, out estimated bigint,
+--             any error that a row causes; in a piece of one row the change records it, and targets refuse the change
+create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text,
+                                                  out passed integer,
+                                                  out held integer, out queued bigint, out read bigint,
+                                                    out estimated bigint,
                                                   out rate integer, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
--- what a policy hides is an error, not missing
+-- hidden rows are an error, not missing rows
 set row_security = off
 -- rows are read in the order of an index, whatever statistics there are
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
   most_queued constant bigint := 100000; -- of the target, before this waits for it
-  look_each   constant integer := 10000; -- rows between looks at that
+  look_each   constant integer := 10000; -- rows between checks of that
   b           rowrelay.backfill;
   capture     rowrelay.capture;
   target      rowrelay.target;
   piece       record;
 begin
-  -- A crash must not take ids back that targets have seen, whatever the session thinks of its commits.
+  -- A crash must not lose ids that targets have seen, whatever the session's setting is.
   perform set_config('synchronous_commit', 'on', true);
   select k.* into b from rowrelay.backfill k where k.id = backfill_id for update skip locked;
   if b.id is null then
     outcome := case when exists (select from rowrelay.backfill k where k.id = backfill_id) then 'waits' else 'gone' end;
-    note := case outcome when 'waits' then 'another process is at it' end;
+    note := case outcome when 'waits' then 'another process works on it' end;
     passed := 0;
     held := 0;
     return;
   end if;
-  -- From here on the table's columns are called as the statements below have them, and its rows stay in their lanes: who
-  -- changes that takes a lock that this one keeps out (rowrelay.make_trigger_function).
+  -- This lock keeps the columns' names and the rows' lanes as they are: changing them takes a conflicting lock
+  -- (rowrelay.make_trigger_function).
   if b.state = 'running' and rowrelay.full_name(b.part) is not null then
     execute format('lock table only %s in row exclusive mode', b.part);
   end if;
@@ -50,23 +51,23 @@ begin
   passed := 0;
   held := 0;
   if b.state in ('copying', 'joining') then
-    note := 'it is being copied as a whole';
+    note := 'the table is being copied as a whole';
   elsif b.state in ('done', 'cancelled') then
     outcome := b.state;
     note := b.note;
   elsif capture.released_at is not null or target.dropped_at is not null
      or not rowrelay.goes_to(b.capture, b.target) then
     outcome := 'cancelled';
-    note := 'the table does not go to the target any more';
+    note := 'the table is no longer routed to the target';
   elsif rowrelay.full_name(capture.relation) is null then
     outcome := 'cancelled';
     note := 'the table is gone';
   elsif b.way = 'copy' and capture.key_columns = '{}' then
-    note := 'it can only be copied as a whole';
+    note := 'a table without a key can only be copied as a whole';
   elsif cardinality(rowrelay.live_key(capture)) = 0 then
     note := 'a key column was dropped: capture the table again';
   elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
-    note := 'the key was altered, and the trigger function has to be made anew';
+    note := 'the key was altered: waits until maintenance replaces the trigger function';
   elsif b.state = 'waiting' then
     select w.waits_for, w.waits_since, w.note into b.waits_for, b.waits_since, note
       from rowrelay.backfill_waits(b, capture) as w;
@@ -77,15 +78,15 @@ begin
       b.part := rowrelay.backfill_part(capture, null);
     end if;
   elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
-    -- or all of the table would wait there with what does already
+    -- else all rows would join the changes that wait there
     note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
-    note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,
+    note := format('waits for the delivery of %s queued changes to target "%s"%s', most_queued, target.name,
                    case when not exists (select from rowrelay.instance i
                                           where rowrelay.is_alive(i.heartbeat_at)
                                             and (i.targets is null or target.id = any (i.targets)))
-                        then ', and no rowrelay run is at it' end);
+                        then ', but no rowrelay run delivers to it' end);
   else
     outcome := 'progress';
     if b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each then

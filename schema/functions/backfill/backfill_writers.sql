@@ -1,5 +1,5 @@
--- Purpose:    the transactions that write to a capture's tables at this moment, and may go on using the trigger function
---             as it was when they began to
+-- Purpose:    returns the transactions that are writing to a capture's tables now, and may go on using the trigger
+--             function as it was when they began
 -- Parameters: capture
 -- Result:     virtual transaction ids; empty when there is none
 create or replace function rowrelay.backfill_writers(capture rowrelay.capture) returns text[]

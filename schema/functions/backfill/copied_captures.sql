@@ -1,5 +1,5 @@
--- Purpose:    the captures whose queued changes are older than a copy of the table: its own, and those of before it was
---             released and captured again, that went to the same table
+-- Purpose:    returns the captures whose queued changes are older than a copy of the table: its own, and those from
+--             before it was released and captured again that were routed to the same table
 -- Parameters: capture; target
 -- Result:     capture ids
 create or replace function rowrelay.copied_captures(capture_id integer, target_id integer) returns integer[]

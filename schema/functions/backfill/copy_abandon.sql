@@ -1,6 +1,6 @@
--- Purpose:    does not copy a table as a whole after all, but piece by piece; a table for which that is not possible is not
---             copied. What stands in the waiting room comes out again.
--- Parameters: number of the backfill, of which nothing was copied; why, for people
+-- Purpose:    switches a backfill from copying the table as a whole to copying it piece by piece; cancels it if that is
+--             not possible. Changes in the waiting room leave it again.
+-- Parameters: number of the backfill, which has copied nothing yet; why, for people
 create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -19,7 +19,8 @@ begin
   update rowrelay.backfill k
      set way = 'pieces', snapshot = null, give_up = b.give_up, waits_for = null, waits_since = null,
          note = coalesce(b.give_up, format('not as a whole: %s', why)), rows_read = 0,
-         state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled' else 'waiting' end,
+         state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled'
+           else 'waiting' end,
          finished_at = case when b.state = 'waiting' and b.give_up is not null then clock_timestamp() end
    where k.id = backfill_id and k.state in ('waiting', 'copying');
 end

@@ -1,11 +1,15 @@
--- Purpose:    ends copying a table as a whole: lets the last of its changes out of the waiting room, and sends new ones to the
---             target's lanes again. This takes a lock under which nobody writes, as rowrelay.copy_switch() does.
--- Parameters: number of the backfill; how many rows to look at most while that is held: if there are more it is let go of
--- Result:     finished: done; else note says what is waited for: let them out, and call it again in a while
--- Errors:     lock_not_available: somebody is changing the target; nothing was done
-create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean, out note text)
+-- Purpose:    finishes copying a table as a whole: moves the last changes out of the waiting room, and queues new ones
+--             in the target's lanes again. It takes a lock that blocks writers, as rowrelay.copy_switch() does.
+-- Parameters: number of the backfill; how many changes to move at most under that lock: if there are more, it is
+--             released
+-- Result:     finished: true when done; else note says what it waits for: call rowrelay.copy_join(), then this again
+--             later
+-- Errors:     lock_not_available: another session is changing the target; nothing was done
+create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean,
+                                                out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   b       rowrelay.backfill;
   capture rowrelay.capture;
@@ -16,10 +20,10 @@ begin
   finished := false;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
-  -- in the order in which others lock them
+  -- in the same lock order as everywhere
   select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
   if capture.id is null then
-    note := 'somebody is changing how the table is captured';
+    note := 'another session is changing how the table is captured';
     return;
   end if;
   perform from rowrelay.target t where t.id = b.target for update;
@@ -36,7 +40,8 @@ begin
       return;
     end if;
     if (select count(*) from (
-          select from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+          select from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                                      rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
             join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
       raise exception 'too many' using errcode = 'lock_not_available';
     end if;
@@ -44,13 +49,14 @@ begin
     execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
     perform rowrelay.make_trigger_function(b.capture);
   exception when lock_not_available then
-    note := 'waits for a moment when nobody writes to the table';
+    note := 'waits for a moment without writers to the table';
     update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
     return;
   end;
   finished := true;
   update rowrelay.backfill k
-     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled' else 'waiting' end,
+     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled'
+       else 'waiting' end,
          finished_at = case when b.snapshot is not null or b.give_up is not null then clock_timestamp() end,
          note = case when b.snapshot is null then coalesce(b.give_up, b.note) end,
          waits_for = null, waits_since = null, rows_read = case when b.snapshot is null then 0 else b.rows_read end

@@ -1,14 +1,14 @@
--- Purpose:    puts what is queued of a table that is copied as a whole into the waiting room, piece by piece, the youngest
---             changes first: so what is left of it outside is always what comes before the rest. What is in a lane that
---             somebody works on, in a transaction or by a lease, stays outside; it is waited for by calling this again. At
---             the end the table's refused changes come along: the copy has what they brought, and nobody may retry them
---             after it.
--- Parameters: number of the backfill; the id below which it goes on (null: at the youngest); how many rows to look at
+-- Purpose:    moves queued changes of a table that is copied as a whole into the waiting room, piece by piece, the
+--             newest first, so that the changes outside always precede those inside. Changes in lanes that a process
+--             works on, in a transaction or by a lease, stay outside: call this again for them. At the end the table's
+--             refused changes are moved too: the copy includes them, and nobody may retry them after it.
+-- Parameters: number of the backfill; the id below which it continues (null: from the newest); how many rows to read
 -- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
 create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
                                               out busy boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   most_id   constant bigint := 9223372036854775807;
   b         rowrelay.backfill;
@@ -16,13 +16,13 @@ declare
   room      integer;
   each_lane integer;
   captures  integer[];
-  lanes     integer[]; -- that are ours until this is committed
+  lanes     integer[]; -- locked until this commits
 begin
   busy := false;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  -- what is just being released of a held table is in the queue when we look there
+  -- waits for a release of held changes, so that they are in the queue when it is read
   perform from rowrelay.target t where t.id = b.target for no key update; -- before the backfill, as others lock them
-  -- it is not ended while we are at it
+  -- nobody cancels it meanwhile
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'copying' then
     return;
@@ -30,13 +30,14 @@ begin
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   room := rowrelay.waiting_room(b.capture, b.target);
   captures := rowrelay.copied_captures(b.capture, b.target);
-  -- Those that others hold are not waited for: of a busy target some always are.
+  -- Do not wait for lanes that others hold: a busy target always has some.
   lanes := array(select l.lane from rowrelay.lane l where l.lane = any (rowrelay.lanes_of(b.target)) order by l.lane
                     for update skip locked);
   lanes := array(select l from unnest(lanes) as l
-                  where not exists (select from rowrelay.lease e where e.lane = l and e.lease_until > clock_timestamp()));
+                  where not exists (select from rowrelay.lease e where e.lane = l
+                                    and e.lease_until > clock_timestamp()));
   each_lane := greatest(100, most_rows / target.lanes);
-  -- so far down that no lane has more rows in between than that
+  -- the lowest id such that no lane has more than each_lane rows above it
   select max(l.lowest) into next
     from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
     cross join lateral (
@@ -50,9 +51,11 @@ begin
       from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
-         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0) and u.change_id < coalesce(below, most_id)
+         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0)
+           and u.change_id < coalesce(below, most_id)
         offset 0) as q
-      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id
+                          and c.day = q.day offset 0) as c
      where c.capture = any (captures)
   ), held as (
     update rowrelay.queue q set lane = q.lane + room from found f
@@ -60,7 +63,7 @@ begin
   )
   select exists (select from found f where f.lane <> all (lanes)) into busy;
   if next is null and not busy then
-    -- sent at most once, it is among the refused while it is in flight
+    -- with guarantee at-most-once, changes in flight are among the refused
     busy := exists (select from rowrelay.refusal f
                      where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
   end if;

@@ -1,8 +1,10 @@
--- Purpose:    the statement that copies all rows of a captured table out, as the trigger's images show them
+-- Purpose:    returns the statement that copies all rows of a captured table out, with the values that the trigger's
+--             images have
 -- Parameters: capture; names of columns; condition on a row called new, beside that of the capture (null: none)
 -- Result:     COPY ... TO STDOUT
 -- Errors:     the table has a row filter and has lost its triggers
-create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text) returns text
+create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text)
+  returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   masks     constant json := (select i.masks from rowrelay.image_columns(capture) as i);
@@ -27,6 +29,7 @@ begin
     join pg_attribute a on a.attrelid = capture.relation and a.attname = u.name and not a.attisdropped
     left join json_each(masks) as m on m.key = a.attname;
   return format('copy (select %s from %s as new where %s) to stdout', shown, rowrelay.full_name(capture.relation),
-                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), ''), 'true'));
+                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)),
+                                ''), 'true'));
 end
 $$;

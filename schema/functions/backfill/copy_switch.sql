@@ -1,11 +1,11 @@
--- Purpose:    begins copying a table to a target as a whole: from now on its changes go into a waiting room.
---             This takes a lock under which nobody writes, for a moment, so that every transaction either has queued all
---             its changes for the target as ever, and has ended, or has all of them in the waiting room. It is asked for
---             only when all who wrote at the last look have ended, and for a tenth of a second; so nobody queues behind
---             it for longer, and a transaction that takes hours is waited for without it.
+-- Purpose:    begins to copy a table to a target as a whole: from now on its changes go into a waiting room. It briefly
+--             takes a lock that blocks writers, so that every transaction either has ended with all its changes in the
+--             target's lanes, or has all of them in the waiting room. It requests the lock only when all transactions
+--             that were writing at the last call have ended, and for a tenth of a second: nobody queues behind it for
+--             longer, and it waits for long transactions without it.
 -- Parameters: number of the backfill
--- Result:     switched: done; else note says what is waited for: call it again in a while
--- Errors:     the backfill is not one that waits to be copied
+-- Result:     switched: true when done; else note says what it waits for: call it again later
+-- Errors:     the backfill is not waiting to be copied as a whole
 create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -15,22 +15,24 @@ declare
   flag       text;
 begin
   switched := false;
-  -- locked in the order in which others do it: capture, target, backfill
+  -- in the same lock order as everywhere: capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
   if capture.id is null then
-    note := 'somebody is changing how the table is captured';
+    note := 'another session is changing how the table is captured';
     return;
   end if;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'waiting' or b.way <> 'copy' then
-    raise exception 'backfill % does not wait to be copied as a whole', backfill_id using errcode = 'object_not_in_prerequisite_state';
+    raise exception 'backfill % is not waiting to copy its table as a whole', backfill_id
+      using errcode = 'object_not_in_prerequisite_state';
   end if;
   if capture.released_at is not null
-     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target
+                    and r.until_id is null) then
     update rowrelay.backfill k
-       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table does not go to the target any more'
+       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table is no longer routed to the target'
      where k.id = backfill_id;
     return;
   end if;
@@ -52,7 +54,7 @@ begin
    where k.id = backfill_id;
 exception when lock_not_available then
   switched := false;
-  note := 'waits for a moment when nobody writes to the table';
+  note := 'waits for a moment without writers to the table';
   update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
 end
 $$;

@@ -1,24 +1,23 @@
--- Purpose:    names a document: rows or JSON that a query builds from several tables, kept fresh at a target. Tables that
---             are not captured yet are captured. Documents of rows that are there already are built by
---             rowrelay.rebuild(), or the command backfill.
--- Parameters: name: its own, and that of the table at the target unless into_table is another
---             target: where it goes
---             key: the column of the query's result that tells documents apart
---             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
---             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
---               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
---               are. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: an update of other columns changes no document.
---             create_table: make the table, and columns it lacks
---             search: columns of it whose words can be searched: makes a column "search" with an index
---             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
---               know the document when it is there
+-- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
+--             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
+--             existing rows.
+-- Parameters: name: name of the document, and of the table at the target unless into_table is given target: where it
+--             goes key: the column of the query's result that identifies a document query: plain SQL; $1 is the array
+--             of keys to build. It returns any columns, or one json or jsonb sources: the tables that it is built from,
+--             as TABLE:COLUMN (a column with the document's key) or TABLE:QUERY (a
+--               query that returns keys for the rows of "changed"). The first one has to be a column, which has all
+--               keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns change no document.
+--             create_table: create the table, and add columns that it lacks search: columns for full-text search: adds
+--             a column "search" with an index lock_wait: how long to try to lock all of its tables: no writer may go on
+--             with a trigger function that does not
+--               know the document
 -- Result:     its id
--- Errors:     no such target, or one that keeps every change; a query that cannot be run; sources that do not fit.
---             Warnings: tables that the query reads and no source names; tables that it would read as a whole.
+-- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
+--             Warnings: the query reads tables that no source names, or whole tables.
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer set standard_conforming_strings = on as $$ -- as who builds documents reads the queries
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   delivers_to rowrelay.target;
   source      record;
@@ -49,28 +48,31 @@ begin
       using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
   end if;
   if coalesce(cardinality(sources), 0) = 0 then
-    raise exception 'document "%" is built from nothing', name using errcode = 'invalid_parameter_value',
+    raise exception 'document "%" has no sources', name using errcode = 'invalid_parameter_value',
       hint = 'Name its tables as TABLE:COLUMN or TABLE:QUERY.';
   end if;
   is_table := delivers_to.url ~ '^postgres';
 
   select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
   if root.key_column is null then
-    raise exception '"%" is a query, but the first source has to be TABLE:COLUMN', sources[1]
-      using errcode = 'invalid_parameter_value', hint = 'Its column holds all the keys there are.';
+    raise exception 'the first source must be TABLE:COLUMN, not the query "%"', sources[1]
+      using errcode = 'invalid_parameter_value',
+        hint = 'Name the table and column that have the keys of all documents.';
   end if;
   select rowrelay.base_type(a.atttypid)::regtype into key_type
     from pg_attribute a where a.attrelid = root.relation and a.attnum = root.key_column;
   if key_type <> all ('{int2,int4,int8,oid,numeric,text,varchar,bpchar,name,uuid,date}'::regtype[])
      or not rowrelay.key_is_exact(root.relation, array[root.key_column]) then
-    raise exception 'documents cannot be told apart by a key of type %', key_type using errcode = 'invalid_parameter_value',
-      hint = 'The key may be an integer, a numeric, a text, a uuid or a date.';
+    raise exception 'the key of a document cannot be of type %', key_type using errcode = 'invalid_parameter_value',
+      hint = 'It may be an integer, numeric, text, uuid or date.';
   end if;
 
   select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
   columns := case when checked.is_json
-                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1))) -- with -1 it is bpchar, not char(1)
-                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type', 'jsonb')) else '[]' end
+                  -- with -1 it is bpchar, not char(1)
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)))
+                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type',
+                             'jsonb')) else '[]' end
                   else checked.columns end;
   if search is not null then
     select string_agg(format('"%s"', s), ', ') into missing
@@ -80,23 +82,29 @@ begin
     if missing is not null or not is_table then
       raise exception 'document "%" cannot be searched by %', name, coalesce(missing, 'columns')
         using errcode = 'invalid_parameter_value',
-              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; the target has to be a PostgreSQL database.';
+              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; only PostgreSQL '
+                     'targets have search.';
     end if;
     columns := columns || jsonb_build_object('name', 'search', 'index', 'gin', 'type',
       format('tsvector generated always as (%s) stored',
-             (select string_agg(case when c ->> 'type' ~ '^json' then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
+             (select string_agg(case
+                                when c ->> 'type' ~ '^json'
+                                  then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
                                      else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
                 from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
   end if;
-  -- The first mention of $1 says its type.
+  -- The first mention of $1 sets its type.
   build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
     when checked.is_json then
-      format(E'select %s, %s from (%s\n) as d(j)', rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+      format(E'select %s, %s from (%s\n) as d(j)',
+             rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
              case when is_table
-                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', d.j)', key)
+                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', '
+                              'd.j)', key)
                   else 'd.j' end, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d', rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d',
+             rowrelay.document_key_text(format('d.%I', key), key_type), statement)
     end;
 
   for source in
@@ -108,11 +116,12 @@ begin
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
-      -- Equal keys have to have equal texts, in all tables.
+      -- Equal keys must have equal texts in all tables.
       if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
                                           or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
         raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
-          using errcode = 'datatype_mismatch', hint = 'Write TABLE:QUERY, with a query that gives keys for the rows of "changed".';
+          using errcode = 'datatype_mismatch',
+            hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
       begin
@@ -121,30 +130,33 @@ begin
         execute 'drop view pg_temp.rowrelay_keys_check';
       exception when others then
         raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
+          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
       end;
     end if;
-    -- all that triggers will be attached to
+    -- all tables that get triggers
     captured.relation := source.relation;
     tables := tables || rowrelay.captured_tables(captured);
   end loop;
   select string_agg(r::text, ', ') into missing from unnest(checked.reads) as r where r <> all (tables);
   if missing is not null then
-    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
+    raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
   select c.* into one from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
   select c.* into thousand from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
   if one.cost is not null then
     raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
   end if;
   if one.whole_tables is not null then
-    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
+    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
+      one.whole_tables;
   end if;
 
-  -- All that takes time has been done: from here to the commit writers of these tables wait. In one go, so that none of
-  -- them is kept locked while another cannot be had.
+  -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
+  -- none stays locked while another is not free.
   perform rowrelay.lock_tables(array(select u.relation from unnest(tables) with ordinality as u(relation, position)
                                       group by u.relation order by min(u.position)), 'share row exclusive', lock_wait);
 
@@ -152,16 +164,20 @@ begin
   values (add_document.name, delivers_to.url, '{}', 128)
   returning t.id into own_target;
   perform rowrelay.add_lanes(own_target);
-  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact, exclude_columns, mask,
+  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact,
+                                     exclude_columns, mask,
                                      before, capture_origin, released_at)
   values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
-  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table, rowrelay.last_change_id());
-  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path, build_query, columns)
+  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
+          rowrelay.last_change_id());
+  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
+                                 build_query, columns)
   values (own_target, delivers_to.id, own_capture, key, key_type, statement,
-          -- "$user" is somebody else where it is built
-          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'), build, columns);
+          -- "$user" is another role where it is built
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'),
+            build, columns);
 
   for source in
     select p.*, u.position, u.text
@@ -177,25 +193,30 @@ begin
     if source.key_column = any (captured.exclude_columns)
        or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
       raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
-        using errcode = 'invalid_parameter_value', hint = 'Capture the table with that column.';
+        using errcode = 'invalid_parameter_value',
+          hint = format('Capture it with that column: rowrelay capture %s', source.relation);
     end if;
     if captured.row_filter is not null then
-      raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
+      raise warning 'table % is captured with a row filter: changes of other rows will not refresh the document',
+        source.relation;
     end if;
-    if delivers_to.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
-      raise exception 'document "%" cannot go into table %, which it is built from', name, source.relation
-        using errcode = 'invalid_parameter_value', hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
+    if delivers_to.url ~ '^postgres(ql)?:$'
+      and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
+        using errcode = 'invalid_parameter_value',
+          hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
     end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
-            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);
+            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
+              source.only_columns);
     changed := changed || captured.id;
   end loop;
   perform rowrelay.check_indexes(delivers_to.id);
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
   return own_target;
 exception when unique_violation then
-  raise exception 'there is a target or document "%" already', name using errcode = 'duplicate_object',
+  raise exception 'a target or document "%" already exists', name using errcode = 'duplicate_object',
     hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
 end
 $$;

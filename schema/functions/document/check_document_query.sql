@@ -1,7 +1,7 @@
--- Purpose:    finds out what a document's query gives and reads, without running it
+-- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
 -- Parameters: name, for messages; query; name and type of the key
--- Result:     columns: [{"name", "type"}] in their order; is_json: the one column is the document; reads: tables
--- Errors:     it is no query, or does not give the key
+-- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
+-- Errors:     it is not a valid query, or does not return the key
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
                                                          out columns jsonb, out is_json boolean, out reads regclass[])
 language plpgsql as $$
@@ -12,12 +12,13 @@ declare
 begin
   if query !~ E'\\$1(?!\\d)' then
     raise exception 'the query of document "%" does not use $1', name using errcode = 'invalid_parameter_value',
-      hint = '$1 is the array of the keys that are to be built, as in: where o.id = any ($1)';
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
   begin
-    -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
+    -- A view shows the query's columns and tables; in it, a null of its type replaces $1.
     execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, E'\\$1(?!\\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+                   regexp_replace(query, E'\\$1(?!\\d)',
+                                  format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -26,10 +27,12 @@ begin
   made := 'pg_temp.rowrelay_document_check'::regclass;
   reads := array(select rowrelay.read_tables(made));
   select jsonb_agg(jsonb_build_object('name', a.attname,
-                     'type', case when t.typnamespace = 'pg_catalog'::regnamespace or e.typnamespace = 'pg_catalog'::regnamespace
+                     'type', case when t.typnamespace = 'pg_catalog'::regnamespace
+                       or e.typnamespace = 'pg_catalog'::regnamespace
                                   then format_type(a.atttypid, a.atttypmod)
-                                  -- types that people made are not sure to be there at the target
-                                  when b.typtype = 'b' and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
+                                  -- user-defined types may not exist at the target
+                                  when b.typtype = 'b'
+                                    and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
                                   else 'text' end) order by a.attnum),
          count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
     into columns, is_json
@@ -40,9 +43,10 @@ begin
    where a.attrelid = made and a.attnum > 0;
   drop view pg_temp.rowrelay_document_check;
   if not is_json and not columns @> jsonb_build_array(jsonb_build_object('name', key_name)) then
-    raise exception 'the query of document "%" does not give its key "%"', name, key_name
+    raise exception 'the query of document "%" does not return its key "%"', name, key_name
       using errcode = 'undefined_column',
-            hint = 'It gives: ' || (select string_agg(c ->> 'name', ', ') from jsonb_array_elements(columns) as c) || '.';
+            hint = 'It returns: ' || (select string_agg(c ->> 'name', ', ')
+                                      from jsonb_array_elements(columns) as c) || '.';
   end if;
 end
 $$;

@@ -1,6 +1,6 @@
--- Purpose:    what the planner thinks of building documents: its cost, and which large tables it would read as a whole
--- Parameters: query; type of the keys; a query that gives keys, such as those that are there
--- Result:     cost, in the planner's units; whole_tables: those of more than some thousand rows; null when there are no keys
+-- Purpose:    returns the planner's cost of building documents, and the large tables that it would read as a whole
+-- Parameters: query; type of the keys; a query that returns keys
+-- Result:     cost in the planner's units; whole_tables: those of more than 5000 rows; null: there are no keys
 create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text, out cost numeric,
                                                   out whole_tables text)
 language plpgsql as $$
@@ -12,7 +12,8 @@ begin
   if keys is null then
     return;
   end if;
-  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])', replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
+  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])',
+      replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
   cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
   with recursive node(plan) as (

@@ -1,7 +1,7 @@
--- Purpose:    finds a document by name; its row in rowrelay.target is locked against others who change it
+-- Purpose:    finds a document by name and locks its row in rowrelay.target against changes by others
 -- Parameters: name
 -- Result:     its id
--- Errors:     there is none of that name
+-- Errors:     no document has that name
 create or replace function rowrelay.document_id(document_name text) returns integer
 language plpgsql as $$
 declare
@@ -18,7 +18,7 @@ begin
                               || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
                                     from rowrelay.document d join rowrelay.target t on t.id = d.target
                                    where t.dropped_at is null),
-                            'Add one first: rowrelay document add, or rowrelay.add_document().');
+                            'Add one first: rowrelay document add; in SQL: rowrelay.add_document().');
   end if;
   return found_id;
 end

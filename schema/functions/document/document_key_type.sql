@@ -1,4 +1,4 @@
--- Purpose:    the name of a type of documents' keys, for SQL; not as format_type() writes it, whose "character" is char(1)
+-- Purpose:    returns the name of a key's type for SQL; format_type() would return "character", which is char(1)
 -- Parameters: a type of schema pg_catalog
 -- Result:     such as pg_catalog.int8
 create or replace function rowrelay.document_key_type(key_type oid) returns text

@@ -1,5 +1,5 @@
--- Purpose:    ends a document: its tables no longer queue for it, and what is queued is dropped. What it made at the target
---             stays there.
+-- Purpose:    drops a document: its tables no longer queue for it, and its queue is removed. What it wrote to the
+--             target stays there.
 -- Parameters: name
 -- Errors:     no such document
 create or replace function rowrelay.drop_document(name text) returns void

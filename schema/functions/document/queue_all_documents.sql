@@ -1,7 +1,7 @@
--- Purpose:    queues all documents that the first of a document's tables has keys for
+-- Purpose:    queues all documents: those with keys in the first of the document's tables
 -- Parameters: document
--- Result:     how many
--- Errors:     the column that held the keys is gone; row-level security hides rows of that table
+-- Result:     number of documents
+-- Errors:     the key column was dropped; row-level security hides rows of that table
 create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
@@ -16,8 +16,8 @@ begin
     join rowrelay.capture c on c.id = s.capture
    where d.target = document_id;
   if key_column is null then
-    raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
-      hint = 'Drop the document, and add it with another column.';
+    raise exception 'the column with the keys of the document was dropped' using errcode = 'undefined_column',
+      hint = 'Drop the document and add it with another column: rowrelay document drop, rowrelay document add.';
   end if;
   perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(

@@ -1,11 +1,11 @@
--- Purpose:    queues documents to be refreshed: pieces of work of some hundred keys each, in the log as changes with
---             operation r. Many keys go to the document's late lanes, whose work waits behind that of live changes.
--- Parameters: document; a query that gives keys as text, with $1; its parameter
--- Result:     how many keys
+-- Purpose:    queues documents for a refresh, in pieces of some hundred keys, each logged as a change with operation r.
+--             Many keys go to the document's late lanes, which are delivered after those of live changes.
+-- Parameters: document; a query with $1 that returns keys as text; its parameter
+-- Result:     number of keys
 create or replace function rowrelay.queue_documents(document_id integer, keys_query text, parameter text) returns bigint
 language plpgsql as $$
 declare
-  -- keys of a piece; with fewer in all, nobody has to wait behind them
+  -- keys per piece; fewer keys than that in all do not go to the late lanes
   piece_size constant integer := 200;
   document   rowrelay.document;
   lanes      integer;

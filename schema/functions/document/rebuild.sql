@@ -1,7 +1,7 @@
--- Purpose:    has documents built anew: those with these keys, or all that the first of its tables has keys for. They
---             wait behind what live changes make stale.
--- Parameters: name; keys (null: all)
--- Result:     how many are queued
+-- Purpose:    queues documents to be built again: those with these keys, or all. They wait behind documents that live
+--             changes refresh.
+-- Parameters: name; keys (null: all keys in the first of its tables)
+-- Result:     number of queued documents
 -- Errors:     no such document
 create or replace function rowrelay.rebuild(document text, keys text[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

@@ -1,4 +1,5 @@
--- Purpose:    notes documents that their target refused: each gets a change of its own in the log, so that it can be retried
+-- Purpose:    records documents that their target refused: each gets a change of its own in the log, so that it can be
+--             retried
 -- Parameters: document; [{"key", "attempts", "sqlstate", "message", "detail"}]
 create or replace function rowrelay.refuse_documents(document_id integer, refused json) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -12,7 +13,8 @@ begin
      where d.target = document_id and f.target = d.target and f.capture = d.capture
        and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
   ), logged as (
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name, client_addr, new_row)
+    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name,
+                                 client_addr, new_row)
     select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
            current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
       from refused r, rowrelay.document d where d.target = document_id

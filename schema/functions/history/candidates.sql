@@ -1,13 +1,13 @@
--- Purpose:    where changes of a key may be: what rowrelay.change_key has, as far as the ticks go, and what the log itself
---             has from there on. It is what the calling statement's snapshot shows of them, whatever is written or indexed
---             meanwhile: an older snapshot sees an older tick, and so a longer rest. Plans are kept, because making them
---             takes longer than what they do.
+-- Purpose:    lists changes that may be of a key: from rowrelay.change_key up to the last tick, and from the log after
+--             it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
+--             and reads more of the log. Plans are cached, because planning takes longer than execution.
 -- Parameters: capture ids; key
--- Result:     changes and their partitions, each once, in no order; other keys with the same hash may be among them
+-- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
+--             among them
 create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
-  rest     bigint; -- the index need not have what has a larger id
+  rest     bigint; -- the index may lack changes with larger ids
   from_day date;
   hashes   integer[];
 begin
@@ -16,13 +16,15 @@ begin
   return query
     select distinct k.change_id, k.day
       from rowrelay.key_days as span
-      cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
-                           offset 0) as d -- a view that hides rows lets no cast through to its index
+      cross join lateral (select d::date as day
+                          from generate_series(span.first::timestamp, span.last, interval '1 day') as d
+                           offset 0) as d -- no cast is pushed down through a security_barrier view to its index
       cross join unnest(hashes) as h
       cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
                            where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
   if rowrelay.last_change_id() > rest then
-    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
+    return query select r.change_id, r.day
+      from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
   end if;
 end
 $$;

@@ -1,6 +1,6 @@
--- Purpose:    changes of a key that no tick knows yet
--- Parameters: capture ids; key; after_id: only what has a larger id; from_day: only what is in this partition or a later one,
---             null: in any
+-- Purpose:    lists changes of a key that no tick has indexed yet
+-- Parameters: capture ids; key; after_id: only changes with larger ids; from_day: only in this partition or a later
+--             one, null: in any
 -- Result:     changes and their partitions, in no order
 create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
 returns table (change_id bigint, day date)

@@ -1,5 +1,5 @@
--- Purpose:    how long ago a change was committed, where the server keeps commit times (track_commit_timestamp), and else how
---             long ago it was captured
+-- Purpose:    returns how long ago a change was committed, if the server keeps commit times (track_commit_timestamp),
+--             else how long ago it was captured
 -- Parameters: its transaction; when it was captured
 -- Result:     microseconds
 create or replace function rowrelay.change_age(txid xid8, captured_at timestamptz) returns bigint

@@ -1,4 +1,4 @@
--- Purpose:    what rowrelay.changed() gives, for the same readers as rowrelay.image_texts()
+-- Purpose:    returns the result of rowrelay.changed() for the same readers as rowrelay.image_texts()
 -- Parameters: {"column": [before, after]}
 -- Result:     [[column, value before, value after], ...], values as text; null for null
 create or replace function rowrelay.changed_texts(changed json) returns json

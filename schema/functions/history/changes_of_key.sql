@@ -1,7 +1,8 @@
--- Purpose:    which changes are a row's, by its key
--- Parameters: relation; key: its text, a JSON array of several columns
+-- Purpose:    lists the changes of a row by its key
+-- Parameters: relation; key: the text of a single column, a JSON array of several
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
-create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
+create or replace function rowrelay.changes_of_key(relation regclass, key text)
+  returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation);

@@ -1,7 +1,7 @@
 -- Purpose:    refuses questions about the past that the log cannot answer
 -- Parameters: relation; its capture, null: it was never captured; shape with which the log begins; at: a time, or null;
 --             seen: a snapshot, or null
--- Errors:     the table is not captured; the caller may not read all of it; the moment is before the log begins
+-- Errors:     the table is not captured; the caller may not read all of it; the time is before the log begins
 create or replace function rowrelay.check_past(relation regclass, capture rowrelay.capture, begun rowrelay.shape,
                                                at timestamptz, seen pg_snapshot) returns void
 language plpgsql stable as $$
@@ -11,23 +11,24 @@ declare
 begin
   if capture.id is null or begun.id is null then
     select c.relation into parent from rowrelay.capture c
-     where c.released_at is null and c.relation <> check_past.relation and check_past.relation = any (rowrelay.captured_tables(c));
+     where c.released_at is null and c.relation <> check_past.relation
+       and check_past.relation = any (rowrelay.captured_tables(c));
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
-            hint = case when parent is not null then format('It is captured together with %s: ask for that.', parent)
-                        else format('Its past begins with: select rowrelay.capture_table(%L);', relation) end;
+            hint = case when parent is not null then format('It is captured as a part of %s: query that table.', parent)
+                        else format('Capture it first: select rowrelay.capture_table(%L);', relation) end;
   end if;
   if capture.released_at is not null then
-    raise exception 'table % is not captured any more', relation
-      using errcode = 'undefined_object', detail = 'What it is now has no connection with what the log says of it.',
-            hint = 'What was captured is in rowrelay.history.';
+    raise exception 'table % is no longer captured', relation
+      using errcode = 'undefined_object', detail = 'The log does not have the changes made since it was released.',
+            hint = 'View rowrelay.history shows the captured changes.';
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
-      detail = 'Its past can be read by who may read all of its rows.';
+      detail = 'Only a role that may read all of its rows may read its past.';
   end if;
   if (at is null) = (seen is null) then
-    raise exception 'the moment is null' using errcode = 'null_value_not_allowed';
+    raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';
   end if;
 
   if seen is null then
@@ -36,19 +37,21 @@ begin
     if not rowrelay.snapshot_includes(pg_current_snapshot(), seen) then
       raise exception 'snapshot % is not in the past', seen using errcode = 'invalid_parameter_value',
         detail = format('This statement sees %s.', pg_current_snapshot()),
-        hint = 'It must be of this server, and not later than what this transaction can see.';
+        hint = 'Give a snapshot of this server that is not later than that of this transaction.';
     end if;
     reaches := pg_visible_in_snapshot(begun.txid, seen)
-      and (capture.log_since <= begun.noticed_at -- else something was removed, and only what is left can tell
+      and (capture.log_since <= begun.noticed_at -- else changes were dropped, and only a remaining one can tell
            or exists (select from rowrelay.readable_change h
-                       where h.capture = capture.id and h.captured_at >= capture.log_since and pg_visible_in_snapshot(h.txid, seen)));
+                       where h.capture = capture.id and h.captured_at >= capture.log_since
+                         and pg_visible_in_snapshot(h.txid, seen)));
   end if;
   if not reaches then
     raise exception 'the log of table % begins at %', relation, capture.log_since
       using errcode = 'invalid_parameter_value',
-            detail = case when seen is null then format('It does not say what was there at %s.', at)
-                          else 'That snapshot was taken before, or there is nothing left of the log that shows that it was not.' end,
-            hint = 'Ask for a later moment. Changes that the log holds from before are in rowrelay.history.';
+            detail = case when seen is null then format('It does not have the rows of %s.', at)
+                          else 'That snapshot was taken before, or no remaining change shows that it was taken '
+                               'later.' end,
+            hint = 'Ask for a later time. View rowrelay.history shows earlier changes.';
   end if;
 end
 $$;

@@ -1,6 +1,7 @@
--- Purpose:    SQL for whether a change was there at a moment: committed in a snapshot, or, of a time, in a transaction of
---             which nothing was captured later. No half of a transaction is ever shown.
--- Parameters: at: a time, or null; seen: a snapshot, or null; unfinished: transactions that were captured partly by then
+-- Purpose:    returns SQL for whether a change counts at a time or snapshot: it is visible in the snapshot; or it was
+--             captured by that time, in a transaction of which nothing was captured later. A transaction is never shown
+--             in part.
+-- Parameters: at: a time, or null; seen: a snapshot, or null; unfinished: transactions captured only in part by then
 -- Result:     a condition on a row of rowrelay.change, or rowrelay.truncation, that is called h
 create or replace function rowrelay.counts_at(at timestamptz, seen pg_snapshot, unfinished xid8[]) returns text
 language sql stable as $$

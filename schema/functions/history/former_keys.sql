@@ -1,7 +1,8 @@
--- Purpose:    the keys that a row had before the one that it has: an update of a key is in the log as the old key deleted and
---             then the new one inserted. A transaction that deletes one row and inserts another next looks the same.
+-- Purpose:    returns the keys that a row had before its present one: the log has an update of a key as a delete of the
+--             old key and an insert of the new one. A transaction that deletes one row and then inserts another looks
+--             the same.
 -- Parameters: captures of its table; keys, in all spellings (rowrelay.spellings)
--- Result:     these and those before them
+-- Result:     these keys and the former ones
 create or replace function rowrelay.former_keys(captures integer[], of_row text[]) returns text[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare

@@ -1,6 +1,6 @@
--- Purpose:    chosen rows of rowrelay.history, each looked up by its id in its partition. The partitions are given to the
---             planner as a list, so that it leaves out all others, of which there may be years.
--- Parameters: ids; days: of each its partition
+-- Purpose:    returns chosen rows of rowrelay.history, each found by its id in its partition. The planner gets the
+--             partitions as a list, so that it leaves out all others, of which there may be years.
+-- Parameters: ids; days: the partition of each
 -- Result:     the rows, in no order
 create or replace function rowrelay.history_at(ids bigint[], days date[]) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$

@@ -1,7 +1,7 @@
--- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
---             of it, the change before says what the row was.
--- Parameters: relation; key: its text, a JSON array of several columns
--- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
+-- Purpose:    returns the history of one row by its key, with what each change did. Where a change has no image before,
+--             or not all of it, the row's previous change supplies it.
+-- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Result:     rows of rowrelay.history, the newest first, with truncates of the table since the oldest
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -14,10 +14,11 @@ declare
 begin
   if captures = '{}' then
     raise exception 'table % was never captured', relation
-      using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
+      using errcode = 'undefined_object',
+        hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
   end if;
   for spelling in 1 .. 2 loop
-    -- what is not this row's is told by the rows themselves, which are read anyway
+    -- the rows are read anyway, and show which changes belong to other keys with the same hash
     with own as materialized (
       select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
     ), found as (
@@ -33,7 +34,7 @@ begin
 
   for line in
     select h as entry,
-           -- a truncate of one partition may have been another's
+           -- a truncate may have been of a partition that did not hold the row
            lag(case when h.op <> 'truncate' then h.new_row end)
              over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was,
            bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
@@ -42,7 +43,7 @@ begin
        and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
-    exit when not line.was_there; -- what remains are truncates before it
+    exit when not line.was_there; -- only earlier truncates remain
     entry := line.entry;
     if entry.op = 'update' and (entry.old_row is null or exists (
          select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then

@@ -1,5 +1,5 @@
--- Purpose:    whether a text is in one of the values of a row image, rather than in the name of a column
--- Parameters: image; patterns for what is a text, and for what is JSON inside
+-- Purpose:    whether a text occurs in one of the values of a row image, rather than in the name of a column
+-- Parameters: image; pattern for scalar values; pattern for arrays and objects
 create or replace function rowrelay.holds_text(image json, pattern text, json_pattern text) returns boolean
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select exists (select from json_each(image) as e

@@ -1,6 +1,6 @@
--- Purpose:    the days of which rowrelay.change_key may tell, for who goes through them from the last one back and wants to
---             know when to stop. It says nothing of what the changes are.
--- Result:     day; older_to: no change of a day before it has a larger id than this, null: not known
+-- Purpose:    lists the days in rowrelay.change_key from the last one back, for a search that has to know when to stop.
+--             It reveals nothing about the changes.
+-- Result:     day; older_to: no change of an earlier day has a larger id than this, null: unknown
 create or replace function rowrelay.key_days_from_last() returns table (day date, older_to bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -13,7 +13,8 @@ begin
        where exists (select from rowrelay.partition_days() p where p.day = g.day::date)
     )
     select l.day,
-           case when bool_and(l.last_id is not null) over older is not false then coalesce(max(l.last_id) over older, 0) end
+           case when bool_and(l.last_id is not null)
+             over older is not false then coalesce(max(l.last_id) over older, 0) end
       from listed l
     window older as (order by l.day rows between unbounded preceding and 1 preceding)
      order by l.day desc;

@@ -1,6 +1,6 @@
--- Purpose:    makes the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day. Nobody
---             who reads is held up.
--- Result:     number of partitions made
+-- Purpose:    creates the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day.
+--             Does not block readers.
+-- Result:     number of partitions created
 create or replace function rowrelay.key_partitions() returns integer
 language plpgsql as $$
 declare

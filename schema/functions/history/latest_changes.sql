@@ -1,17 +1,18 @@
--- Purpose:    the last change of each of some keys, as far as it is between two ids. For many keys at once: what no tick knows
---             yet is read once for all of them, and the rest day by day, from the last one back, until all are found.
--- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text as the log has it, and ids between which
---             the change is to be (null: no bound); ops: the operations that count
--- Result:     position of the key; the change and its partition. None for a key that has none.
-create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[])
+-- Purpose:    finds the last change between two ids of each of many keys. Changes that no tick has indexed yet are read
+--             once for all keys; the others day by day, from the last day back, until all are found.
+-- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text as the log has it, and the ids
+--             between which the change must be (null: no bound); ops: the operations that count
+-- Result:     position of the key; the change and its partition. No row for a key without such a change.
+create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[],
+                                                   below_ids bigint[], ops "char"[])
 returns table ("position" integer, change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
 set enable_mergejoin = off set jit = off as $$
 declare
-  positions integer[] := array(select generate_subscripts(keys, 1)); -- of those that are looked for still
-  best_ids  bigint[];  -- what was found of them so far
+  positions integer[] := array(select generate_subscripts(keys, 1)); -- of the keys still to be found
+  best_ids  bigint[];  -- the last change found for each so far
   best_days date[];
-  rest      bigint;    -- the index need not have what has a larger id
+  rest      bigint;    -- the index may lack changes with larger ids
   from_day  date;
   this_day  record;
 begin
@@ -19,7 +20,8 @@ begin
   below_ids := array(select coalesce(below_ids[p], 9223372036854775807) from unnest(positions) as p order by p);
   select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
   if (select max(b) from unnest(below_ids) as b) > rest + 1 then
-    select array_agg(l.change_id order by l.position), array_agg(l.day order by l.position), array_agg(l.position order by l.position)
+    select array_agg(l.change_id order by l.position), array_agg(l.day order by l.position),
+      array_agg(l.position order by l.position)
       into best_ids, best_days, positions
       from rowrelay.latest_since(relations, keys, above_ids, below_ids, ops, rest, from_day) as l;
     return query select * from unnest(positions, best_ids, best_days);
@@ -31,13 +33,15 @@ begin
 
   for this_day in select d.day, d.older_to from rowrelay.key_days_from_last() as d loop
     exit when cardinality(positions) = 0;
-    select array_agg(coalesce(k.id, u.id) order by u.n), array_agg(case when k.id is null then u.day else this_day.day end order by u.n)
+    select array_agg(coalesce(k.id, u.id) order by u.n),
+      array_agg(case when k.id is null then u.day else this_day.day end order by u.n)
       into best_ids, best_days
       from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
       left join lateral (
         select h.id
-          -- a view that hides rows lets no function through to its index
-          from (select c.id, rowrelay.key_hash(c.id, keys[u.p]) as hash, greatest(above_ids[u.p], u.id) as above, below_ids[u.p] as below
+          -- no function is pushed down through a security_barrier view to its index
+          from (select c.id, rowrelay.key_hash(c.id, keys[u.p]) as hash, greatest(above_ids[u.p], u.id) as above,
+                below_ids[u.p] as below
                   from rowrelay.capture c where c.relation = relations[u.p] offset 0) as c
          cross join lateral (select k.change_id from rowrelay.readable_key k
                               where k.day = this_day.day and k.key_hash = c.hash and k.change_id <= rest
@@ -47,15 +51,17 @@ begin
                               where h.id = k.change_id and h.day = this_day.day offset 0) as h
          where h.capture = c.id and h.key = keys[u.p] and h.op = any (ops)
          order by h.id desc limit 1) as k on true;
-    -- what is found is the last one if all older days have smaller ids, and there is none if those are too small
+    -- a change is the last one if all older days have smaller ids; there is none if all those ids are too small
     return query
-      select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id > this_day.older_to;
+      select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day)
+        where u.id > this_day.older_to;
     select array_agg(u.p order by u.n), array_agg(u.id order by u.n), array_agg(u.day order by u.n)
       into positions, best_ids, best_days
       from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
      where (u.id > this_day.older_to or above_ids[u.p] >= this_day.older_to) is not true;
     positions := coalesce(positions, '{}');
   end loop;
-  return query select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id is not null;
+  return query select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day)
+    where u.id is not null;
 end
 $$;

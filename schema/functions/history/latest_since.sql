@@ -1,13 +1,14 @@
--- Purpose:    the last change of each of some keys that no tick knows yet: one pass through the log for all of them
--- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text, and the ids between which the change is to be;
---             ops: the operations that count; after_id: only what has a larger id; from_day: only what is in this
---             partition or a later one, null: in any
--- Result:     position of the key; the change and its partition. None for a key that has none.
-create or replace function rowrelay.latest_since(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[],
+-- Purpose:    finds the last change of each of many keys among those that no tick has indexed yet, in one pass through
+--             the log
+-- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text, and the ids between which the
+--             change must be; ops: the operations that count; after_id: only changes with larger ids; from_day: only in
+--             this partition or a later one, null: in any
+-- Result:     position of the key; the change and its partition. No row for a key without such a change.
+create or replace function rowrelay.latest_since(relations regclass[], keys text[], above_ids bigint[],
+                                                 below_ids bigint[], ops "char"[],
                                                  after_id bigint, from_day date)
 returns table ("position" integer, change_id bigint, day date)
--- what is wanted is put into a hash table, and the log read from one end to the other
--- (the caller has set it otherwise)
+-- puts the keys into a hash table and scans the log; the caller has set other plans
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_hashjoin = on set enable_seqscan = on
 set enable_nestloop = off set enable_mergejoin = off set jit = off as $$
 declare

@@ -1,5 +1,6 @@
--- Purpose:    the tables that are captured, or were once: for people who may read some of the log, but not how it is made
--- Result:     each once: the table, its full name, which for one that is gone is the last it had, and whether it is gone
+-- Purpose:    lists the tables that are or were captured, for users who may read some of the log but not
+--             rowrelay.capture
+-- Result:     each once: the table; its full name, for one that is gone its last name; whether it is gone
 create or replace function rowrelay.logged_tables() returns table (relation oid, relation_name text, is_gone boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select distinct on (c.relation) c.relation::oid, coalesce(n.name, c.relation_name), n.name is null

@@ -1,12 +1,13 @@
--- Purpose:    between which ids, and in which partitions, the changes of some time are. Ticks and closed days tell; where
---             neither does, it is more than it takes.
--- Parameters: first and last moment, null: no bound
--- Result:     ids and days outside of which there is none
-create or replace function rowrelay.search_range(since timestamptz, until timestamptz, out first_id bigint, out last_id bigint,
+-- Purpose:    returns the range of ids and the partitions that contain all changes of some time, by ticks and closed
+--             days; without these the range is larger than necessary
+-- Parameters: first and last time, null: no bound
+-- Result:     ids and days outside of which there is no such change
+create or replace function rowrelay.search_range(since timestamptz, until timestamptz, out first_id bigint,
+                                                 out last_id bigint,
                                                  out days date[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- between a change's id and its time a writer may have been halted
+  -- a writer may pause between taking a change's id and its time
   leeway constant interval := '1 min';
 begin
   select coalesce(max(t.low), 0) into first_id

@@ -1,6 +1,6 @@
--- Purpose:    under which texts the log has rows: those of equal keys may differ, as "Ann" and "ann" do in citext
--- Parameters: captures of one table; keys as the log has them, or as somebody writes them
--- Result:     these keys, and all in the log that are equal to one of them
+-- Purpose:    returns all spellings of keys in the log: texts of equal keys may differ, as "Ann" and "ann" do in citext
+-- Parameters: captures of one table; keys as the log has them, or as a person writes them
+-- Result:     these keys and all keys in the log that equal one of them
 create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11,7 +11,8 @@ declare
 begin
   for of_capture in select c.id from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact loop
     logged := array(select distinct h.key from rowrelay.change h where h.capture = of_capture and h.key is not null);
-    hashes := array(select r.hash from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
+    hashes := array(select r.hash
+                    from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
     found := found || array(
       select r.key
         from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(logged)]), logged) as r

@@ -1,4 +1,4 @@
--- Purpose:    all that one transaction did
+-- Purpose:    returns all changes of one transaction
 -- Parameters: txid
 -- Result:     rows of rowrelay.history, in order
 create or replace function rowrelay.transaction(txid xid8) returns setof rowrelay.history

@@ -1,6 +1,6 @@
--- Purpose:    which changes are a table's truncates
+-- Purpose:    lists the truncates of a table
 -- Parameters: relation
--- Result:     the changes and their partitions, the newest first; also those that have been dropped with their day
+-- Result:     the changes and their partitions, the newest first, with those that were dropped with their day
 create or replace function rowrelay.truncates_of(relation regclass) returns table (change_id bigint, day date)
 language sql stable as $$
   select t.change_id, t.day

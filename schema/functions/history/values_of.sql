@@ -1,4 +1,4 @@
--- Purpose:    what a row holds in some columns, to find rows that refer to each other
+-- Purpose:    returns a row's values in some columns, to find rows that refer to each other
 -- Parameters: values, see rowrelay.row_texts(); columns
 -- Result:     texts in the order of the columns; null when one of them is null
 create or replace function rowrelay.values_of(texts jsonb, names text[]) returns text[]

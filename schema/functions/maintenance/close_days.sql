@@ -1,12 +1,12 @@
--- Purpose:    finds out which past days of the log nobody can write into any more. rowrelay.partition_day() has to name a
---             later day first; then every transaction that was writing at that time has to end. From then on the day's
---             partition stays as it is, but for what rowrelay itself does to it.
+-- Purpose:    closes past days of the log, into which nobody can write any more. First rowrelay.partition_day() has to
+--             return a later day; then every transaction that was writing at that time has to end. From then on only
+--             rowrelay itself changes the day's partition.
 -- Result:     how many days were closed
--- Errors:     called in a transaction that is not read committed
+-- Errors:     the transaction is not READ COMMITTED
 create or replace function rowrelay.close_days() returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- A writer has been told its day a moment before it holds the lock by which it is known.
+  -- A writer learns its day shortly before it takes the lock by which it can be seen.
   settled constant interval := '10 s';
   open_from date;
   present   text[];
@@ -14,13 +14,13 @@ declare
   closed    integer := 0;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'days of the log can be closed in a transaction that is read committed only'
+    raise exception 'days of the log can only be closed in a READ COMMITTED transaction'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
-  -- Changes that were captured while the clock was ahead do not keep a day for longer than two days from now.
+  -- Changes captured while the clock was ahead must not keep a day for longer than two days from now.
   update rowrelay.day d set ends_at = clock_timestamp() + interval '2 days'
    where d.ends_at > clock_timestamp() + interval '2 days';
-  -- A day may be open again, after a clock went back: who wrote then is not whom it has to wait for when it is past.
+  -- After the clock was set back a day may be open again, and will have to wait for other writers once it is past.
   delete from rowrelay.day d using rowrelay.source s where d.closed_at is null and d.day >= s.open_from;
   select s.open_from into open_from from rowrelay.source s where s.open_since < clock_timestamp() - settled;
   if not exists (select from rowrelay.partition_days() p
@@ -33,7 +33,7 @@ begin
   insert into rowrelay.day as d (day, waits_for)
   select p.day, present from rowrelay.partition_days() p where p.day < open_from
   on conflict (day) do update
-    -- A prepared transaction that has outlived a restart has got another name by it (-1/...), and nobody knows when it began.
+    -- A prepared transaction has a new name (-1/...) after a restart, and nobody knows when it began.
     set waits_for = array(select w from unnest(present) as w where w = any (d.waits_for) or w like '-1/%')
     where d.closed_at is null;
   for closing in

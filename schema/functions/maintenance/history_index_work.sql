@@ -1,5 +1,6 @@
--- Purpose:    the indexes of closed days that are wanted and missing, and those that nobody wants any more
--- Result:     name of the index; its partition; id of what wants it, null: to be dropped; expression, method; day
+-- Purpose:    lists the indexes of closed days that are wanted and missing, and those that are no longer wanted
+-- Result:     name of the index; its partition; id in rowrelay.history_index, null: to be dropped; expression, method;
+--             day
 create or replace function rowrelay.history_index_work() returns table (name text, partition regclass, wanted integer,
                                                                         expression text, method text, day date)
 language sql stable set search_path = pg_catalog, pg_temp as $$

@@ -1,14 +1,16 @@
--- Purpose:    a piece of what a tick has to put into rowrelay.change_key: the changes that were committed by then, and not
---             by the tick before
--- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
--- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
---             first_day, last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
-create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
-                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date,
+-- Purpose:    puts a piece of a tick's changes into rowrelay.change_key: those committed by this tick and not by the
+--             previous
+-- Parameters: tick; the previous tick, null for none; the id after which the piece begins; rows to read at most
+-- Result:     looked_at: rows that were read, fewer than max_rows in the last piece; last_id of them; first_day,
+--             last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
+create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint,
+                                                  max_rows integer,
+                                                  out looked_at bigint, out last_id bigint, out first_day date,
+                                                    out last_day date,
                                                   out block_ids int8range[], out block_txids int8range[])
 language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  -- Transaction ids of another era mean nothing: better twice than not at all.
+  -- Transaction ids of another era mean nothing: index a change twice rather than not at all.
   elsewhere constant boolean := coalesce(tick.era > previous.era, false);
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
@@ -36,7 +38,8 @@ begin
       from fresh f group by f.id / 512
   )
   select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
-    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day, index_changes.block_ids,
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day,
+      index_changes.block_ids,
          index_changes.block_txids
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
          (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,

@@ -1,7 +1,8 @@
--- Purpose:    makes one index that is wanted on a closed day, or drops one that is not wanted any more. Nobody writes into
---             such a day, so nobody waits while it is made. It is to be called by itself, because its locks last as long
---             as the transaction.
--- Result:     what was done, one text; none: nothing is left to be done, or somebody else does it, or has the locks
+-- Purpose:    creates one index that is wanted on a closed day, or drops one that is no longer wanted. Nobody writes
+--             into such a day, so nobody waits meanwhile. Call it in a transaction of its own, which holds its locks to
+--             the end.
+-- Result:     one text that says what was done; none: nothing is left to do, or another session does it or has the
+--             locks
 create or replace function rowrelay.index_closed_days() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -17,16 +18,17 @@ begin
         execute format('drop index rowrelay.%I', work.name);
         return next format('dropped index %s', work.name);
       else
-        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition, work.method,
+        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition,
+                       work.method,
                        work.expression, work.expression);
-        -- what the planner knows of an expression
+        -- the planner needs statistics of the expression
         execute format('analyze %s', work.partition);
         return next format('indexed day %s by %s', work.day, work.expression);
       end if;
       return;
     exception
       when lock_not_available then
-        null; -- another day, or another time
+        null; -- try another day
       when query_canceled then
         raise;
       when others then

@@ -1,5 +1,5 @@
--- Purpose:    puts a day that has been brought back into rowrelay.change_key, so that its changes are found like others.
---             A change that is there already is found once all the same.
+-- Purpose:    puts the changes of a restored day into rowrelay.change_key, so that they can be found by key. A change
+--             that is in there twice is still found once.
 -- Parameters: day
 -- Result:     number of changes
 create or replace function rowrelay.index_day(day date) returns bigint

@@ -1,7 +1,7 @@
--- Purpose:    tries an index for an expression on an empty table
--- Parameters: as rowrelay.index_history()
+-- Purpose:    tries to create an index on an expression, on an empty table
+-- Parameters: as for rowrelay.index_history()
 -- Result:     the expression as PostgreSQL writes it
--- Errors:     what PostgreSQL says of it
+-- Errors:     the expression cannot be indexed; detail is PostgreSQL's message
 create or replace function rowrelay.index_expression(expression text, method text) returns text
 language plpgsql as $$
 declare
@@ -17,6 +17,7 @@ exception when syntax_error_or_access_rule_violation or object_not_in_prerequisi
             or invalid_object_definition or feature_not_supported or program_limit_exceeded or wrong_object_type then
   raise exception 'the log cannot be indexed by "%" (%)', expression, method
     using errcode = 'invalid_parameter_value', detail = sqlerrm,
-          hint = 'An expression on columns of rowrelay.change, such as new_row->>''email'', or the name of a column of a captured table.';
+          hint = 'Give an expression on columns of rowrelay.change, such as new_row->>''email'', or a column of a '
+                 'captured table.';
 end
 $$;

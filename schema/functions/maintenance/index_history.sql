@@ -1,10 +1,12 @@
--- Purpose:    wants an index of the log for an expression that people search by, such as new_row->>'email'. Closed days get
---             it from running processes, one after the other (rowrelay.index_closed_days); days that are still written
---             never do, so writers do not pay for it, and a search reads those. Again: tries days anew where it failed.
--- Parameters: expression on the columns of rowrelay.change; or the name of a column of captured tables, which means it in
---             rows before and after; method: btree, or any other that does with the expression, such as hash for long texts
--- Result:     the expressions as they are indexed: conditions have to be written so
--- Errors:     not an expression that can be indexed
+-- Purpose:    orders an index of the log on an expression that people search by, such as new_row->>'email'. Running
+--             processes create it on closed days, one after the other (rowrelay.index_closed_days). Days still written
+--             to have none, so that writers do not pay for it; a search scans them. A second call retries the days
+--             where it failed.
+-- Parameters: expression on the columns of rowrelay.change; or the name of a column of captured tables, for that column
+--             in rows before and after; method: btree, or another that suits the expression, such as hash for long
+--             texts
+-- Result:     the indexed expressions, as conditions have to spell them to use the index
+-- Errors:     the expression cannot be indexed
 create or replace function rowrelay.index_history(expression text, method text default 'btree') returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -13,7 +15,8 @@ declare
 begin
   foreach wanted in array case
     when expression ~ '^[[:alpha:]_][[:alnum:]_$ ]*$'
-         and not exists (select from pg_attribute a where a.attrelid = 'rowrelay.change'::regclass and a.attname = expression and a.attnum > 0)
+         and not exists (select from pg_attribute a where a.attrelid = 'rowrelay.change'::regclass
+                         and a.attname = expression and a.attnum > 0)
     then array[format('new_row ->> %L', expression), format('old_row ->> %L', expression)]
     else array[expression] end
   loop

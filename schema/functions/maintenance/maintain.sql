@@ -1,11 +1,11 @@
--- Purpose:    what has to be done now and then; running processes call it, one of them at a time. What fails does not
---             keep the rest from being done.
--- Result:     what was done, one text each, and what could not be done: that is told once, and again when it fails for
---             another reason, or after it has worked. None is nothing.
+-- Purpose:    regular maintenance; running processes call it, one of them at a time. A task that fails does not stop
+--             the others.
+-- Result:     one text for each thing done and for each failure. A failure is reported once, and again when its reason
+--             changes or after it had worked. No row: nothing to do.
 create or replace function rowrelay.maintain() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- tables that it sees to in one call, by lot: whoever wants one of them waits until it ends, and some may fail each time
+  -- tables in one call, chosen at random: they stay locked until it ends, and some may fail each time
   most constant integer := 500;
   n        bigint;
   capture  rowrelay.capture;
@@ -19,13 +19,13 @@ begin
   begin
     n := rowrelay.maintain_partitions();
     if n > 0 then
-      return next format('made %s partitions of rowrelay.change', n);
+      return next format('created %s of rowrelay.change', case n when 1 then '1 partition' else n || ' partitions' end);
     end if;
   exception
     when lock_not_available then
       null; -- there are partitions for days ahead, and the next run is soon
     when others then
-      problems := problems || format('partitions of rowrelay.change could not be made: %s', sqlerrm);
+      problems := problems || format('partitions of rowrelay.change could not be created: %s', sqlerrm);
   end;
 
   begin
@@ -38,7 +38,8 @@ begin
     for capture in
       select c.* from rowrelay.capture c
        where c.id = any (array(select k.id
-                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a where a.released_at is null)) as s
+                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a
+                                                                   where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
                                 where k.column_state is distinct from s.state
                                 order by random() limit most))
@@ -46,12 +47,12 @@ begin
     loop
       begin
         perform rowrelay.make_trigger_function(capture.id, '1 s');
-        return next format('table %s was altered: its trigger function is made anew', capture.relation);
+        return next format('table %s was altered: trigger function replaced', capture.relation);
       exception
         when lock_not_available then
           null; -- until it can be, changes are captured the slow way
         when others then
-          problems := problems || format('table %s was altered, and its trigger function could not be made anew: %s',
+          problems := problems || format('table %s was altered, and its trigger function could not be replaced: %s',
                                          capture.relation, sqlerrm);
       end;
     end loop;
@@ -59,7 +60,7 @@ begin
     problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
   end;
 
-  -- partitions and children that have come since
+  -- new partitions and inheritance children
   begin
     for capture in
       select c.* from rowrelay.capture c
@@ -67,12 +68,13 @@ begin
          for update skip locked
     loop
       begin
-        -- a child that was captured by itself, and goes on so
+        -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
         n := rowrelay.attach_triggers(capture, false, '0 s');
-        return next format('table %s: %s triggers attached', capture.relation, n)
-          || coalesce((select '; some had been dropped or disabled, and what was written meanwhile is not in its log: '
-                              'rowrelay verify TARGET --repair brings it to a mirror'
+        return next format('table %s: %s attached', capture.relation,
+                           case n when 1 then '1 trigger' else n || ' triggers' end)
+          || coalesce((select '; some had been dropped or disabled, and changes made meanwhile are not in its log: '
+                              'rowrelay verify TARGET --repair copies those rows to a mirror'
                          from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
@@ -84,24 +86,24 @@ begin
   end;
 
   begin
-    -- what a writer still added, or a process gave back, when its target was being dropped
+    -- what a writer added, or a process released, while the target was being dropped
     for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
       delete from rowrelay.queue q
        where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                                  where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
+                                  where u.lane between rowrelay.lane_number(dropped, -1)
+                                    and rowrelay.lane_number(dropped, 1023)
                                   limit 10000 for update skip locked));
     end loop;
-    -- and what a writer added while the copying of its table was ended
+    -- what a writer added while the copy of its table was cancelled
     delete from rowrelay.queue q
      using rowrelay.backfill b
      where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
        and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
-    problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
+    problems := problems || format('leftover rows of the queue could not be deleted: %s', sqlerrm);
   end;
 
-  -- The function of a table that was dropped: while it is there, whom it was granted to (rowrelay.trigger_grants) cannot
-  -- be dropped.
+  -- Trigger functions of dropped tables: roles that may execute one (rowrelay.trigger_grants) cannot be dropped.
   begin
     for capture in
       select c.* from rowrelay.capture c
@@ -110,20 +112,21 @@ begin
          for update skip locked
     loop
       execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
-      return next format('table %s was dropped: so is its trigger function', capture.relation_name);
+      return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then
-    problems := problems || format('trigger functions of tables that were dropped could not be dropped: %s', sqlerrm);
+    problems := problems || format('trigger functions of dropped tables could not be dropped: %s', sqlerrm);
   end;
 
   begin
     delete from rowrelay.follower f where f.txid < pg_snapshot_xmin(pg_current_snapshot());
   exception when others then
-    problems := problems || format('what transactions that have ended left could not be deleted: %s', sqlerrm);
+    problems := problems
+      || format('row versions of ended transactions (rowrelay.follower) could not be deleted: %s', sqlerrm);
   end;
 
   begin
-    -- The clock was ahead when they were taken: they end when they would have ended if they had been taken now.
+    -- Leases taken while the clock was ahead end as if they had been taken now.
     update rowrelay.lease e set lease_until = clock_timestamp() + e.lasts
      where e.lease_until > clock_timestamp() + e.lasts;
     -- lanes of targets that are gone
@@ -135,9 +138,10 @@ begin
   end;
 
   begin
-    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day' and now() + interval '1 day';
+    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day'
+      and now() + interval '1 day';
   exception when others then
-    problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);
+    problems := problems || format('processes that are gone could not be removed: %s', sqlerrm);
   end;
 
   return query

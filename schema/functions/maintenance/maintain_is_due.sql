@@ -1,4 +1,4 @@
--- Purpose:    whether rowrelay.maintain() would do anything if it were called now: a look that costs next to nothing
+-- Purpose:    whether rowrelay.maintain() would do anything if it were called now; costs next to nothing
 create or replace function rowrelay.maintain_is_due() returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select not exists (select from rowrelay.job j

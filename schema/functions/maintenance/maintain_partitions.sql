@@ -1,14 +1,13 @@
--- Purpose:    makes the partitions of rowrelay.change ahead of time, and then rowrelay.partition_day(), which tells the
---             writers which of them to use. That function never names a day without a partition, so that a writer is
---             safe even when nobody has run this for a year: what is written then goes to the last partition there is.
---             Nor does it name a day before yesterday, or one that is closed: a transaction that lasts for longer goes on
---             in the first open day, so that old days stay as they are and can be dropped.
---             A new partition is attached rather than created in place, because that lets writers go on.
---             Days that were closed while the clock was ahead stay so, and those after them that are open take their place:
---             what is written now may be in a day with a later name, but a fortnight later at most.
--- Parameters: days to make ahead
--- Result:     number of partitions made
--- Errors:     lock_not_available when rowrelay.change is locked by somebody for longer than a moment
+-- Purpose:    creates the partitions of rowrelay.change ahead of time, and rowrelay.partition_day(), which tells
+--             writers which of them to use. That function only returns days with a partition, so writers never fail: if
+--             nobody runs this for a year, changes go to the last partition. It returns no closed day and none before
+--             yesterday: a longer transaction goes on in the first open day, so that old days no longer change and can
+--             be dropped. A new partition is created as a table and then attached, because that does not block writers.
+--             Days that were closed while the clock was ahead stay closed, and later open days take their place: a
+--             change may be in a day up to a fortnight later.
+-- Parameters: days to create ahead
+-- Result:     number of partitions created
+-- Errors:     lock_not_available: another session holds a lock on rowrelay.change
 create or replace function rowrelay.maintain_partitions(days_ahead integer default 14) returns integer
 language plpgsql set lock_timeout = '200ms' as $$
 declare
@@ -20,7 +19,7 @@ declare
   last_day  date;
 begin
   for wanted in
-    -- so many that are not closed
+    -- this many days that are not closed
     select o.day
       from (select g::date as day
               from generate_series(today::timestamp,
@@ -38,7 +37,8 @@ begin
     made := made + 1;
   end loop;
 
-  -- What lies between the two must have no gap. There is one when nobody has run this for weeks, or a clock went wrong.
+  -- The days from first_day to last_day must have no gap. Gaps arise when nobody runs this for weeks, or by a wrong
+  -- clock.
   select min(p.day) into first_day
     from rowrelay.partition_days() p
    where p.day >= today - 1 and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
@@ -51,14 +51,16 @@ begin
 
   update rowrelay.source s set open_from = first_day, open_until = last_day, open_since = clock_timestamp()
    where (s.open_from, s.open_until) is distinct from (first_day, last_day)
-      or s.open_since > clock_timestamp(); -- by a clock that was ahead
+      or s.open_since > clock_timestamp(); -- set while the clock was ahead
   if found then
-    -- The triggers call it under whatever search_path the application has.
+    -- Triggers call it under the application's search_path.
     execute format('create or replace function rowrelay.partition_day() returns date language sql stable as %L', format(
-      'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), %L::pg_catalog.date)',
+      'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), '
+      '%L::pg_catalog.date)',
       first_day, last_day));
     comment on function rowrelay.partition_day() is
-      'the day (UTC) on which the transaction began, or the nearest that is open; made by rowrelay.maintain_partitions()';
+      'the day (UTC) on which the transaction began, or the nearest that is open; made by '
+      'rowrelay.maintain_partitions()';
   end if;
   return made;
 end

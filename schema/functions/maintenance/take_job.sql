@@ -1,6 +1,7 @@
--- Purpose:    a timeout lock, for work that one process may do at a time: one conditional update by the server's clock.
--- Parameters: name of the work; how long nobody else may begin it, the same at each call for that work
--- Result:     whether the caller is to do it
+-- Purpose:    takes a lock with a timeout, for work that one process may do at a time: one conditional update by the
+--             server's clock
+-- Parameters: name of the work; for how long nobody else may begin it, the same at each call for that work
+-- Result:     true: the caller has to do it
 create or replace function rowrelay.take_job(job_name text, hold_for interval) returns boolean
 language plpgsql as $$
 begin
@@ -8,7 +9,7 @@ begin
   values (job_name, clock_timestamp(), clock_timestamp() + hold_for)
   on conflict (name) do update
     set taken_at = excluded.taken_at, held_until = excluded.held_until
-    -- what is held for longer than that was taken while the clock was ahead
+    -- a job held for longer than that was taken while the clock was ahead
     where j.held_until not between clock_timestamp() and clock_timestamp() + hold_for;
   return found;
 end

@@ -1,17 +1,18 @@
--- Purpose:    takes a tick, which is PgQ's word: a moment of the log of which it is known what was committed by then, and
---             puts what that is since the tick before into rowrelay.change_key, so that the changes of a row can be found
---             although its writers keep no index. Running processes call it every second; without them nothing is wrong,
---             but finding takes longer.
+-- Purpose:    takes a tick (PgQ's word): a moment for which it is known which changes were committed by then. Puts the
+--             changes committed since the previous tick into rowrelay.change_key, so that the changes of a row can be
+--             found by key although writers maintain no index. Running processes call it every second; without them a
+--             search only takes longer.
 --
---             In this order, each statement with a snapshot of its own: the last id (low); the transactions that hold the
---             writers' lock; the snapshot; the last id (high). A change that is not visible in the snapshot has an id above
---             low, or its transaction took the lock before low was read and still held it when the snapshot was taken: then
---             it is in the list. So transactions that do not write changes cost nothing, however long they last. Somebody
---             who holds the lock and has no transaction id yet cannot be listed, so low is left where it was before him.
---             A change that is visible in the snapshot has an id up to high, because its transaction had ended by then.
--- Parameters: max_rows: how many changes to look at; at_once: do not wait until it is worth a tick
--- Result:     number of changes it looked at; less than max_rows: this tick is done
--- Errors:     called in a transaction that has written something, or that is not read committed
+--             It reads in this order, each statement with a snapshot of its own: the last id (low); the transactions
+--             that hold the writers' lock; the snapshot; the last id (high). A change that is not visible in the
+--             snapshot has an id above low, or its transaction took the lock before low was read and still held it when
+--             the snapshot was taken: then it is listed. So transactions that write no changes cost nothing, however
+--             long they last. A transaction with the lock but without an id cannot be listed, so low then stays at its
+--             previous value. A change that is visible in the snapshot has an id up to high, because its transaction
+--             had ended by then.
+-- Parameters: max_rows: how many changes to read at most; at_once: do not wait until a tick is worthwhile
+-- Result:     number of changes read; fewer than max_rows: this tick is done
+-- Errors:     the transaction has written something, or is not READ COMMITTED
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -22,10 +23,10 @@ declare
   piece    record;
 begin
   if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
-    raise exception 'a tick cannot be taken in a transaction that has written something, or that is not read committed'
-      using errcode = 'active_sql_transaction', hint = 'Commit first, and call rowrelay.tick() by itself.';
+    raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
+      using errcode = 'active_sql_transaction', hint = 'Commit first, then call rowrelay.tick() by itself.';
   end if;
-  -- one at a time: ticks are in order, and the last is there when the next is taken; 'rowt' in ASCII
+  -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
   if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
     return 0;
   end if;
@@ -44,7 +45,7 @@ begin
       tick.low := rowrelay.last_change_id();
       select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
       exit when not nameless;
-      perform pg_sleep(0.001); -- mostly it is just beginning
+      perform pg_sleep(0.001); -- most get their id at once
     end loop;
     tick.snapshot := pg_current_snapshot();
     tick.high := rowrelay.last_change_id();
@@ -53,11 +54,13 @@ begin
       tick.low := coalesce(last.low, 0);
     end if;
     select coalesce(array_agg(w order by w), '{}'),
-           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0) order by w), '{}')
+           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0)
+                              order by w), '{}')
       into tick.writers, tick.writers_from
       from unnest(tick.writers) as w
      where not pg_visible_in_snapshot(w, tick.snapshot);
-    tick.indexed_to := least(coalesce(last.low, 0), (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
+    tick.indexed_to := least(coalesce(last.low, 0),
+                             (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
                                          where w.xid <> all (tick.writers)));
     perform rowrelay.key_partitions();
   else
@@ -71,9 +74,11 @@ begin
   tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
   tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day,
+    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to,
+                               first_day, last_day,
                                block_ids, block_txids)
-    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
+    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from,
+            tick.open_from,
             tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,

@@ -1,6 +1,5 @@
--- Purpose:    whether it is worth to take a tick: without the ones that are not, a tick is much more than the few changes
---             that it finds
--- Parameters: the last tick, null for none; at_once: whatever is new is enough
+-- Purpose:    whether a tick is worthwhile: for a few changes a tick costs more than it saves
+-- Parameters: the last tick, null for none; at_once: true makes it due
 create or replace function rowrelay.tick_is_due(last rowrelay.tick, at_once boolean) returns boolean
 language plpgsql volatile as $$
 declare
@@ -12,7 +11,7 @@ begin
   elsif age between '0' and '10 s' then
     return false;
   end if;
-  -- what had been begun at the last tick, and may have ended since
+  -- or a transaction that was open at the last tick has ended
   return fresh >= 500
       or fresh > 0 and (age is null or age not between '0' and '1 min')
       or exists (select from unnest(last.writers) as w where pg_visible_in_snapshot(w, pg_current_snapshot()));

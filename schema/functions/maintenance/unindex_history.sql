@@ -1,8 +1,8 @@
--- Purpose:    gives up what rowrelay.index_history() wanted. The indexes go when their partitions can be locked for a moment,
---             by running processes or rowrelay.index_closed_days().
--- Parameters: expression, or name of a column, as it was given or as rowrelay.history_indexes shows it
--- Result:     number of expressions given up
--- Errors:     there was none
+-- Purpose:    withdraws what rowrelay.index_history() ordered. Running processes (rowrelay.index_closed_days) drop the
+--             indexes when they can lock their partitions for a moment.
+-- Parameters: expression or name of a column, as it was given or as rowrelay.history_indexes shows it
+-- Result:     number of expressions removed
+-- Errors:     the log is not indexed by it
 create or replace function rowrelay.unindex_history(expression text) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -16,7 +16,7 @@ begin
   get diagnostics n = row_count;
   if n = 0 then
     raise exception 'the log is not indexed by "%"', expression
-      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists what it is indexed by.';
+      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists the expressions.';
   end if;
   return n;
 end

@@ -1,10 +1,12 @@
--- Purpose:    what has become of a change at each target: for view rowrelay.history. A function, because its plan is kept.
--- Parameters: change; its capture; its caveat; what targets said against it: {target's id: words}. It says nothing of these by
---             itself, because it does not know who may read the table.
--- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error", "actor"}},
---             null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and given up by
---             `actor`; superseded: refused, and made moot by a later change of the row; dropped: the target, or the way there,
---             was dropped first. Process, host and pid: who has it, or had it last. Members that are not known are left out.
+-- Purpose:    returns a change's delivery to each target, for view rowrelay.history. A function, because its plan is
+--             cached.
+-- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
+--             because this function does not know who may read the table.
+-- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
+--             "actor"}}, null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and
+--             discarded by `actor`; superseded: refused, and replaced by a later change of the row; dropped: the target
+--             or the route was dropped first. Process, host and pid: of the process that has it, or had it last.
+--             Unknown members are left out.
 create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
@@ -14,7 +16,7 @@ declare
   refused rowrelay.refusal;
   leased  record;
   queued  integer;         -- the lane
-  taker   xid;             -- the last transaction that has taken it out of the queue, or tried to
+  taker   xid;             -- the last transaction that deleted it from the queue, or tried to
   status  text;
   result  jsonb;
 begin
@@ -23,11 +25,12 @@ begin
       from (select r.target, r.until_id, false as is_document
               from rowrelay.route r
              where r.capture = capture_id and change_id > r.from_id and change_id <= coalesce(r.until_id, change_id)
-               -- a snapshot goes to one target, as does what is queued again
+               -- a snapshot goes to one target, and so does a change that is queued again
                and r.target = coalesce((caveat ->> 'target')::integer, r.target)
              union all
-            -- documents that it may have made stale
-            select distinct s.document, null::bigint, true from rowrelay.document_source s where s.capture = capture_id) as r
+            -- documents that it may have changed
+            select distinct s.document, null::bigint, true from rowrelay.document_source s
+              where s.capture = capture_id) as r
       join rowrelay.target t on t.id = r.target
   loop
     select s.*, sum(s.attempts) over () as all_attempts into last
@@ -37,17 +40,20 @@ begin
      order by s.settled_at desc, s.token desc, s.part limit 1;
     refused := null;
     queued := null;
-    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host, null::integer as pid into leased;
+    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host,
+      null::integer as pid into leased;
     status := case when last.outcome in ('delivered', 'copied') then 'complete'
                    when last.outcome in ('skipped', 'superseded') then last.outcome end;
     if status is null then
-      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id and f.change_id = delivery_of.change_id;
+      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id
+        and f.change_id = delivery_of.change_id;
       if refused.target is null then
         select q.lane, q.xmax into queued, taker
           from rowrelay.queue q
          where q.change_id = delivery_of.change_id
            and q.lane = any (array(select rowrelay.lane_number(goes_to.id, n) + room.lane
-                                     from (select 0 union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
+                                     from (select 0
+                                           union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
                                           generate_series(-1, goes_to.lanes - 1) as n));
       end if;
       continue when goes_to.is_document and coalesce(last.target, refused.lane, queued) is null;
@@ -57,10 +63,10 @@ begin
       status := case
         when leased.instance is not null then 'in-progress'
         when refused.state = 'waiting' then 'new'
-        -- sent at most once, it counts as refused until there is an answer
+        -- with guarantee at-most-once it counts as refused until the target answers
         when refused.target is not null then 'error'
         when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end
-        -- who has it in hand has deleted it, and not committed
+        -- the process that delivers it has deleted it and not committed yet
         when exists (select from pg_locks l
                       where l.locktype = 'transactionid' and l.transactionid = taker and l.mode = 'ExclusiveLock'
                         and l.granted) then 'in-progress'
@@ -73,7 +79,8 @@ begin
       'host', coalesce(leased.host, last.host),
       'pid', coalesce(leased.pid, last.pid),
       'claimed_at', coalesce(leased.claimed_at, last.claimed_at),
-      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at, refused.refused_at) end,
+      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at,
+          refused.refused_at) end,
       'answer', last.answer,
       'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
       'actor', last.actor)));

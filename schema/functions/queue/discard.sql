@@ -1,10 +1,10 @@
--- Purpose:    sends a table to a target no more, as unroute() does, and gives up what of it is queued for the target, or was
---             refused by it: for a table that is gone there, and holds up all others. The log keeps the changes, and who gave
---             them up. Waits until no batch of the target is in flight. What a transaction has written that is still open
---             is not known yet, and will be delivered: then the same again.
+-- Purpose:    stops sending a table to a target, as unroute() does, and discards its changes that are queued for the
+--             target or were refused by it: for a table that is gone there and holds up all others. The log keeps the
+--             changes and who discarded them. Waits until no batch of the target is in flight. Changes of open
+--             transactions are not visible yet and will be queued: call it again to discard them.
 -- Parameters: relation; target
--- Result:     how many changes were given up
--- Errors:     table not captured; no such target; the table never went there
+-- Result:     number of discarded changes
+-- Errors:     table not captured; no such target; the table was never routed there
 create or replace function rowrelay.discard(relation regclass, target text) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -13,13 +13,14 @@ declare
   lanes     integer[] := rowrelay.lanes_of(target_id);
   given_up  bigint;
 begin
-  -- Before anything else is locked: a batch that is about to halt its target must not wait for us while we wait for it.
+  -- Before any other lock: a batch that is about to halt its target would wait for us while we wait for it.
   perform rowrelay.lock_lanes(lanes);
 
   capture := rowrelay.captured(relation);
   target_id := rowrelay.target_id(target);
-  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id and r.until_id is not null) then
-    null; -- it goes there no more, and something of it may have been queued since
+  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id
+             and r.until_id is not null) then
+    null; -- the route has ended, but changes of open transactions may have been queued since
   else
     perform rowrelay.unroute(relation, target);
   end if;
@@ -38,7 +39,8 @@ begin
     select u.change_id, u.error, (row_number() over (partition by u.error order by u.change_id) - 1) / 10000 as part
       from (select * from unqueued union all select * from unrefused) as u
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     select nextval('rowrelay.claim_token'), 0, target_id, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
            array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
       from gone g group by g.error, g.part

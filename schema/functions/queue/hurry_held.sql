@@ -1,6 +1,6 @@
--- Purpose:    has tables that targets could not take tried at once: a part of rowrelay.retry()
--- Parameters: target (null: all); ids of changes of these tables that wait (null: all)
--- Result:     how many of these changes will be tried, one first, and then the others
+-- Purpose:    retries at once tables that targets could not take: a part of rowrelay.retry()
+-- Parameters: target (null: all); ids of waiting changes of these tables (null: all)
+-- Result:     how many of these changes will be tried: first one, then the others
 create or replace function rowrelay.hurry_held(target text, change_ids bigint[]) returns bigint
 language plpgsql as $$
 declare

@@ -1,4 +1,4 @@
--- Purpose:    whether a target keeps rows as they are at last, rather than each change of them
+-- Purpose:    whether a target keeps the last state of rows rather than every change
 -- Parameters: target
 -- Result:     true for mirrors, search indexes and documents
 create or replace function rowrelay.keeps_state(target rowrelay.target) returns boolean

@@ -1,4 +1,4 @@
--- Purpose:    the lanes of a target
+-- Purpose:    returns the lanes of a target
 -- Parameters: target
 -- Result:     their numbers, ascending; the first is the lane of barriers
 create or replace function rowrelay.lanes_of(target integer) returns integer[]

@@ -1,4 +1,4 @@
--- Purpose:    the last change id that was given out, whether its transaction has ended or not
+-- Purpose:    returns the last change id that was assigned, whether its transaction has ended or not
 -- Result:     0 before the first
 create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$

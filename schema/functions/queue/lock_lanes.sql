@@ -1,12 +1,11 @@
--- Purpose:    waits until nothing of some lanes is in flight, and keeps everybody else from deciding about their order until
---             the transaction ends. Whoever puts something into a lane before what is queued there already, or takes
---             something out of it, calls this first, and looks at the queue in a statement that begins afterwards.
---             To be called before anything else is locked: a batch that is about to halt its target must not wait for us
---             while we wait for its lane.
---             A claim in a transaction holds the same lock to its end. A lease outlives its transaction, so its end is
---             waited for with the lock in hand: who holds it settles without that lock, and nobody takes a new one.
+-- Purpose:    waits until nothing in some lanes is in flight, and keeps other sessions from claiming or reordering them
+--             until the transaction ends. Call it before queueing a change ahead of others or removing one from the
+--             queue, and read the queue in a later statement. Call it before taking any other lock: a batch that is
+--             about to halt its target would wait for us while we wait for its lane. A claim in a transaction holds the
+--             same lock to its end. A lease outlives its transaction, so this waits for its end while it holds the
+--             lock: the holder settles without that lock, and nobody can take a new lease.
 -- Parameters: numbers of lanes
--- Errors:     the transaction is not READ COMMITTED: it would look at the queue as it was before
+-- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before
 create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15,12 +14,13 @@ declare
   has_told  boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'this can be done in a READ COMMITTED transaction only' using errcode = 'object_not_in_prerequisite_state',
+    raise exception 'the queue can only be changed in a READ COMMITTED transaction'
+      using errcode = 'object_not_in_prerequisite_state',
       detail = 'It has to see what others commit meanwhile.';
   end if;
   perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
   loop
-    -- A clock that was ahead when the lease was taken holds nobody up for longer than a lease lasts.
+    -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
       from rowrelay.lease e left join rowrelay.target t on t.id = rowrelay.lane_target(e.lane)
      where e.lane = any (lock_lanes.lanes) and least(e.lease_until, began_at + e.lasts) > clock_timestamp()
@@ -32,7 +32,8 @@ begin
     end if;
     perform pg_sleep(0.02);
   end loop;
-  -- Who comes back after his lease has ended is too late.
-  update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes) and e.lease_until > '-infinity';
+  -- A process that returns after its lease has ended must not settle.
+  update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes)
+    and e.lease_until > '-infinity';
 end
 $$;

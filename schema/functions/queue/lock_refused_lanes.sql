@@ -1,8 +1,8 @@
--- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and those of the barriers of their targets:
---             a TRUNCATE that is being delivered makes older refused changes moot. A refused barrier is before what is in
---             any lane of its target, and so may be what comes after a change of a row that can change lanes.
+-- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and the barrier lanes of their
+--             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
+--             of its target; for a row that can change lanes, the barrier lane counts as one of its lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that have refused changes, ascending
+-- Result:     numbers of the lanes with refused changes, ascending
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare

@@ -1,7 +1,7 @@
--- Purpose:    to be called when the database turns out to be restored from a dump, or a copy of another one: what is queued may
---             have been delivered after that was made. A mirror takes rows that have a key as often as they come. Those that
---             have none would be there twice, so they are listed among the refused ones, until a person has compared.
--- Result:     how many these were
+-- Purpose:    handles the queue of a database that was restored from a dump or copied: queued changes may have been
+--             delivered after the dump was made. Delivering a row with a key again does no harm. A row without a key
+--             would appear twice, so its changes become refused changes until a person has compared both sides.
+-- Result:     number of these changes
 create or replace function rowrelay.park_restored() returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15,11 +15,13 @@ begin
        and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
     returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
   )
-  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, message, detail)
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
+                                message, detail)
   select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
-         'the source was restored from a dump, and nobody knows whether this has arrived already',
-         format('Its table has no key, so the row could be there twice. Compare both sides: rowrelay verify %s; then '
-                'rowrelay retry, or rowrelay skip it.', quote_ident(g.name))
+         'the source was restored from a dump, so this change may have been delivered before',
+         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %s; then '
+                'retry the '
+                'change (rowrelay retry) or discard it (rowrelay skip).', quote_ident(g.name))
     from gone g;
   get diagnostics parked = row_count;
   return parked;

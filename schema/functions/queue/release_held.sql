@@ -1,13 +1,13 @@
--- Purpose:    lets changes of tables that a target could not take go on, where it is time to try: those that wait, the oldest
---             first, go back to the queue, one by itself at first, and more of them each time that all have arrived. A
---             table of which nothing waits is held no more. Running processes call it; see replicator/queue/hold.h.
---             What is due within seconds is tried along with it, since whatever is put into the queue at an old place
---             makes all processes read their settings anew.
+-- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
+--             the oldest first, one at first and more each time that all were delivered. A table without waiting
+--             changes is no longer held. Running processes call it; see replicator/queue/hold.h. Tables that are due
+--             within seconds are tried too, because each release makes all processes read their settings again.
 -- Parameters: target's id
--- Result:     how many changes were released
+-- Result:     number of released changes
 create or replace function rowrelay.release_held(target_id integer) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   held     rowrelay.hold;
   first_id bigint;
@@ -16,28 +16,28 @@ declare
   oldest   bigint;
   total    bigint := 0;
 begin
-  -- none waits for longer than a minute: what seems to was noted while the clock was ahead
+  -- the longest wait is a minute: a later time was written while the clock was ahead
   if not exists (select from rowrelay.hold h
                   where h.target = target_id
                     and h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min') then
     return 0;
   end if;
-  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, as everybody does
+  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, in the same order everywhere
   for held in
     select h.* from rowrelay.hold h
      where h.target = target_id
        and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
      order by h.capture for update skip locked
   loop
-    -- What is being copied as a whole comes out of its waiting room.
+    -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    -- What the table was captured as before goes first.
+    -- Changes of an earlier capture of the table go first.
     continue when exists (
       select from rowrelay.capture c
         join rowrelay.capture a on a.relation = c.relation and a.id < c.id
         join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
        where c.id = held.capture and c.relation <> 0);
-    -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.
+    -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
        where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
@@ -53,11 +53,11 @@ begin
     select min(q.change_id), max(q.change_id), count(*) into first_id, last_id, moved from queued q;
     if moved = 0 then
       delete from rowrelay.hold h where h.target = target_id and h.capture = held.capture;
-      -- Everybody looks anew, and finds that it is held no more.
+      -- A new version makes all processes read that the table is no longer held.
       update rowrelay.target t set version = t.version + 1 where t.id = target_id;
       continue;
     end if;
-    -- should nobody say what became of them, the next ones follow all the same
+    -- the next ones follow after a minute, even if no process reports the result of these
     update rowrelay.hold h
        set released_to = last_id, released = moved, retry_at = clock_timestamp() + interval '1 min'
      where h.target = target_id and h.capture = held.capture;

@@ -1,12 +1,12 @@
--- Purpose:    queues changes of the log again for a target that takes changes as such (events, lines, append): after the
---             receiver lost them, or because it came later than they did. They are delivered in their order, before
---             whatever is queued and younger. A target that holds a state has no use for it: what it lacks is brought by
---             rowrelay.requeue() or rowrelay.backfill().
---             One transaction, or a younger change of a key could come before an older one.
+-- Purpose:    queues changes of the log again for a target that receives every change (events, lines, append): after
+--             the receiver lost them, or because it was added later. They are delivered in their order, before newer
+--             queued changes. For a target that keeps the last state of rows use rowrelay.requeue() or
+--             rowrelay.backfill(). All in one transaction, or a newer change of a key could precede an older one.
 -- Parameters: target; since, until: when they were captured; relation: only of this table
--- Result:     how many changes were queued; what is queued already, or was refused and not settled, is left where it is
--- Errors:     no such target; it holds a state; nothing goes there, or not this table
-create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(), relation regclass default null)
+-- Result:     number of queued changes; those that are queued already, or refused and not settled, stay where they are
+-- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
+create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(),
+                                           relation regclass default null)
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   goes_to  rowrelay.target;
@@ -19,22 +19,24 @@ declare
   queued   bigint := 0;
 begin
   if since is null or until is null then
-    raise exception 'since when, and until when, are changes to be delivered again?' using errcode = 'null_value_not_allowed';
+    raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
   end if;
   select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
   if rowrelay.keeps_state(goes_to) then
-    raise exception 'target "%" holds the last state, so old changes are of no use there', target
+    raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',
-            hint = format('Bring rows that are missing or different: rowrelay verify %s --repair', target);
+            hint = format('To repair missing or different rows: rowrelay verify %s --repair', target);
   end if;
   if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                   where r.target = goes_to.id and r.until_id is null and c.released_at is null
                     and (replay.relation is null or c.relation = replay.relation)) then
-    raise exception '% to target "%"', coalesce(format('table %s does not go', relation), 'no table goes'), target
-      using errcode = 'undefined_object', hint = format('Send it there first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
+    raise exception '% to target "%"',
+      coalesce(format('table %s is not routed', relation), 'no table is routed'), target
+      using errcode = 'undefined_object',
+        hint = format('Route it first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
   end if;
 
-  -- Nobody has a batch in hand, or takes one, while older changes are put before it.
+  -- No batch may be in flight or claimed while older changes are queued ahead of it.
   perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
   for capture in
@@ -47,15 +49,16 @@ begin
        where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
          and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
          and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
-         -- it may be queued in another lane than it would be queued in now
+         -- it may still be queued, in another lane than the one computed now
          and not exists (select from rowrelay.queue q
                           where q.change_id = h.id
-                            and q.lane between rowrelay.lane_number(goes_to.id, -1) and rowrelay.lane_number(goes_to.id, 1023))
+                            and q.lane between rowrelay.lane_number(goes_to.id, -1)
+                              and rowrelay.lane_number(goes_to.id, 1023))
     loop
       hash := null;
       if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
         select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
-        -- What leaves a lane, or may do so, is a barrier, as it was when it was captured.
+        -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
         if not rowrelay.can_change_lane(capture) then
           hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
         elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
@@ -64,7 +67,7 @@ begin
       end if;
       lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
       insert into rowrelay.queue (change_id, lane, day, bytes)
-      values (change.id, lane, change.day, -- as large as they are when they are read, and not as they are stored
+      values (change.id, lane, change.day, -- their size uncompressed
               coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
       on conflict do nothing;
       if found then

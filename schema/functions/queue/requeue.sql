@@ -1,12 +1,14 @@
--- Purpose:    queues rows of a captured table again for one target, as they are now: a row that is there as a snapshot, one
---             that is not as deleted. `rowrelay verify --repair` calls it for rows that differ. To be called by itself, not
---             in a longer transaction: until it is committed the rows cannot be written, nor their lanes delivered.
+-- Purpose:    queues rows of a captured table again for one target, as they are now: an existing row as a snapshot, a
+--             missing one as a delete. `rowrelay verify --repair` calls it for rows that differ. Call it in a
+--             transaction of its own: until it commits, the rows cannot be written and their lanes are not delivered.
 -- Parameters: relation; target; keys as the log has them: the text of a single column, a JSON array of several;
---             patience: how long to wait for others who write to the table, where rows are not there
--- Result:     how many rows were queued; one that somebody is just writing is left out, because that change will tell of it
--- Errors:     the table is not captured, has no key, or does not go there; no such target; row-level security
---             hides some of its rows; a key that its type does not read; lock_not_available: somebody goes on writing to the table for longer than that
-create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
+--             patience: how long to wait, for missing rows, until other transactions that write to the table end
+-- Result:     number of queued rows, without those that another session is writing now, whose changes will be queued
+-- Errors:     the table is not captured, has no key, or is not routed there; no such target; row-level security hides
+--             rows of it; a key is not valid for its type; lock_not_available: another session writes to the table for
+--             longer than patience
+create or replace function rowrelay.requeue(relation regclass, target text, keys text[],
+                                            patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
@@ -18,42 +20,44 @@ declare
   queued  bigint;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'rows can be queued again in a transaction that is read committed only'
+    raise exception 'rows can only be queued again in a READ COMMITTED transaction'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
-  -- A crash must not take ids back that targets have seen.
+  -- A crash must not lose ids that targets have seen.
   perform set_config('synchronous_commit', 'on', true);
-  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation and c.released_at is null for share;
+  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation
+    and c.released_at is null for share;
   if capture.id is null then
     capture := rowrelay.captured(relation);
   end if;
-  -- Not locked: a batch in flight may have to change it before it lets go of a lane that we wait for.
+  -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
   select t.* into goes_to from rowrelay.target t where t.name = requeue.target and t.dropped_at is null;
   if goes_to.id is null then
     perform rowrelay.target_id(target);
   end if;
-  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id and r.until_id is null) then
+  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id
+                 and r.until_id is null) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'View rowrelay.captures shows where each table goes.';
   end if;
   if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
-    raise exception 'table % is just being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+    raise exception 'table % is being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
   end if;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
-      detail = 'Its rows cannot be told apart, so none of them can be queued again.';
+      detail = 'Its rows cannot be identified, so none of them can be queued again.';
   end if;
   if capture.lane_state is distinct from rowrelay.lane_state(capture) then
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
       hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
   end if;
 
-  -- A row that is hidden is not one to be deleted at the target.
+  -- A hidden row must not be deleted at the target.
   perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 
   keys := array(select distinct k from unnest(keys) as k where k is not null);
-  -- Those that are locked come last, so that they are locked for a moment only.
+  -- Existing rows come last, so that they are locked only for a moment.
   queued := rowrelay.requeue_absent(capture, goes_to, keys, patience);
   begin
     queued := queued + rowrelay.requeue_present(capture, goes_to, keys);

@@ -1,20 +1,20 @@
--- Purpose:    queues those of some rows that are not there, as deleted, for one target. Such a row cannot be locked, so
---             somebody may just be bringing it. Therefore the delete gets an id first; then all transactions are waited for
---             that were writing to the table by then, because theirs could have a smaller one; then the rows' lanes are
---             kept from being claimed, so that nothing with a larger id is delivered before this is committed; and then
---             the rows are looked for again.
--- Parameters: capture; target; keys as the log has them; patience: how long to wait for those who write
--- Result:     how many were queued
--- Errors:     lock_not_available: somebody goes on writing to the table for longer than that
+-- Purpose:    queues deletes of missing rows for one target. A missing row cannot be locked, so another session may be
+--             inserting it. Therefore this first takes ids for the deletes; then waits for all transactions that were
+--             writing to the table by then, whose changes could have smaller ids; then locks the rows' lanes, so that
+--             nothing with a larger id is delivered before this commits; and then checks again that the rows are
+--             missing.
+-- Parameters: capture; target; keys as the log has them; patience: how long to wait for other writers
+-- Result:     number of queued deletes
+-- Errors:     lock_not_available: another session writes to the table for longer than patience
 create or replace function rowrelay.requeue_absent(capture rowrelay.capture, target rowrelay.target, keys text[],
                                                    patience interval) returns bigint
 language plpgsql as $$
 declare
   give_up_at constant timestamptz := clock_timestamp() + patience;
-  -- Of other columns than the key's nobody knows what they were: then it has to be a barrier.
+  -- Of a missing row only the key is known: if other columns choose the lane, its delete has to be a barrier.
   lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
   lane_is_known constant boolean := lane_columns <@ capture.key_columns;
-  is_there   text; -- conditions and expressions on what parsed_keys gives
+  is_there   text; -- conditions and expressions on the columns of parsed_keys
   lane_of    text;
   old_row    text;
   absent     text[];
@@ -30,7 +30,8 @@ begin
                                'wanted');
   lane_of := case when lane_is_known
                   then format('%s + mod(%s & 2147483647, %s)', rowrelay.lane_number(target.id, 0),
-                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'), target.lanes)
+                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'),
+                                target.lanes)
                   else rowrelay.lane_number(target.id, -1)::text end;
 
   execute format('select array(select u.key from %s where not %s)', rowrelay.parsed_keys(capture, '$1'), is_there)
@@ -46,8 +47,9 @@ begin
       select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
         from pg_stat_activity a
        where a.pid in (select l.pid from pg_locks l where l.virtualtransaction = any (writers));
-      raise exception 'somebody who writes to table % has not ended within %', capture.relation, patience
-        using errcode = 'lock_not_available', detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
+      raise exception 'another transaction that writes to table % did not end within %', capture.relation, patience
+        using errcode = 'lock_not_available',
+          detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
               hint = 'Nothing was queued. Try again later.';
     end if;
     perform pg_sleep(0.01);
@@ -65,7 +67,8 @@ begin
       'select d.id, %s as key, %s as lane, %s as old_row '
         'from unnest($2, $3) as d(key, id) join (%s) on u.key = d.key where not %s), '
     'logged as ('
-      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, '
+      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, '
+      'client_addr, '
                                    'old_row, caveat) '
       'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, '
              'rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), g.old_row, '

@@ -1,14 +1,16 @@
--- Purpose:    queues those of some rows that are there, as snapshots, for one target. A row that somebody is writing at
---             this moment is not waited for.
--- Parameters: capture; target; keys as the log has them; problem: why there can be no image, which the change says instead
--- Result:     how many were queued
--- Errors:     lock_not_available: somebody is writing one of them; whatever a row makes fail
+-- Purpose:    queues snapshots of existing rows for one target. Does not wait for a row that another session is
+--             writing.
+-- Parameters: capture; target; keys as the log has them; problem: why there can be no image, recorded in the change
+--             instead
+-- Result:     number of queued rows
+-- Errors:     lock_not_available: another session is writing one of them; any error that a row causes
 create or replace function rowrelay.requeue_present(capture rowrelay.capture, target rowrelay.target, keys text[],
                                                     problem text default null) returns bigint
 language plpgsql as $$
 declare
   condition text := format('exists (select from %s where %s)',
-                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'), rowrelay.same_key(capture, 'new', 'wanted'));
+                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'),
+                             rowrelay.same_key(capture, 'new', 'wanted'));
   part      regclass;
   queued    bigint;
   last_id   bigint;

@@ -1,8 +1,8 @@
--- Purpose:    queues refused changes again, at their old place. What waits behind them (on_error=block) comes along.
---             It waits until the batches in flight of their lanes, and barriers of their targets, are settled. What waits
---             because its target cannot take its table is tried at once.
--- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     how many changes were queued again, or will be
+-- Purpose:    queues refused changes again at their old place, with the changes that wait behind them (on_error=block).
+--             Waits until batches in flight in their lanes, and barriers of their targets, are settled. Changes that
+--             wait because their target cannot take their table are tried at once.
+-- Parameters: target (null: all); change ids (null: all refused changes)
+-- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$

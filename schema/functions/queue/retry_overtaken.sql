@@ -1,10 +1,10 @@
--- Purpose:    brings rows up to date whose refused changes were overtaken (rowrelay.was_overtaken): each row is queued as it
---             is now (rowrelay.requeue), and the refused change has no meaning any more.
---             The caller holds the lanes of these changes, and those of barriers.
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
+--             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
+--             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
--- Result:     how many changes were dealt with so
---             Warning: some were not, because nobody can tell which rows they are of. They stay where they are.
--- Errors:     as rowrelay.requeue()
+-- Result:     number of superseded changes. Warns of changes whose rows cannot be identified; these stay where they
+--             are.
+-- Errors:     as for rowrelay.requeue()
 create or replace function rowrelay.retry_overtaken(lanes integer[], change_ids bigint[]) returns bigint
 language plpgsql as $$
 declare
@@ -49,14 +49,16 @@ begin
       end if;
     end loop;
     if left_out > 0 or present.id is null then
-      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name, moot.relation_name
-        using hint = format('Nobody can tell which of these rows are still there. Discard the changes: '
+      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name,
+        moot.relation_name
+        using hint = format('It is unknown which of these rows still exist. Discard the changes: '
                             'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
     end if;
     continue when ids = '{}';
     perform rowrelay.requeue(moot.relation, moot.name, keys);
     delete from rowrelay.refusal f where f.target = moot.target and f.change_id = any (ids);
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     values (nextval('rowrelay.claim_token'), 0, moot.target, 'superseded', 'the row was queued as it is now', 0,
             rowrelay.actor(), clock_timestamp(), ids, ids[1], ids[cardinality(ids)]);
     total := total + cardinality(ids);

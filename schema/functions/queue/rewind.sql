@@ -1,7 +1,7 @@
--- Purpose:    must be called by whoever puts rows into the queue whose ids are older than what is being claimed: no
---             process may skip them because it has seen the lane empty up to there. The caller holds the lanes' locks,
---             so that nobody claims from them before this is committed.
--- Parameters: target; the smallest change id that was put in
+-- Purpose:    has to be called after queueing changes with older ids than those being claimed: processes remember up to
+--             which id a lane is empty, and would skip them. The caller holds the lanes' locks, so that nobody claims
+--             from them before it commits.
+-- Parameters: target; the smallest change id that was queued
 create or replace function rowrelay.rewind(target integer, change_id bigint) returns void
 language plpgsql as $$
 begin

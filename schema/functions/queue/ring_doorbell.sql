@@ -1,6 +1,6 @@
--- Purpose:    wakes the processes that sleep. Writers call it only while rowrelay.doorbell is armed.
---             Not on a server that allows prepared transactions: PostgreSQL refuses to prepare one that has notified, and
---             an application's PREPARE TRANSACTION must not fail because of us. Processes poll there.
+-- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing on a
+--             server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY, and
+--             an application's PREPARE TRANSACTION must not fail. Processes poll there.
 create or replace function rowrelay.ring_doorbell() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,8 +1,8 @@
--- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
---             (on_error=block) goes on. The log keeps them, and who gave them up.
--- Parameters: target (null: all); change ids (null: all that were refused, and none that wait because the target cannot
---             take their table: rowrelay.skip_table() gives these up)
--- Result:     how many changes were given up
+-- Purpose:    discards refused changes: they are never delivered to that target, and changes that waited behind them
+--             (on_error=block) go on. The log keeps them and who discarded them.
+-- Parameters: target (null: all); change ids (null: all refused changes, but none that wait because the target cannot
+--             take their table: rowrelay.skip_table() discards these)
+-- Result:     number of discarded changes
 -- Errors:     no such target
 create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -12,7 +12,7 @@ declare
   given_up    bigint;
   waiting     bigint[];
 begin
-  -- Nobody is just finding out what is blocked there.
+  -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);
   end if;
@@ -25,7 +25,8 @@ begin
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.row_hash, f.change_id, f.message as error
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     select nextval('rowrelay.claim_token'), 0, g.target, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
            array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
       from gone g group by g.target, g.error

@@ -1,7 +1,8 @@
--- Purpose:    gives up all that a target has refused of a table, as rowrelay.skip() does, and all that waits because the target
---             cannot take the table: for one that is gone here, or that is not to go there. The log keeps the changes.
--- Parameters: relation: its name, also when it is gone; target (null: all)
--- Result:     how many changes were given up
+-- Purpose:    discards a table's changes that a target refused, as rowrelay.skip() does, and those that wait because
+--             the target cannot take the table: for a table that is gone here, or should not go there. The log keeps
+--             the changes.
+-- Parameters: relation: name of the table, which may be gone; target (null: all)
+-- Result:     number of discarded changes
 -- Errors:     no such target; no table of that name was ever captured
 create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -10,11 +11,13 @@ declare
   change_ids bigint[];
   given_up   bigint := 0;
 begin
-  -- by their ids, which are of this table alone
-  change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures) and f.state = 'error');
+  -- by id, so that only changes of this table are discarded
+  change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
+                      and f.state = 'error');
   if cardinality(change_ids) > 0 then
     given_up := rowrelay.skip(target, change_ids);
   end if;
-  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end, captures, null);
+  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end,
+                                          captures, null);
 end
 $$;

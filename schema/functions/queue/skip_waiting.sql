@@ -1,12 +1,13 @@
--- Purpose:    gives up changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Purpose:    discards changes that wait because their target cannot take their table: a part of rowrelay.skip()
 -- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
--- Result:     how many
-create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[]) returns bigint
+-- Result:     number of discarded changes
+create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[])
+  returns bigint
 language plpgsql as $$
 declare
   given_up bigint;
 begin
-  -- Nobody is just releasing them.
+  -- Locks the targets, so that no process releases changes meanwhile.
   perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
   with gone as (
     delete from rowrelay.refusal f
@@ -16,10 +17,13 @@ begin
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.change_id
   ), parts as (
-    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part from gone g
+    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part
+      from gone g
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
-    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(), clock_timestamp(),
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(),
+      clock_timestamp(),
            array_agg(p.change_id order by p.change_id), min(p.change_id), max(p.change_id)
       from parts p left join rowrelay.hold h on h.target = p.target and h.capture = p.capture
      group by p.target, p.capture, p.part

@@ -1,7 +1,7 @@
--- Purpose:    why changes of a day must not go: what is queued of them (found lane by lane, however long the queue is),
---             what was refused and neither retried nor skipped, and what waits until a table is copied
--- Parameters: day; its first and last change; whether to believe the stored floors, which makes it quicker where a queue
---             has not been vacuumed for long
+-- Purpose:    says why changes of a day must not be dropped: some are queued (found lane by lane, however long the
+--             queue is), were refused and neither retried nor skipped, or wait until a table is copied
+-- Parameters: day; its first and last change; quick: use the stored floors, which is faster for a queue that was not
+--             vacuumed for long
 -- Result:     one text for each target and reason
 create or replace function rowrelay.undelivered(day date, first_id bigint, last_id bigint, quick boolean default false)
 returns setof text language sql volatile as $$
@@ -28,9 +28,9 @@ returns setof text language sql volatile as $$
                                          and q.change_id <= undelivered.last_id and q.day = undelivered.day
                                        limit 1) as queued)
   union all
-  select format('%s changes %s target %s', count(*),
-                case f.state when 'error' then 'were refused by' when 'waiting' then 'wait for their table in'
-                             else 'wait behind refused ones of' end, t.name)
+  select format('%s %s target %s', case count(*) when 1 then '1 change' else count(*) || ' changes' end,
+                case f.state when 'error' then 'refused by' when 'waiting' then 'waiting for their table in'
+                             else 'waiting behind refused ones of' end, t.name)
     from rowrelay.refusal f
     join rowrelay.target t on t.id = f.target and t.dropped_at is null
    where f.change_id >= undelivered.first_id and f.change_id <= undelivered.last_id and f.day = undelivered.day

@@ -1,6 +1,6 @@
--- Purpose:    adds what waits behind refused changes (on_error=block) to a list of these, in whatever lanes it stands
+-- Purpose:    adds to a list of refused changes those that wait behind them (on_error=block), in any lane
 -- Parameters: ids of refused changes; null: all
--- Result:     the same, and those that wait
+-- Result:     these ids and those of the waiting changes
 create or replace function rowrelay.with_blocked(change_ids bigint[]) returns bigint[]
 language sql stable as $$
   select case when change_ids is not null then change_ids || array(

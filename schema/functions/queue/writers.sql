@@ -1,6 +1,7 @@
--- Purpose:    the transactions that can still commit a change id handed out before now: a trigger takes this lock on
---             rowrelay.change before it takes a number, and keeps it to the end. Take the last id first, then this list.
--- Result:     one line of virtual transaction ids, or xids of prepared transactions; empty when there is none
+-- Purpose:    returns the transactions that can still commit a change id assigned before now: a trigger locks
+--             rowrelay.change before it takes an id, and keeps the lock to the end. Read the last id first, then this
+--             list.
+-- Result:     virtual transaction ids, or xids of prepared transactions; empty when there is none
 create or replace function rowrelay.writers() returns text[]
 language sql volatile as $$
   select coalesce(array_agg(distinct l.virtualtransaction), '{}')

@@ -1,7 +1,8 @@
--- Purpose:    the transactions of rowrelay.writers() by the ids that changes have. One look at the locks gives both: a
---             transaction has its id's lock before it takes the one on rowrelay.change, and keeps both to its end.
--- Result:     xids; nameless: whether there are some without an id. Such a one has ended meanwhile, or has not written
---             anything yet; but it may have taken change ids.
+-- Purpose:    returns the transactions of rowrelay.writers() by the transaction ids that changes have. One read of
+--             pg_locks shows both: a transaction locks its id before it locks rowrelay.change, and keeps both locks to
+--             its end.
+-- Result:     xids; nameless: whether there are transactions without an id. Such a transaction has ended meanwhile or
+--             has not written anything yet, but may have taken change ids.
 create or replace function rowrelay.writing_xids(out xids xid8[], out nameless boolean)
 language sql volatile as $$
   with locks as materialized (
@@ -14,11 +15,13 @@ language sql volatile as $$
        and l.relation = 'rowrelay.change'::regclass
        and l.mode = 'RowExclusiveLock'
   ), named as (
-    -- a subtransaction has a lock too, and a later id; ids in locks are what is left of real ones after 2^32
-    select w.virtualtransaction, min(now.xid + ((l.transactionid::text::bigint - now.xid + 2147483648) & 4294967295) - 2147483648) as xid
+    -- a subtransaction has a lock and a later id too; pg_locks shows ids modulo 2^32
+    select w.virtualtransaction,
+      min(now.xid + ((l.transactionid::text::bigint - now.xid + 2147483648) & 4294967295) - 2147483648) as xid
       from writers w
       cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) as now
-      left join locks l on l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
+      left join locks l on l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid'
+        and l.mode = 'ExclusiveLock'
      group by w.virtualtransaction
   )
   select coalesce(array_agg(n.xid::text::xid8 order by n.xid) filter (where n.xid is not null), '{}'),

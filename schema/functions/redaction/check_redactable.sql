@@ -1,7 +1,8 @@
--- Purpose:    whether columns may be redacted
--- Parameters: relation; its captures, now and once; columns; changes that may hold them
--- Errors:     the table was never captured; a column is part of its key, or is nowhere; a target does not have one of the changes
-create or replace function rowrelay.check_redactable(relation regclass, captures integer[], columns text[], change_ids bigint[])
+-- Purpose:    refuses to redact what must not be redacted
+-- Parameters: relation; its captures, present and former; columns; changes that may have values in them
+-- Errors:     a column is part of the key; one of the changes is not delivered yet, or was refused
+create or replace function rowrelay.check_redactable(relation regclass, captures integer[], columns text[],
+                                                     change_ids bigint[])
 returns void language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   name   text;
@@ -15,7 +16,7 @@ begin
                     and (c = any (k.key_names) or c = any (rowrelay.attribute_names(k.relation, k.key_columns))));
   if name is not null then
     raise exception 'column "%" is part of the key of table %, so it cannot be redacted', name, relation
-      using errcode = 'invalid_parameter_value', detail = 'The log could not tell any more which row a change is of.';
+      using errcode = 'invalid_parameter_value', detail = 'The log could no longer tell which row a change belongs to.';
   end if;
 
   select count(distinct q.change_id), min(t.name) into n, target
@@ -23,14 +24,16 @@ begin
    where q.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Wait until they are; view rowrelay.status says how far targets are.';
+      using errcode = 'object_not_in_prerequisite_state',
+        hint = 'Wait until they are delivered; view rowrelay.status shows the backlog.';
   end if;
   select count(distinct f.change_id), min(t.name) into n, target
     from rowrelay.refusal f join rowrelay.target t on t.id = f.target
    where f.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row were refused by target "%"', n, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Retry them or skip them first; view rowrelay.errors lists them.';
+      using errcode = 'object_not_in_prerequisite_state',
+        hint = 'Retry or skip them first: rowrelay retry, rowrelay skip. View rowrelay.errors lists them.';
   end if;
 end
 $$;

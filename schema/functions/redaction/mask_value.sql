@@ -1,6 +1,6 @@
--- Purpose:    SQL for the value that a masked column shows in the past of a table
+-- Purpose:    returns SQL for the value that a masked column has in the past of a table
 -- Parameters: mask: JSON value; type and type modifier of the column
--- Result:     an expression of that type; null when the type does not take the mask
+-- Result:     an expression of that type; null when the mask is not valid for the type
 create or replace function rowrelay.mask_value(mask json, type oid, modifier integer) returns text
 language plpgsql stable as $$
 declare

@@ -1,6 +1,6 @@
 -- Purpose:    removes values from one change of the log
--- Parameters: change; the record of the redaction, with the columns
--- Result:     the record, with this change added
+-- Parameters: change; the record of the redaction, which names the columns
+-- Result:     the record with this change added
 create or replace function rowrelay.redact_change(change rowrelay.change, redaction rowrelay.redaction)
 returns rowrelay.redaction language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -22,7 +22,8 @@ begin
    where h.id = change.id and h.day = change.day;
   redaction.change_ids := redaction.change_ids || change.id;
   redaction.hashes_before := redaction.hashes_before || hash_before;
-  redaction.hashes_after := redaction.hashes_after || case when hash_before is not null then rowrelay.change_hash(change, salts.new_salt) end;
+  redaction.hashes_after := redaction.hashes_after || case
+    when hash_before is not null then rowrelay.change_hash(change, salts.new_salt) end;
   return redaction;
 end
 $$;

@@ -1,6 +1,6 @@
--- Purpose:    gives a sealed change another salt, so that its hash before does not help to guess what it was
--- Parameters: change; the caller holds the chain of seals
--- Result:     the salt that it had, and the one that it has; null: it is not sealed
+-- Purpose:    gives a sealed change a new salt, so that its old hash does not help to guess the removed values
+-- Parameters: change; the caller holds the lock of the chain of seals
+-- Result:     the old salt and the new one; null: the change is not sealed
 create or replace function rowrelay.resalt(change rowrelay.change, out old_salt bytea, out new_salt bytea)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare

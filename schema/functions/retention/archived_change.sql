@@ -1,4 +1,4 @@
--- Purpose:    the change that rowrelay.archive_line() has written
+-- Purpose:    returns the change in a line that rowrelay.archive_line() wrote
 create or replace function rowrelay.archived_change(line text) returns rowrelay.change
 language plpgsql stable as $$
 declare

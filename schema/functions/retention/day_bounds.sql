@@ -1,7 +1,7 @@
--- Purpose:    which change ids, and which times, each day of the log has. It reads the ends of each partition's index, so
---             it takes a tenth of a millisecond a day. Days are not quite in the order of ids: what is written after
---             midnight by a transaction that began before is kept under the day before.
--- Result:     one row for each day that has changes: its first and last id, and when those two were captured
+-- Purpose:    returns the range of change ids and times of each day of the log. It reads the ends of each partition's
+--             index, a tenth of a millisecond a day. Ids of days may overlap: a transaction that began before midnight
+--             writes to the day on which it began.
+-- Result:     one row for each day with changes: its first and last id, and when those two were captured
 create or replace function rowrelay.day_bounds()
 returns table (day date, first_id bigint, last_id bigint, first_at timestamptz, last_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -9,7 +9,8 @@ declare
   partition name;
 begin
   for partition in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'rowrelay.change'::regclass
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'rowrelay.change'::regclass
   loop
     begin
       return query execute format(

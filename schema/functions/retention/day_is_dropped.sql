@@ -1,5 +1,5 @@
--- Purpose:    whether retention has dropped a day's changes, as of this very moment: a partition that was emptied is empty for
---             statements that began before, too
+-- Purpose:    whether retention has dropped a day's changes by now: a truncated partition is empty even for statements
+--             that began before
 -- Parameters: day
 create or replace function rowrelay.day_is_dropped(day date) returns boolean
 language plpgsql volatile as $$

@@ -1,10 +1,12 @@
--- Purpose:    deletes the changes of some tables from a closed day, where others are kept for longer: a piece at a time
--- Parameters: the day; tables (captures) whose changes may go, if it is not in the middle of others
--- Result:     'deleting': call it again; 'deleted'; 'kept': something is not delivered; and why, or how many it were
-create or replace function rowrelay.delete_from_day(day rowrelay.day, captures integer[], out outcome text, out note text)
+-- Purpose:    deletes the changes of some tables from a closed day, one piece at a time, while other tables are kept
+--             longer
+-- Parameters: the day; tables (captures) whose changes may go; a day that is being deleted from keeps its earlier list
+-- Result:     'deleting': call it again; 'deleted'; 'kept': something is not delivered; note: why, or how many changes
+create or replace function rowrelay.delete_from_day(day rowrelay.day, captures integer[], out outcome text,
+                                                    out note text)
 language plpgsql as $$
 declare
-  piece constant integer := 20000; -- changes to look at
+  piece constant integer := 20000; -- changes to read
   up_to   bigint;
   deleted bigint;
 begin
@@ -30,7 +32,8 @@ begin
      where d.day = delete_from_day.day.day;
   else
     outcome := 'deleted';
-    note := (select string_agg(c.relation_name, ', ' order by c.id) from rowrelay.capture c where c.id = any (day.deleting));
+    note := (select string_agg(c.relation_name, ', ' order by c.id) from rowrelay.capture c
+             where c.id = any (day.deleting));
     update rowrelay.day d set deleting = null, deleted_to = null, gone = d.gone || d.deleting, note = null
      where d.day = delete_from_day.day.day;
   end if;

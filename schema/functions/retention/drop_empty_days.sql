@@ -1,10 +1,10 @@
--- Purpose:    takes the empty partitions of dropped days out of rowrelay.change, and months without any day left out of
---             rowrelay.change_key. That needs a lock for which writers have to wait, so it is not even asked for while
---             anybody is seen to hold another one for long (a dump, a slow delivery), and then for a tenth of a second,
---             after which there is always another time. To be called by itself, not in a longer transaction.
--- Parameters: how many to take away at most, as each takes a millisecond or two; looks: how often to look whether the
---             transactions that use the log now have ended, twenty times a second
--- Result:     how many there were; -1: not now
+-- Purpose:    drops the empty partitions of dropped days from rowrelay.change, and those of months without a day left
+--             from rowrelay.change_key. That needs a lock that blocks writers, so it is not requested while another
+--             transaction holds a lock on the log for long (a dump, a slow delivery), and then only for a tenth of a
+--             second. Call it in a transaction of its own.
+-- Parameters: how many to drop at most, at a millisecond or two each; looks: how often to check, twenty times a second,
+--             whether the transactions that use the log now have ended
+-- Result:     number of dropped partitions; -1: not now
 create or replace function rowrelay.drop_empty_days(most integer default 10, looks integer default 20) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare

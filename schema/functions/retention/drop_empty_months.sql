@@ -1,5 +1,6 @@
--- Purpose:    takes months without any day left out of rowrelay.change_key. Only who looks a key up waits for that.
--- Result:     how many there were; -1: not now
+-- Purpose:    drops partitions of months without a day left from rowrelay.change_key. Only searches by key wait
+--             meanwhile.
+-- Result:     number of dropped partitions; -1: not now
 create or replace function rowrelay.drop_empty_months() returns integer
 language plpgsql set lock_timeout = '100ms' as $$
 declare
@@ -9,7 +10,7 @@ begin
   if not exists (select from rowrelay.empty_months()) then
     return 0;
   end if;
-  -- Which there are then: somebody else may have been at it.
+  -- List them again under the lock: another session may have dropped some.
   lock table only rowrelay.change_key in access exclusive mode;
   for empty_month in select e from rowrelay.empty_months() as e loop
     execute format('lock table only %s in access exclusive mode nowait', empty_month);

@@ -1,4 +1,4 @@
--- Purpose:    partitions of days whose changes have been dropped
+-- Purpose:    returns partitions of days whose changes have been dropped
 create or replace function rowrelay.empty_days() returns setof regclass
 language sql volatile as $$
   select p.partition

@@ -1,6 +1,6 @@
--- Purpose:    gives up all changes of a day that are not delivered: they leave the queue, and the list of refused ones
+-- Purpose:    discards all undelivered changes of a day: removes them from the queue and from the refused changes
 -- Parameters: the day
--- Errors:     lock_not_available: some of them are just being delivered
+-- Errors:     lock_not_available: some of them are being delivered
 create or replace function rowrelay.give_up_day(day rowrelay.day) returns void
 language plpgsql as $$
 declare
@@ -17,7 +17,7 @@ begin
                 and exists (select from rowrelay.queue q
                              where q.lane = l.lane and q.change_id between day.first_id and day.last_id
                                and q.day = give_up_day.day.day)) then
-    raise exception 'changes of day % are just being delivered', day.day using errcode = 'lock_not_available';
+    raise exception 'changes of day % are being delivered', day.day using errcode = 'lock_not_available';
   end if;
   delete from rowrelay.queue q
    where q.lane = any (lanes) and q.change_id between day.first_id and day.last_id and q.day = give_up_day.day.day;

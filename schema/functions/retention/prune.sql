@@ -1,11 +1,11 @@
--- Purpose:    drops changes that have been kept for long enough: whole days where all tables allow it, else the changes of
---             single tables, a piece at a time, from days that are closed. Never a day of which anything is undelivered,
---             refused, or waits until a table is copied. Running processes do it every minute.
--- Parameters: how long to keep what rowrelay.keep() does not say otherwise of a table (null: as it says for the whole log);
---             whether to give up what is not delivered; whether days that were restored go too; how many days to drop at most
--- Result:     one row for each day that is old enough: outcome 'dropped', 'deleting' (call it again), 'deleted' (of some
---             tables), 'kept', 'busy' or 'more' (call it again), why, and whether that was not known before
--- Errors:     called in a transaction that is not read committed
+-- Purpose:    drops changes that have been kept for long enough: whole days where all tables allow it, else the changes
+--             of single tables from closed days, a piece at a time. Never touches a day with changes that are
+--             undelivered, refused, or waiting until a table is copied. Running processes call it every minute.
+-- Parameters: how long to keep tables without a setting of their own (null: as rowrelay.keep() says for the log);
+--             force: discard undelivered changes; restored: drop restored days too; how many days to drop at most
+-- Result:     one row for each day that is old enough: outcome 'dropped', 'deleting' (call it again), 'deleted' (of
+--             some tables), 'kept', 'busy' or 'more' (call it again); why; and whether that is new
+-- Errors:     the transaction is not READ COMMITTED
 create or replace function rowrelay.prune(older_than interval default null, force boolean default false,
                                           restored boolean default false, most integer default 10)
 returns table (day date, outcome text, note text, is_news boolean)
@@ -31,7 +31,9 @@ begin
     may_go := rowrelay.prune_captures(old_day.ends_at, older_than);
     known := old_day.note;
     if old_day.captures is null and exists (select from rowrelay.capture c where c.id <> all (may_go)) then
-      execute format('update rowrelay.day d set captures = array(select distinct c.capture from %s c) where d.day = $1 returning d.*',
+      execute format(
+          'update rowrelay.day d set captures = array(select distinct c.capture from %s c) where d.day = $1 '
+          'returning d.*',
                      'rowrelay.change_' || to_char(old_day.day, 'YYYYMMDD')) using old_day.day into old_day;
     end if;
     if old_day.captures is null or old_day.captures <@ (may_go || old_day.gone) then
@@ -40,7 +42,8 @@ begin
         return;
       end if;
       select p.outcome, p.note into outcome, note from rowrelay.prune_day(old_day.day, force) as p;
-    elsif old_day.deleting is null and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
+    elsif old_day.deleting is null
+      and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
       continue;
     else
       select p.outcome, p.note into outcome, note

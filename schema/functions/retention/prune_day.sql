@@ -1,8 +1,8 @@
--- Purpose:    drops the changes of a closed day. Its partition is emptied, with a lock on that partition alone, which
---             writers and deliveries do not touch, and which is asked for a tenth of a second: who reads old history, such
---             as a dump, is not disturbed. rowrelay.drop_empty_days() takes the empty partition away.
--- Parameters: the day; whether changes that were not delivered are given up
--- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
+-- Purpose:    drops the changes of a closed day. It truncates the day's partition, under a lock on that partition
+--             alone, which writers and deliveries do not use, and waits for it a tenth of a second, so that readers of
+--             old history, such as a dump, are not disturbed. rowrelay.drop_empty_days() drops the empty partition.
+-- Parameters: the day; force: discard undelivered changes
+-- Result:     'dropped', 'kept' (something is not delivered) or 'busy' (another session reads it); and why
 create or replace function rowrelay.prune_day(pruned date, force boolean, out outcome text, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -25,15 +25,16 @@ begin
     perform rowrelay.raise_log_since(day, day.captures);
     update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
      where d.day = pruned;
-    -- before anybody can miss them; nothing waits any more
+    -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;
     update rowrelay.source s set prunings = nextval('rowrelay.prunings');
     execute format('truncate only %s', partition);
     outcome := 'dropped';
-    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'), 'given up: ' || note);
+    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'),
+                      'discarded: ' || note);
   exception when lock_not_available then
     outcome := 'busy';
-    note := 'somebody reads or delivers its changes';
+    note := 'another session reads or delivers its changes';
   end;
 end
 $$;

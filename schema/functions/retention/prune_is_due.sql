@@ -1,5 +1,6 @@
--- Purpose:    whether there is anything for rowrelay.prune(), rowrelay.drop_empty_days() or rowrelay.index_closed_days() to
---             do, and the caller is to do it: one process at a time, once a minute
+-- Purpose:    whether the caller has to run rowrelay.prune(), rowrelay.drop_empty_days() and
+--             rowrelay.index_closed_days(): one of them has work, and no other process took the job within the last
+--             minute
 create or replace function rowrelay.prune_is_due() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -8,7 +9,8 @@ begin
      and not exists (select from rowrelay.history_index_work())
      and not exists (select from rowrelay.day d
                       where d.dropped_at is null
-                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)
+                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c,
+                                         rowrelay.source s)
                             <= clock_timestamp()) then
     return false;
   end if;

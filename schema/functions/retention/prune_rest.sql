@@ -1,5 +1,5 @@
--- Purpose:    deletes what belongs to changes that have been dropped, receipts and ticks: some at a time. Ticks stay as long
---             as there is an archive of their day, so that its changes are found when it is restored.
+-- Purpose:    deletes receipts and ticks of dropped changes, some at a time. Ticks stay while their day has an archive,
+--             so that its changes can be found after it is restored.
 create or replace function rowrelay.prune_rest() returns void
 language plpgsql as $$
 declare
@@ -11,7 +11,7 @@ begin
   if not exists (select from rowrelay.day d where d.dropped_at is not null) then
     return;
   end if;
-  -- Days that were restored do not count: what belonged to them is gone already.
+  -- Restored days do not count: their receipts are already gone.
   for day in
     select p.partition from rowrelay.partition_days() p
      where not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)

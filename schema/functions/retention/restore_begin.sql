@@ -1,8 +1,8 @@
--- Purpose:    begins bringing a day back from an archive: the lines behind the header are then copied into the temporary
---             table rowrelay_restored
+-- Purpose:    begins to restore a day from an archive: the caller then copies the lines after the header into the
+--             temporary table rowrelay_restored
 -- Parameters: header, the first line of the file
 -- Result:     the day
--- Errors:     it is no such file, or of another source; the day is in the log, or may still be written to
+-- Errors:     the file is no archive, or of another source; the day is in the log, or may still be written to
 create or replace function rowrelay.restore_begin(header text) returns date
 language plpgsql as $$
 declare
@@ -18,13 +18,14 @@ begin
   end;
   if head ->> 'rowrelay' is distinct from 'archive' or day is null then
     raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
-      hint = 'Name a file that "rowrelay archive" has written.';
+      hint = 'Name a file that rowrelay archive has written.';
   elsif head ->> 'format' <> '1' then
-    raise exception 'the archive of % has format %, which is not known here', day, head ->> 'format'
-      using errcode = 'feature_not_supported', hint = 'Use a newer rowrelay.';
+    raise exception 'the archive of % has format %, which this version cannot read', day, head ->> 'format'
+      using errcode = 'feature_not_supported', hint = 'Use a newer version of rowrelay.';
   elsif (head ->> 'source')::uuid <> (select s.id from rowrelay.source s) then
     raise exception 'the archive of % is from another source', day using errcode = 'invalid_parameter_value',
-      detail = 'Tables have numbers there that mean something else here.', hint = 'Each line of the file is JSON: read it with zcat.';
+      detail = 'The numbers of its tables mean other tables here.',
+        hint = 'Each line of the file is JSON: read it with zcat.';
   end if;
   if day >= (select s.open_from from rowrelay.source s) then
     raise exception 'day % is not over yet', day using errcode = 'object_not_in_prerequisite_state';
@@ -34,7 +35,7 @@ begin
   end if;
   if held is not null then
     raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
-      hint = 'If it shall be as in the archive, drop it first.';
+      hint = 'To replace it by the archive, drop it first: rowrelay prune.';
   end if;
   create temporary table rowrelay_restored (line text) on commit drop;
   return day;

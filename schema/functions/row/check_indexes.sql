@@ -1,7 +1,7 @@
--- Purpose:    refuses what would mix the rows of two tables, or documents, in one index of a search engine, or one table
---             of ClickHouse. For any other target it does nothing.
--- Parameters: target: that the tables or documents go to
--- Errors:     two of them would be one index; a table without a key; a name of which nothing is left
+-- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse.
+--             Does nothing for any other target.
+-- Parameters: target that the tables or documents go to
+-- Errors:     two of them would share an index; a table has no key; a name has no letter that an index may have
 create or replace function rowrelay.check_indexes(target integer) returns void
 language plpgsql as $$
 declare
@@ -20,26 +20,30 @@ begin
               from rowrelay.route r
               join rowrelay.capture c on c.id = r.capture
               left join rowrelay.document d on d.target = r.target
-              cross join lateral (select substring(destination.url from '^[a-z+]+://[^/?#]+/(?:[^?#]*/)?([^/?#]+)(?:[?#].*)?$')) as u(index)
+              cross join lateral (select substring(destination.url
+                                                   from '^[a-z+]+://[^/?#]+/(?:[^?#]*/)?([^/?#]+)(?:[?#].*)?$'))
+                                                     as u(index)
              where r.until_id is null and (c.released_at is null or d.target is not null)
                and (r.target = destination.id or d.delivers_to = destination.id)) as s
      group by s.index, s.index_is_told
   loop
     if found_one.index = '' then
       raise exception 'the name of % has no letter that an index may have', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = 'Give it another name there (--into).';
+        using errcode = 'invalid_parameter_value', hint = 'Name it with --into.';
     end if;
     if found_one.keyless and destination.url !~ '^clickhouse' then
-      raise exception 'table % has no key to tell its rows apart in an index', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
+      raise exception 'table % has no key to identify its rows in an index', found_one.names[1]
+        using errcode = 'invalid_parameter_value',
+          hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
     end if;
     if cardinality(found_one.names) > 1 then
-      raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table' else 'index' end, found_one.index, found_one.names[1], found_one.names[2]
+      raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table'
+        else 'index' end, found_one.index, found_one.names[1], found_one.names[2]
         using errcode = 'invalid_parameter_value',
               hint = case when destination.url ~ '^clickhouse' then 'Add a target for each of them.'
                           when found_one.index_is_told
                           then 'Add a target whose URL ends with a slash: then each table has an index of its own.'
-                          else 'Give one of them another name there (--into).' end;
+                          else 'Give one of them another name with --into.' end;
     end if;
   end loop;
 end

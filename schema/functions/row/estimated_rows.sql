@@ -1,5 +1,5 @@
--- Purpose:    how many rows a table has, with its partitions and children, as the planner guesses: from its size now and
---             what it knew of it last
+-- Purpose:    returns the planner's estimate of a table's rows, with its partitions and children, from its present size
+--             and last statistics
 -- Parameters: relation
 -- Result:     number of rows
 create or replace function rowrelay.estimated_rows(relation regclass) returns bigint

@@ -1,8 +1,8 @@
--- Purpose:    the row filter of a capture as a condition on a row called new, as its trigger reads it: whatever search_path or
---             names were when it was given
+-- Purpose:    returns the row filter of a capture as a condition on a row called new, as the trigger stores it:
+--             independent of search_path and of renamed columns
 -- Parameters: capture
 -- Result:     a condition in parentheses; null when the capture has no filter
--- Errors:     the table has lost its triggers, or somebody has put another in the place of ours
+-- Errors:     the table has lost its triggers, or another trigger has taken the place of rowrelay's
 create or replace function rowrelay.filter_condition(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -11,19 +11,21 @@ begin
   if capture.row_filter is null then
     return null;
   end if;
-  -- Only who may use the trigger function can make a trigger of it. Where the owner of a partitioned table may
-  -- (rowrelay.trigger_grants) it must be the condition that we wrote.
+  -- Only a role that may execute the trigger function can create a trigger with it. Where the owner of a partitioned
+  -- table may (rowrelay.trigger_grants), the condition must be the one that rowrelay wrote.
   select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into condition
     from pg_trigger t
     join pg_proc p on p.oid = t.tgfoid
    where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
      and p.oid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
      and (capture.filter_state = rowrelay.filter_state(capture)
-          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee <> p.proowner));
+          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a
+                         where a.grantee <> p.proowner));
   if condition is null then
     raise exception 'table % has lost its triggers', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);', capture.relation, capture.relation);
+            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);',
+                          capture.relation, capture.relation);
   end if;
   return condition;
 end

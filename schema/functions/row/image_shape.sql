@@ -1,4 +1,4 @@
--- Purpose:    what the table looked like to a change: by what names its images have their columns
+-- Purpose:    returns the table's shape at a change, which tells the columns behind the names in its images
 -- Parameters: change; image
 -- Result:     null: not known
 create or replace function rowrelay.image_shape(change rowrelay.change, image json) returns rowrelay.shape
@@ -8,7 +8,7 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from rowrelay.shape s where s.capture = change.capture) as noted
     cross join (select array(select json_object_keys(image)) as names) as k
    where change.id <= noted.until_id and k.names <@ (noted.shape).names
-   -- of a deleted row there may be only the key; else the names tell, and where they do not, the age
+   -- a deleted row's image may have only the key; else the names decide, then the age
    order by cardinality((noted.shape).names) = cardinality(k.names) desc, (noted.shape).altered_by <= change.txid desc,
             case when (noted.shape).altered_by <= change.txid then -(noted.shape).id else (noted.shape).id end
    limit 1

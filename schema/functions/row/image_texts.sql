@@ -1,5 +1,5 @@
--- Purpose:    a row image for readers that would make something else of its numbers: in JavaScript 9007199254740993 is
---             9007199254740992, and 900.50 is 900.5
+-- Purpose:    returns a row image for readers that would change its numbers: JavaScript reads 9007199254740993 as
+--             9007199254740992 and 900.50 as 900.5
 -- Parameters: image
 -- Result:     [[column, its value as it is written in JSON, as text], ...] in the order of the image; null for null
 create or replace function rowrelay.image_texts(image json) returns json

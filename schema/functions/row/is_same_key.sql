@@ -1,6 +1,6 @@
--- Purpose:    whether two keys are one, by the types' own idea of equality
+-- Purpose:    whether two keys are equal by the equality operators of their types
 -- Parameters: capture; two keys as the log has them
--- Result:     null when it cannot be told, because the table is gone or its key was altered
+-- Result:     null: unknown, because the table is gone or its key was altered
 create or replace function rowrelay.is_same_key(capture_id integer, one text, other text) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'

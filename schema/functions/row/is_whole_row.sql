@@ -1,6 +1,6 @@
--- Purpose:    whether an image of a deleted row is all of it, rather than just its key (rowrelay.key_row)
+-- Purpose:    whether an image of a deleted row is the whole row rather than only its key (rowrelay.key_row)
 -- Parameters: capture; values, see rowrelay.row_texts()
--- Result:     true also for an image from before columns were added: those have higher numbers than all that it has
+-- Result:     true also for an image from before columns were added, which have higher numbers than those in the image
 create or replace function rowrelay.is_whole_row(capture rowrelay.capture, image jsonb) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with wanted as (

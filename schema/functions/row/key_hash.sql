@@ -1,4 +1,4 @@
--- Purpose:    what a key is found by in rowrelay.change_key; different keys may have the same
+-- Purpose:    hash by which a key is found in rowrelay.change_key; different keys may have the same
 -- Parameters: capture; key, null for truncates, which have none
 create or replace function rowrelay.key_hash(capture_id integer, key text) returns integer
 language sql immutable parallel safe as $$

@@ -1,4 +1,4 @@
--- Purpose:    the tables that a view reads, through other views as well
+-- Purpose:    returns the tables that a view reads, directly or through other views
 -- Parameters: the view
 -- Result:     tables, partitioned tables, foreign tables and materialized views, each once
 create or replace function rowrelay.read_tables(of_view regclass) returns setof regclass

@@ -1,7 +1,7 @@
--- Purpose:    a row image with its columns under other names
--- Parameters: image; names of json columns in it that are given as text; names as they are in it; what each is to be
---             called, null: left out, as is what has no name here
--- Result:     the image; the text columns under their new names
+-- Purpose:    renames the columns of a row image
+-- Parameters: image; names of json columns that it has as text; old names; new names, null: the column is left out, as
+--             are columns that are not listed
+-- Result:     the image; the new names of the json columns that it has as text
 create or replace function rowrelay.rename_image(image json, texts text[], was text[], becomes text[], out renamed json,
                                                  out renamed_texts text[])
 language sql immutable as $$

@@ -1,9 +1,8 @@
--- Purpose:    what tells rows apart where the texts of their keys do not: equal keys have equal hashes, by the types'
---             own idea of equality. Different keys may have the same.
+-- Purpose:    returns hashes by which keys of different spelling can be compared: keys that are equal by their types'
+--             operators have equal hashes. Different keys may have the same.
 -- Parameters: captures and keys, in pairs
--- Result:     for each different pair the hash. It is 0 when it cannot be told: the table is gone, its key was altered,
---             or the key is made of parts that are domains, whose CHECKs are not ours to run. Such a row may be any of
---             the table.
+-- Result:     the hash of each distinct pair. 0: unknown, because the table is gone, its key was altered, or the key
+--             has parts of domain types, whose CHECKs must not run here. Such a row may be any row of the table.
 create or replace function rowrelay.row_hashes(captures integer[], keys text[])
 returns table (capture integer, key text, hash bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp

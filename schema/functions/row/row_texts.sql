@@ -1,10 +1,11 @@
--- Purpose:    the values of a row image as text, each such that the column's type reads it back exactly, whatever the
---             settings of the session that does
--- Parameters: capture; change; which of its images, null for none
--- Result:     {column: text, or null} of those columns of the image that can be written, by the names of now; null for null
--- Errors:     values were left out or masked that are not now; the image has a column of which
---             nobody knows what became of it
-create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json) returns jsonb
+-- Purpose:    returns the values of a row image as texts that the columns' types read back exactly, under any session
+--             settings
+-- Parameters: capture; change; one of its images, null for none
+-- Result:     {column: text, or null} for the columns of the image that can be written, by their present names; null
+--             for null
+-- Errors:     other columns were left out or masked then than now; a column of the image no longer exists
+create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json)
+  returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
@@ -27,10 +28,12 @@ begin
               where not (shape.hidden <@ n.hidden)
                  or exists (select from json_object_keys(shape.masks) as m(name)
                              where n.masks -> (select a.attname from pg_attribute a
-                                                where a.attrelid = relation and a.attnum = shape.numbers[array_position(shape.names, m.name)]
+                                                where a.attrelid = relation
+                                                  and a.attnum = shape.numbers[array_position(shape.names, m.name)]
                                                   and not a.attisdropped)::text is null)) then
-    raise exception 'change % of table % was captured with other columns left out or masked than now', change.id, relation
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the row right by hand.';
+    raise exception 'when change % of table % was captured, other columns were left out or masked than now',
+      change.id, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Correct the row by hand.';
   end if;
   becomes := rowrelay.attribute_names(relation, shape.numbers);
   if becomes <> shape.names then
@@ -43,20 +46,21 @@ begin
    where not exists (select from pg_attribute a
                       where a.attrelid = relation and a.attname = e.key and a.attnum > 0 and not a.attisdropped);
   if unknown is not null then
-    raise exception 'table % has no column % any more, which the log has values of', relation, unknown
+    raise exception 'the log has values of column % of table %, which no longer exists', unknown, relation
       using errcode = 'undefined_column',
-            hint = 'It was renamed or dropped since: give it that name for as long as it takes, or set the row right by hand.';
+            hint = 'If it was renamed, restore its name for the undo; else correct the row by hand.';
   end if;
 
   select array_agg(a.attname::text order by a.attnum),
          string_agg(
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
-               -- the very text of it, where a JSON null is one of the image, or of a key, which is never null
+               -- its own text; a JSON null in the image is an SQL null, except in a key, which is never null
                format(case when a.attname = any (text_columns)
                            then '$1 ->> %1$L'
                            when a.attnum = any (capture.key_columns) then '($1 -> %1$L)::text'
-                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
+                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end,
+                             a.attname)
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)
              when json_typeof(image -> a.attname) in ('array', 'object') then

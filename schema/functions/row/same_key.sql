@@ -1,5 +1,5 @@
--- Purpose:    SQL for whether two rows have the same key, by each type's own equality, which not everybody's search_path
---             finds: two spellings in citext are one key
+-- Purpose:    returns SQL that compares the keys of two rows by each type's own equality operator, which need not be in
+--             search_path: two spellings in citext are one key
 -- Parameters: capture; names of the two rows
 -- Result:     a condition
 create or replace function rowrelay.same_key(capture rowrelay.capture, one text, other text) returns text
@@ -16,7 +16,8 @@ begin
         select format('%I.%s', n.nspname, o.oprname) as operator
           from pg_opclass c
           join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype
+            and p.amoprighttype = c.opcintype
                         and p.amopstrategy = 3
           join pg_operator o on o.oid = p.amopopr
           join pg_namespace n on n.oid = o.oprnamespace

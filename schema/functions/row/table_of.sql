@@ -1,6 +1,6 @@
--- Purpose:    the table that a row type is of
+-- Purpose:    returns the table that a row type belongs to
 -- Parameters: type
--- Errors:     it is of no table
+-- Errors:     it is not the row type of a table
 create or replace function rowrelay.table_of(type regtype) returns regclass
 language plpgsql stable as $$
 declare
@@ -8,8 +8,8 @@ declare
                          where t.oid = type and c.relkind in ('r', 'p', 'v', 'm', 'f'));
 begin
   if relation is null then
-    raise exception 'type % is not that of a table''s rows', type using errcode = 'wrong_object_type',
-      hint = 'Give null of the table''s type: select * from rowrelay.as_of(null::shop.orders, now());';
+    raise exception 'type % is not the row type of a table', type using errcode = 'wrong_object_type',
+      hint = 'Pass null cast to the table: select * from rowrelay.as_of(null::shop.orders, now());';
   end if;
   return relation;
 end

@@ -1,5 +1,5 @@
--- Purpose:    the hash of a row whose key is told apart by its text, to be compared with others of its capture; see
---             rowrelay.row_hashes() for keys that are not
+-- Purpose:    returns the hash of a key that equals another only in the same spelling; see rowrelay.row_hashes() for
+--             other keys
 -- Parameters: key, null: none
 -- Result:     never 0
 create or replace function rowrelay.text_hash(key text) returns bigint

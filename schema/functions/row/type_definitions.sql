@@ -1,5 +1,6 @@
--- Purpose:    what it takes to make a table's column types in another database: the types that people defined, those
---             that others are made of first. Types of extensions are left out, because extensions have to be installed.
+-- Purpose:    returns statements that create a table's column types in another database: user-defined types, in the
+--             order of their dependencies. Types of extensions are left out, because the extension has to be installed
+--             there.
 -- Parameters: relation
 -- Result:     [{"type": name, "definition": CREATE statement}]
 create or replace function rowrelay.type_definitions(relation regclass) returns json
@@ -28,18 +29,23 @@ language sql stable as $$
       join pg_type t on t.oid = u.type
       join pg_namespace n on n.oid = t.typnamespace
      where t.oid >= 16384 and t.typtype in ('e', 'c', 'd', 'r')
-       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid and d.deptype = 'e')
+       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid
+                       and d.deptype = 'e')
   )
   select json_agg(json_build_object('schema', o.nspname, 'type', format('%I.%I', o.nspname, o.typname), 'definition',
            case o.typtype
              when 'e' then format('create type %I.%I as enum (%s)', o.nspname, o.typname,
-               (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum e where e.enumtypid = o.oid))
+               (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum e
+                where e.enumtypid = o.oid))
              when 'c' then format('create type %I.%I as (%s)', o.nspname, o.typname,
-               (select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)
+               (select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', '
+                                  order by a.attnum)
                   from pg_attribute a where a.attrelid = o.typrelid and a.attnum > 0 and not a.attisdropped))
-             -- without its constraints: the source has checked the values
-             when 'd' then format('create domain %I.%I as %s', o.nspname, o.typname, format_type(o.typbasetype, o.typtypmod))
-             else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname, format_type(r.rngsubtype, null))
+             -- without its constraints: the source checks the values
+             when 'd' then format('create domain %I.%I as %s', o.nspname, o.typname,
+                                  format_type(o.typbasetype, o.typtypmod))
+             else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname,
+                                 format_type(r.rngsubtype, null))
                      from pg_range r where r.rngtypid = o.oid)
            end) order by o.depth desc, o.oid)
     from own o

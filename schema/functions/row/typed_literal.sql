@@ -1,6 +1,6 @@
--- Purpose:    a value as it stands in a statement: 'paid'::text
--- Parameters: relation; column; text as rowrelay.row_texts() gives it, null for null
--- Result:     SQL that means the same whatever the session's settings
+-- Purpose:    returns a value as a typed literal: 'paid'::text
+-- Parameters: relation; column; text as rowrelay.row_texts() returns it, null for null
+-- Result:     SQL that means the same under any session settings
 create or replace function rowrelay.typed_literal(relation regclass, column_name text, value text) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select quote_nullable(value)

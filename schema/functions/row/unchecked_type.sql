@@ -1,7 +1,8 @@
--- Purpose:    the name of a type to read values under that were in a table already, so that no CHECK of a domain is asked
---             again: it is code of whoever made the domain, and would run with the rights of who reads
+-- Purpose:    returns a type for reading values that were already in a table, so that no CHECK of a domain runs again:
+--             it is its owner's code and would run with the reader's rights
 -- Parameters: type of a column
--- Result:     the type, or what a domain is made of, an array of that; text for an array or a row that has domains deeper in it
+-- Result:     the type; for a domain or an array of one the base type; text for an array or row type with domains
+--             deeper in it
 create or replace function rowrelay.unchecked_type(of_type oid) returns text
 language plpgsql stable as $$
 declare

@@ -1,4 +1,4 @@
--- Purpose:    puts a seal at the end of the chain. The caller holds the chain: row 'seal' of rowrelay.mutex.
+-- Purpose:    appends a seal to the chain. The caller holds the chain's lock: row 'seal' of rowrelay.mutex.
 -- Parameters: seal, without position, time and digest
 create or replace function rowrelay.add_seal(seal rowrelay.seal) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$

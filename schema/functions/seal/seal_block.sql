@@ -1,7 +1,8 @@
--- Purpose:    seals the next changes of a day that is closed
--- Parameters: day; number of the block; id of the last change of the block before; how many changes
+-- Purpose:    seals the next changes of a closed day
+-- Parameters: day; number of the block; id of the last change of the previous block; number of changes
 -- Result:     the seal
-create or replace function rowrelay.seal_block(day date, block integer, after_id bigint, size integer) returns rowrelay.seal
+create or replace function rowrelay.seal_block(day date, block integer, after_id bigint, size integer)
+  returns rowrelay.seal
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   seal rowrelay.seal;
@@ -10,7 +11,7 @@ begin
   seal.block := block;
   -- two random numbers of 122 bits each
   seal.secret := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
-  -- planned for this day, because there may be years of partitions
+  -- planned for this day alone, because there may be years of partitions
   execute format(
     'select coalesce(array_agg(b.id order by b.id), ''{}''), coalesce(array_agg(b.capture order by b.id), ''{}''),'
     '       coalesce(string_agg(b.hash, '''' order by b.id), '''')'

@@ -1,8 +1,9 @@
--- Purpose:    seals some of what is to be sealed: days that are closed, the oldest first, and forgets the hashes of days that
---             were dropped. Running processes call it again and again.
--- Parameters: how many changes, about; how many changes a block
--- Result:     number of blocks made; 0: there is nothing to be sealed at present, or somebody else is at it
-create or replace function rowrelay.seal_next(changes integer default 10000, block_size integer default 5000) returns integer
+-- Purpose:    seals the next part of closed days, the oldest first, and removes the hashes of dropped days. Running
+--             processes call it repeatedly.
+-- Parameters: about how many changes to seal; changes per block
+-- Result:     number of blocks made; 0: nothing to seal at present, or another session is sealing
+create or replace function rowrelay.seal_next(changes integer default 10000, block_size integer default 5000)
+  returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   previous rowrelay.seal;
@@ -23,7 +24,7 @@ begin
     if not previous.ends_day then
       previous := rowrelay.seal_block(previous.day, previous.block + 1, previous.last_id, block_size);
     else
-      -- the next one that is there, if it is closed
+      -- the next day that exists, if it is closed
       select p.day into next_day
         from rowrelay.partition_days() p left join rowrelay.day d on d.day = p.day
        where p.day > coalesce(previous.day, '-infinity') and d.dropped_at is null

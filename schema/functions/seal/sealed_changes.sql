@@ -1,7 +1,7 @@
--- Purpose:    what a seal says of each of its changes, and what redactions since then have made of it
+-- Purpose:    returns what a seal says of each of its changes, updated by later redactions
 -- Parameters: seal
--- Result:     change, of which capture, its salt, and the hash that it must have; null: what redactions say does not fit
---             together
+-- Result:     change id, capture, salt, and the hash that the change must have; null: the records of redactions
+--             contradict each other
 create or replace function rowrelay.sealed_changes(seal rowrelay.seal)
 returns table (id bigint, capture integer, salt bytea, hash bytea)
 language sql stable set search_path = pg_catalog, pg_temp as $$

@@ -1,26 +1,28 @@
--- Purpose:    checks that nobody has touched the seals of the log themselves, nor the records of what was redacted
--- Parameters: a head that was kept elsewhere: it must be in the chain (null: none was)
--- Result:     one row for each problem, as of rowrelay.verify_log()
--- Errors:     that is not a head
+-- Purpose:    verifies that the seals and the records of redactions were not tampered with
+-- Parameters: a head that was kept elsewhere and must be in the chain (null: none)
+-- Result:     one row for each problem, as for rowrelay.verify_log()
+-- Errors:     the parameter is not a head
 create or replace function rowrelay.verify_chain(head text default null)
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if head !~ '^[0-9a-fA-F]{64}$' then
     raise exception '"%" is not a head of the log', head using errcode = 'invalid_parameter_value',
-      hint = 'A head has 64 hexadecimal digits: select rowrelay.seal_head();';
+      hint = 'A head has 64 hexadecimal digits, as returned by: select rowrelay.seal_head();';
   end if;
-  if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex')) and head is not null then
+  if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex'))
+    and head is not null then
     return query select 'head', null::date, null::bigint, null, null,
-                        format('no seal has the digest %s: the log was sealed anew, or seals were removed at its end', head);
+                        format('no seal has the digest %s: the log was sealed again, or the last seals were removed',
+                               head);
   end if;
   return query
     select 'seal', c.day, null::bigint, null, null,
            format('seal %s %s', c.position,
                   case when c.position <> coalesce(c.before, 0) + 1
                        then format('follows seal %s: those between were removed', coalesce(c.before, 0))
-                       when c.digest <> rowrelay.seal_digest(c.seal, c.previous) then 'was altered, or put in'
-                       else 'does not say any more what was sealed' end)
+                       when c.digest <> rowrelay.seal_digest(c.seal, c.previous) then 'was altered or inserted'
+                       else 'no longer has the content that was sealed' end)
       from (select s.position, s.day, s.digest, s.content, s as seal,
                    lag(s.position) over (order by s.position) as before,
                    lag(s.digest) over (order by s.position) as previous,
@@ -33,8 +35,9 @@ begin
         or c.content <> c.present
      order by c.position;
   return query
-    select 'redaction', null::date, null::bigint, coalesce(r.relation_name, 'redaction ' || coalesce(r.id, s.redaction)), null,
-           case when s.redaction is null then format('redaction %s was put in by hand', r.id)
+    select 'redaction', null::date, null::bigint,
+      coalesce(r.relation_name, 'redaction ' || coalesce(r.id, s.redaction)), null,
+           case when s.redaction is null then format('redaction %s was inserted by hand', r.id)
                 else format('the record of redaction %s was removed', s.redaction) end
       from rowrelay.redaction r
       full join (select t.redaction from rowrelay.seal t where t.redaction is not null) as s on s.redaction = r.id

@@ -1,6 +1,6 @@
--- Purpose:    compares the changes of one seal with what the log says of them now
+-- Purpose:    compares the changes of one seal with the log
 -- Parameters: position of the seal
--- Result:     one row for each problem, as of rowrelay.verify_log()
+-- Result:     one row for each problem, as for rowrelay.verify_log()
 create or replace function rowrelay.verify_seal("position" bigint)
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -20,17 +20,20 @@ begin
     return;
   end if;
   if seal.ids is null then
-    return query select 'seal', seal.day, null::bigint, null, null, format('seal %s does not say any more which changes there were', seal.position);
+    return query select 'seal', seal.day, null::bigint, null, null,
+      format('seal %s no longer lists its changes', seal.position);
     return;
   end if;
-  -- what was put in between two blocks belongs to the later one
-  select coalesce(max(s.last_id), -9223372036854775808) into after_id from rowrelay.seal s where s.day = seal.day and s.block = seal.block - 1;
+  -- a change inserted between two blocks belongs to the later one
+  select coalesce(max(s.last_id), -9223372036854775808) into after_id from rowrelay.seal s where s.day = seal.day
+    and s.block = seal.block - 1;
   until_id := case when seal.ends_day then 9223372036854775807 else seal.last_id end;
-  -- read once, rather than for each change
+  -- detoasted once, not for each change
   seal.hashes := seal.hashes || ''::bytea;
   if seal.salts is null then
     execute format(
-      'select coalesce(array_agg(b.id order by b.id), ''{}'') = $4 and coalesce(string_agg(b.hash, '''' order by b.id), '''') = $5'
+      'select coalesce(array_agg(b.id order by b.id), ''{}'') = $4 and coalesce(string_agg(b.hash, '''' order by '
+      'b.id), '''') = $5'
       '  from (select h.id, rowrelay.change_hash(h, sha256($1 || int8send(h.id))) as hash'
       '          from rowrelay.change h where h.day = %L and h.id > $2 and h.id <= $3 order by h.id) as b', seal.day)
        into is_intact using seal.secret, after_id, until_id, seal.ids, seal.hashes;
@@ -47,7 +50,8 @@ begin
     '          full join rowrelay.sealed_changes($3) as s on s.id = h.id) as p'
     '  left join rowrelay.capture c on c.id = p.capture'
     ' where p.problem is not null'
-    '   and not (p.problem = ''removed'' and (p.capture = any ($4.gone) or p.capture = any ($4.deleting) and p.id <= $4.deleted_to) is true)'
+    '   and not (p.problem = ''removed'' and (p.capture = any ($4.gone) or p.capture = any ($4.deleting) and p.id <= '
+    '$4.deleted_to) is true)'
     '   and not (p.problem = ''removed'' and rowrelay.day_is_dropped(%1$L))'
     ' order by p.id', seal.day)
     using after_id, until_id, seal, of_day;

@@ -1,7 +1,7 @@
--- Purpose:    names a place where changes can go. Nothing goes there before a table is routed to it.
+-- Purpose:    adds a target. It receives nothing before a table is routed to it.
 -- Parameters: name; url (see the README for the kinds); options, such as {"mode": "append", "lanes": 1}
 -- Result:     its id
--- Errors:     the name is taken, or cannot be one; a bad URL or option
+-- Errors:     the name is taken or not allowed; a bad URL or option
 create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -17,8 +17,9 @@ begin
   perform rowrelay.add_lanes(new_id);
   return new_id;
 exception when unique_violation then
-  raise exception 'target "%" exists already', name
+  raise exception 'target "%" already exists', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).', name, name);
+          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).',
+                        name, name);
 end
 $$;

@@ -1,5 +1,5 @@
--- Purpose:    what the table of a table's changes is called in an append target: its name with _changes. PostgreSQL cuts
---             longer names than 63 bytes, and what is left could be another table's name, or the table's own.
+-- Purpose:    names the table that holds a table's changes in an append target: its name and _changes. PostgreSQL would
+--             truncate a name of more than 63 bytes to what may be another table's name, or the table's own.
 -- Parameters: relation
 -- Result:     the name with its schema, quoted where it must be
 create or replace function rowrelay.changes_name(relation regclass) returns text

@@ -1,19 +1,20 @@
--- Purpose:    refuses to send the changes of a table to where they would do harm: into that table itself, or into a table that
---             another one's changes go into, unless that is wanted
+-- Purpose:    refuses to send a table's changes into that table itself, or into a table that receives another one's
+--             changes, unless the user allowed that
 -- Parameters: capture; target; name of the table there; whether tables may share it
--- Errors:     names the other table, and says what to do
+-- Errors:     names the other table and what to do
 create or replace function rowrelay.check_into(capture rowrelay.capture, target rowrelay.target, into_table text,
                                                shared boolean) returns void
 language plpgsql stable as $$
 declare
   other  text;
-  ending text; -- how any spelling of that name ends, but for quotes and capitals: sorts out nearly all that differ, at once
+  ending text; -- of any spelling of that name, without quotes and capitals: rules out most other names cheaply
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
-    raise exception 'table % cannot go into itself', capture.relation using errcode = 'invalid_parameter_value',
-      detail = format('Target "%s" is this database, and its table %s would get its own changes, over what is written meanwhile.',
+    raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
+      detail = format('Target "%s" is this database, so old changes would overwrite newer rows of table %s.',
                       target.name, into_table),
-      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
+      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, '
+                    'into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
   if shared or target.options ->> 'mode' = 'append'
@@ -29,17 +30,20 @@ begin
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
-   where r.until_id is null and (t.id = target.id or t.url = target.url) and (r.capture, r.target) <> (capture.id, target.id)
+   where r.until_id is null and (t.id = target.id or t.url = target.url)
+     and (r.capture, r.target) <> (capture.id, target.id)
      and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
-              then rowrelay.same_table_name(r.into_table, check_into.into_table) and rowrelay.full_name(c.relation) is not null
+              then rowrelay.same_table_name(r.into_table, check_into.into_table)
+                and rowrelay.full_name(c.relation) is not null
               else false end
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then
-    raise exception 'the changes of table % go into table % of target "%" already', other, into_table, target.name
+    raise exception 'the changes of table % already go into table % of target "%"', other, into_table, target.name
       using errcode = 'invalid_parameter_value',
-            detail = 'A row of one table would overwrite a row of the other that has the same key.',
-            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Where no key is in both, they may share it: '
+            detail = 'A row of one table would overwrite the row of the other with the same key.',
+            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Tables without a key in common '
+                          'may share it: '
                           'rowrelay route --shared --into %3$s %1$s %2$s; in SQL: shared => true.',
                           capture.relation, target.name, into_table);
   end if;

@@ -1,6 +1,6 @@
--- Purpose:    refuses a URL or options that could not work, before anything is stored
+-- Purpose:    refuses a URL or options that cannot work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
--- Errors:     each names what is wrong and what is possible
+-- Errors:     each names what is wrong and what is allowed
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
@@ -14,15 +14,16 @@ begin
   select k.defaults || jsonb_strip_nulls(options) into in_force from rowrelay.target_kind(url) as k;
   lease := in_force ->> 'lease';
   push_timeout := in_force ->> 'push_timeout';
-  -- Else others might claim what is on its way still.
+  -- Else another process could claim a batch that is still being pushed.
   if (in_force ->> 'claim' = 'lease' or in_force ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
-    raise exception 'option lease is %, and option push_timeout %: a lease has to be longer than a push may take', lease, push_timeout
+    raise exception 'lease must be longer than push_timeout (%), not %', push_timeout, lease
       using errcode = 'invalid_parameter_value',
-            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout, 2 * push_timeout, lease);
+            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
+                          2 * push_timeout, lease);
   end if;
   if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
     raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
-      hint = 'A body of your own is sent for one change at a time.';
+      hint = 'A request with option body carries one change: omit events or set it to 1.';
   end if;
 end
 $$;

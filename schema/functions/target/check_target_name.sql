@@ -1,7 +1,7 @@
--- Purpose:    refuses a name for a target or a document that a running process could not take, which would end it and
---             with it what is delivered to others, or that could not be named on a command line
+-- Purpose:    refuses a name of a target or document that no command line could hold, or that would end running
+--             processes, and with them delivery to all targets
 -- Parameters: name
--- Errors:     says what is wrong with it
+-- Errors:     say what is wrong with it
 create or replace function rowrelay.check_target_name(name text) returns void
 language plpgsql immutable as $$
 begin
@@ -12,7 +12,7 @@ begin
     raise exception 'the target''s name is longer than 63 bytes' using errcode = 'invalid_parameter_value';
   end if;
   if name ~ E'[\\x01-\\x1f\\x7f]' then
-    raise exception 'the target''s name has a control character' using errcode = 'invalid_parameter_value';
+    raise exception 'the target''s name contains a control character' using errcode = 'invalid_parameter_value';
   end if;
 end
 $$;

@@ -1,6 +1,6 @@
--- Purpose:    refuses options that a target cannot have, and values that they cannot have
+-- Purpose:    refuses options that a target does not have, and values that are not allowed
 -- Parameters: url, options (null values are allowed: they reset an option)
--- Errors:     what is wrong, and what there is
+-- Errors:     name what is wrong and what is allowed
 create or replace function rowrelay.check_target_options(url text, options jsonb) returns void
 language plpgsql stable as $$
 declare
@@ -16,8 +16,8 @@ begin
         on k.name = o.key and (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)
   loop
     if not option.is_known_elsewhere or option.value is not null and not option.is_known then
-      raise exception 'option "%" is not known%', option.name,
-                      case when option.is_known_elsewhere then ' to such a target' else '' end
+      raise exception 'option "%" does not exist%', option.name,
+                      case when option.is_known_elsewhere then ' for this kind of target' else '' end
         using errcode = 'invalid_parameter_value',
               hint = format('Options are %s.',
                             (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
@@ -26,8 +26,9 @@ begin
     end if;
     if option.value !~ option.pattern
        or option.lowest is not null and option.value::bigint not between option.lowest and option.highest then
-      raise exception 'option % is "%"', option.name, case when option.is_secret then '...' else option.value end
-        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+      raise exception '% must be %, not "%"', option.name, option.words,
+                      case when option.is_secret then '...' else option.value end
+        using errcode = 'invalid_parameter_value';
     end if;
   end loop;
 end

@@ -1,6 +1,6 @@
--- Purpose:    refuses the URL of a target that could not work, or that holds a password
+-- Purpose:    refuses a target URL that cannot work or contains a password
 -- Parameters: url
--- Errors:     what is wrong, and what to write
+-- Errors:     say what is wrong and what to write
 create or replace function rowrelay.check_target_url(url text) returns void
 language plpgsql stable as $$
 declare
@@ -10,7 +10,7 @@ declare
 begin
   select k.* into kind from rowrelay.target_kind(url) as k;
   if not found then
-    raise exception 'target URL "%" is of no known kind', url
+    raise exception 'target URL "%" is not supported', url
       using errcode = 'invalid_parameter_value',
             hint = format('A URL begins with %s; http: may stand for https:.',
                           (select rowrelay.in_words(array_agg(s.scheme || ':' order by k.place, s.place), 'or')
@@ -19,7 +19,7 @@ begin
   end if;
   if not kind.is_path and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
                            or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
-    raise exception 'target URL holds a password'
+    raise exception 'target URL contains a password'
       using errcode = 'invalid_parameter_value',
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of '
                    'rowrelay run.';

@@ -1,4 +1,4 @@
--- Purpose:    ends a target: its routes, its documents, its queue and its refused changes. The log and its receipts stay.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
@@ -26,9 +26,10 @@ begin
   delete from rowrelay.hold h where h.target = target_id;
   delete from rowrelay.trouble o where o.target = target_id;
   delete from rowrelay.floor o where o.target = target_id;
-  -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.
+  -- rowrelay.maintain() later removes what a process has claimed just now and what a writer still adds.
   delete from rowrelay.queue q
-   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id, -1) and rowrelay.lane_number(target_id, 1023)
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id,
+       -1) and rowrelay.lane_number(target_id, 1023)
                               for update skip locked));
 end
 $$;

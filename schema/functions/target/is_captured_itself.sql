@@ -1,16 +1,17 @@
--- Purpose:    whether a table that changes are to be written to is the one that they are captured of: that table itself, a
---             partition or a child, what it is a partition of, or a view of it
--- Parameters: capture; name of the table that is written to, which need not be there yet
+-- Purpose:    whether the table that receives changes is the captured one: that table itself, a partition or a child of
+--             it, a table that it is a partition of, or a view of it
+-- Parameters: capture; name of the table that is written to, which need not exist yet
 create or replace function rowrelay.is_captured_itself(capture rowrelay.capture, into_table text) returns boolean
 language plpgsql stable as $$
 declare
   written  regclass;
 begin
   begin
-    -- who delivers has a search_path of his own, which the name is looked up by in the end
+    -- The delivering process looks the name up by another search_path.
     written := coalesce(to_regclass(into_table),
-                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.' || into_table) end);
-  exception when others then -- it is no name of a table here, or nobody but its owner may ask for it
+                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.'
+                            || into_table) end);
+  exception when others then -- not the name of a table here, or one that the caller may not look up
     return false;
   end;
   return exists (

@@ -1,5 +1,5 @@
--- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); what is captured
---             meanwhile waits in the queue
+-- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
+--             meanwhile wait in the queue
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void

@@ -1,5 +1,5 @@
--- Purpose:    lets delivery to a target go on that was paused, or that a refused change halted. The refused change
---             stays among rowrelay.errors: rowrelay.retry() or rowrelay.skip() it.
+-- Purpose:    continues delivery to a target that was paused or that a refused change halted. The refused change stays
+--             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip().
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.resume(target text) returns void

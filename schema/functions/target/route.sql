@@ -1,8 +1,8 @@
--- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
--- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
---             it is missing, and add columns that it lacks later (null: as it was said before, else not)
+-- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
+-- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
+--             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
 --             shared: whether another table's changes may go into the same table there
--- Errors:     table not captured; no such target; it would go into itself, or into another one's table
+-- Errors:     table not captured; no such target; the table would be its own target, or share another one's
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
                                           create_table boolean default null,
                                           shared boolean default false) returns void

@@ -1,7 +1,8 @@
--- Purpose:    changes a target's URL or options; running processes take it up with their next claim
--- Parameters: name; url (null: as it is); options to set (a null value resets one; null: as they are)
--- Errors:     no such target; a bad URL or option; lanes of a target that tables are routed to
-create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null) returns void
+-- Purpose:    changes a target's URL or options; running processes apply it at their next claim
+-- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
+-- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
+create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
+  returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
@@ -9,7 +10,8 @@ declare
   new_lanes smallint;
 begin
   select t.* into known from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
+  perform rowrelay.check_target(coalesce(set_target.url, known.url),
+                                known.options || coalesce(set_target.options, '{}'));
   new_lanes := known.lanes;
   if set_target.options ? 'lanes' then
     select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
@@ -17,18 +19,19 @@ begin
   end if;
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
-    raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
-      using errcode = 'invalid_parameter_value', hint = 'Set the URL of the target to which it goes.';
+    raise exception '"%" is a document: its URL, lanes and mode cannot be set', name
+      using errcode = 'invalid_parameter_value', hint = 'Set those of the target that it goes to.';
   end if;
-  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
-  -- nobody would look into the lanes that are no more.
+  -- The trigger functions compute a key's lane. If it changed, two lanes would hold changes of one key, and nobody
+  -- would claim from removed lanes.
   if new_lanes <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
           or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
-    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
+    raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
+      name
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target with that number of lanes, and route the tables to it.';
+            hint = 'Add another target with that number of lanes and route the tables to it.';
   end if;
   if set_target.url is not null then
     known.url := set_target.url;

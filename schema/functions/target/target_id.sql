@@ -1,13 +1,14 @@
--- Purpose:    finds a target by name; its row is locked against others who change it
+-- Purpose:    finds a target by name and locks its row against changes by others
 -- Parameters: name
 -- Result:     its id
--- Errors:     there is none of that name
+-- Errors:     no target has that name
 create or replace function rowrelay.target_id(target_name text) returns integer
 language plpgsql as $$
 declare
   found_id integer;
 begin
-  select t.id into found_id from rowrelay.target t where t.name = target_name and t.dropped_at is null for no key update;
+  select t.id into found_id from rowrelay.target t where t.name = target_name
+    and t.dropped_at is null for no key update;
   if not found then
     raise exception 'target "%" does not exist', target_name
       using errcode = 'undefined_object',

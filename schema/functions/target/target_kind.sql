@@ -1,6 +1,6 @@
 -- Purpose:    finds the kind of a target
 -- Parameters: url
--- Result:     its row of rowrelay.target_kinds(); none where there is no such kind
+-- Result:     its row of rowrelay.target_kinds(); no row: the URL is not supported
 create or replace function rowrelay.target_kind(url text, out place integer, out name text, out schemes text[],
   out shown_schemes text[], out is_path boolean, out keeps_state boolean, out overwrites boolean, out defaults jsonb,
   out url_rules jsonb) returns setof record

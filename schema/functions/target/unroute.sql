@@ -1,5 +1,5 @@
--- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered, unless the table was
---             just being copied there as a whole.
+-- Purpose:    stops sending the changes of a table to a target. What is queued is still delivered, unless the table is
+--             being copied there as a whole.
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; the table is not routed there
 create or replace function rowrelay.unroute(relation regclass, target text) returns void

@@ -1,6 +1,6 @@
--- Purpose:    that nobody has changed rows since
--- Parameters: changes that are to be undone, and that are each the last of their row
--- Errors:     a later change of one of the rows is in the log, or a truncate of its table
+-- Purpose:    refuses to undo changes after which their rows were changed again
+-- Parameters: the changes to undo, each the last of its row
+-- Errors:     the log has a later change of one of the rows, or a truncate of its table
 create or replace function rowrelay.check_not_changed_since(changes rowrelay.change[]) returns void
 language plpgsql stable as $$
 declare
@@ -18,15 +18,16 @@ begin
          coalesce(h.actor, h.db_user) as actor, h.captured_at into last
     from ours o
     cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
-    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id and c.day = l.day offset 0) as h
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id
+                        and c.day = l.day offset 0) as h
    order by h.id desc limit 1;
   if last.id is not null then
-    raise exception 'row % of table % was changed again since', last.key, last.relation
+    raise exception 'row % of table % was changed again later', last.key, last.relation
       using errcode = 'object_not_in_prerequisite_state',
             detail = format('Change %s (%s by %s at %s) came after change %s.', last.id,
                             case last.op when 'i' then 'insert' when 'u' then 'update' else 'delete' end,
                             last.actor, last.captured_at, last.last_id),
-            hint = 'Undo that one first, or set the row right by hand.';
+            hint = 'Undo that change first, or correct the row by hand.';
   end if;
 
   select o.relation, t.change_id into last
@@ -37,9 +38,9 @@ begin
      and not exists (select from unnest(changes) as h where h.id = t.change_id)
    limit 1;
   if found then
-    raise exception 'table % was truncated since', last.relation
-      using errcode = 'object_not_in_prerequisite_state', detail = format('Change %s did it.', last.change_id),
-            hint = 'Set the rows right by hand.';
+    raise exception 'table % was truncated later', last.relation
+      using errcode = 'object_not_in_prerequisite_state', detail = format('Change %s truncated it.', last.change_id),
+            hint = 'Correct the rows by hand.';
   end if;
 end
 $$;

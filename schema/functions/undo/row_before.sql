@@ -1,8 +1,8 @@
--- Purpose:    the row as it was before an update or a delete: the image that was kept of it, else the one that the change
---             before it left
--- Parameters: the change; its capture; the change of the row before this one, null: the log has none
+-- Purpose:    returns a row as it was before an update or delete: the image kept with the change, else that of the
+--             row's previous change
+-- Parameters: the change; its capture; the row's previous change, null: the log has none
 -- Result:     see rowrelay.row_texts()
--- Errors:     the log holds neither
+-- Errors:     the log has neither
 create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture,
                                                latest rowrelay.change) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -16,9 +16,11 @@ begin
     perform rowrelay.check_not_redacted(latest, capture);
     return rowrelay.row_texts(capture, latest, latest.new_row) || coalesce(kept, '{}');
   end if;
-  raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
+  raise exception 'the log does not have row % of table % as it was before change %', change.key,
+    capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
-          detail = 'No image of the row before was kept, and the change before this one is not in the log.',
-          hint = format('For changes to come, have it kept: rowrelay capture %s --before', rowrelay.full_name(capture.relation));
+          detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
+          hint = format('To keep such images from now on: rowrelay capture %s --before',
+                        rowrelay.full_name(capture.relation));
 end
 $$;

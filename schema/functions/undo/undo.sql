@@ -1,12 +1,12 @@
--- Purpose:    takes back the last change of a row: gives the statement that makes the row what it was before, to be read and
---             run by a person, and runs it when asked to. An update of a key, or one that moved a row to another partition,
---             is captured as two changes: either of them stands for both.
--- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run it. It is run with the caller's rights, and captured
---             as any other change.
--- Result:     the statement; none when the change did nothing that the log knows of. It does nothing when the row is not as
---             the log left it.
--- Errors:     there is no such change; the row was changed again since; the log does not hold what it takes (images,
---             columns that are left out or masked); applied: the row is not as the log left it
+-- Purpose:    undoes the last change of a row: returns the statement that restores the row, for a person to read and
+--             run, or runs it. An update of a key, or one that moved a row to another partition, is captured as two
+--             changes: either of them stands for both.
+-- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run the
+--             statement. It runs with the caller's rights and is captured like any other change.
+-- Result:     the statement; no row when the change changed nothing that the log knows of. The statement changes
+--             nothing when the row is not as the log left it.
+-- Errors:     no such change; the row was changed again later; the log lacks what it takes (images, columns that are
+--             left out or masked); with apply: the row is not as the log left it
 create or replace function rowrelay.undo(relation regclass, key text, change_id bigint, apply boolean default false)
 returns setof text
 language plpgsql as $$
@@ -21,9 +21,9 @@ begin
    where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
-      using errcode = 'no_data_found', hint = format('rowrelay log %s lists them.', relation);
+      using errcode = 'no_data_found', hint = format('To list its changes: rowrelay log %s', relation);
   elsif change.op not in ('i', 'u', 'd', 't') then
-    raise exception 'change % did nothing to row % of table %', change_id, key, relation
+    raise exception 'change % did not change row % of table %', change_id, key, relation
       using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';
   end if;
 
@@ -41,16 +41,17 @@ begin
           changes := null; -- two rows
         end if;
       exception when others then
-        changes := null; -- of the other the log does not know enough, and it was not asked for
+        changes := null; -- the log lacks what it takes to undo the other, which nobody named
       end;
     else
       changes := null;
     end if;
   end if;
-  -- what was left out of it, see rowrelay.nesting_statements()
+  -- changes that were left out of the log, see rowrelay.nesting_statements()
   select array_agg(h) into marks
     from rowrelay.changes_of_transaction(change.txid) as f
-    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
+                        and c.day = f.day offset 0) as h
    where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
   return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end

@@ -1,9 +1,9 @@
--- Purpose:    runs what undoes changes: locks the rows, looks again whether somebody came between, does each step, and
---             compares what came of it
--- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
+-- Purpose:    undoes changes: locks the rows, checks again that nobody has changed them, runs each step, and verifies
+--             the result
+-- Parameters: changes; steps as rowrelay.undo_steps() returns them; the same in the order to run
 -- Result:     the statements that were run
--- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it, or something else
---             changes what is undone. Nothing has changed then.
+-- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it; a trigger or
+--             default changes what is written. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
@@ -13,7 +13,7 @@ declare
   obstacle  text;
   n         bigint;
 begin
-  -- of what is undone, and of what would go with it
+  -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
      from (select s.relation from unnest(steps) as s
             union
@@ -22,7 +22,8 @@ begin
               and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
   for statement in
     select distinct on (s.relation::oid, s.was_key)
-           format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))
+           format('select from %s as t where %s for update', rowrelay.full_name(s.relation),
+                  rowrelay.row_condition(c, s.was, 't', key_only => true))
       from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
      where s.was_key is not null
      order by s.relation::oid, s.was_key
@@ -42,10 +43,11 @@ begin
     get diagnostics n = row_count;
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
-                           'Rows of other tables refer to it, and would go with it');
-      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key), step.relation, step.change_id
+                           'Rows of other tables refer to it and would be deleted with it');
+      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
+        step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
-              hint = 'Set the row right by hand; without apply you get the statements.';
+              hint = 'Correct the row by hand; without apply you get the statements.';
     end if;
     return next statement;
   end loop;

@@ -1,6 +1,6 @@
--- Purpose:    the statements that undo changes, and if asked for, what they do
--- Parameters: changes, the last of each of their rows; apply
--- Result:     statements in the order in which they have to be run, in one transaction
+-- Purpose:    returns the statements that undo changes, or runs them
+-- Parameters: changes, each the last of its row; apply: run the statements
+-- Result:     the statements, to be run in this order in one transaction
 create or replace function rowrelay.undo_changes(changes rowrelay.change[], apply boolean) returns setof text
 language plpgsql as $$
 declare
@@ -20,8 +20,10 @@ begin
       select 'set constraints all deferred' where rowrelay.undo_defers(steps)
       union all
       select s.statement
-        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
-        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key, u.was, u.be)) as s(statement)
+        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
+                                                  be, position)
+        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key,
+                                               u.was, u.be)) as s(statement)
        where s.statement is not null;
   end if;
 end

@@ -1,10 +1,10 @@
--- Purpose:    the order in which steps are to be done: the last change first, unless a foreign key asks for another
+-- Purpose:    puts steps into the order to run: the last change first, unless a foreign key needs another order
 -- Parameters: steps in the order of their changes
 -- Result:     the steps that need a statement
 create or replace function rowrelay.undo_order(steps rowrelay.undo_step[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  -- which steps each needs, and those that another statement does along with it
+  -- which steps each one needs done before it; and those that a constraint does, so that they need no statement
   needs    jsonb;
   follows  integer[];
   begun    boolean[] := array_fill(false, array[cardinality(steps)]);
@@ -24,8 +24,9 @@ begin
     while cardinality(waiting) > 0 loop
       top := waiting[cardinality(waiting)];
       begun[top] := true;
-      -- a circle ends where it began
-      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n where not begun[n::integer] limit 1;
+      -- steps that need each other: stop at the one that has begun
+      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n
+        where not begun[n::integer] limit 1;
       if not done[top] and found then
         waiting := waiting || next;
       else

@@ -1,10 +1,11 @@
--- Purpose:    what it takes to undo changes, one step each, in their order. A delete and the insert right after it are one
---             step when they are one row: that is how an update of a key is captured, or one that moves a row to another
---             partition.
+-- Purpose:    returns the steps that undo changes, one each, in the order of the changes. A delete and the insert right
+--             after it are one step when they are one row: an update of a key, or one that moves a row to another
+--             partition, is captured so.
 -- Parameters: changes of one transaction
--- Result:     steps; without what happened to no row (snapshots, barriers, refreshed documents)
--- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes,
---             one of a row that other writes of the same statement wrote, an update that a row filter made an insert or delete
+-- Result:     steps; none for what changed no row (snapshots, barriers, refreshed documents)
+-- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it
+--             takes, one of a row that its statement wrote several times, an update that a row filter turned into an
+--             insert or delete
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -15,25 +16,27 @@ declare
   last    rowrelay.undo_step;
   steps   rowrelay.undo_step[] := '{}';
 begin
-  -- What the log says of the row before is one of several rows of that key, which came and went in one statement.
+  -- The image before is that of one of several rows with this key that came and went in one statement.
   select c.* into change
     from unnest(changes) as c
    where c.op = 'r' and c.caveat -> 'left_out' is not null
    order by c.id limit 1;
   if found then
     select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
-    raise exception 'row % of table % cannot be undone: it was written again while a statement wrote it', change.key, capture.relation_name
+    raise exception 'row % of table % cannot be undone: one statement wrote it several times', change.key,
+      capture.relation_name
       using errcode = 'object_not_in_prerequisite_state',
-            detail = 'A trigger, or a function in the statement, did so, and the log does not hold what the row was in between.',
-            hint = format('Set the row right by hand: rowrelay log %s shows what is known of it.', capture.relation_name);
+            detail = 'A trigger or function wrote it too, and the log does not have the row as it was in between.',
+            hint = format('Correct the row by hand; for what the log has: rowrelay log %s', capture.relation_name);
   end if;
   for pair in
-    -- what was before: as this transaction left it, else as the last one before it did
+    -- the previous change of each row: of this transaction, else the last one before it
     with given as materialized (
       select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
         from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
     ), wanted as materialized (
-      select array_agg((g.change).id order by (g.change).id) as ids, array_agg(k.relation order by (g.change).id) as relations,
+      select array_agg((g.change).id order by (g.change).id) as ids,
+        array_agg(k.relation order by (g.change).id) as relations,
              array_agg((g.change).key order by (g.change).id) as keys
         from given g join rowrelay.capture k on k.id = (g.change).capture
        where (g.previous).id is null and (g.change).key is not null
@@ -43,10 +46,12 @@ begin
         from wanted w
        cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
     )
-    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous else h.former end as previous
+    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+      else h.former end as previous
       from given g
       left join former f on f.id = (g.change).id
-      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h on true
+      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c
+                         where c.id = f.change_id and c.day = f.day offset 0) as h on true
      order by (g.change).id
   loop
     change := pair.change;
@@ -60,7 +65,8 @@ begin
     if change.op = 't' then
       raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, time before).',
+              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, '
+                            '''TIME-BEFORE'');',
                             capture.relation, capture.relation);
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
@@ -68,11 +74,12 @@ begin
     end if;
     if change.caveat -> 'filtered' is not null then
       raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
-                      case change.op when 'i' then 'the row was there before' else 'the row is still there' end
+                      case change.op when 'i' then 'the row existed before' else 'the row still exists' end
         using errcode = 'object_not_in_prerequisite_state',
-              detail = format('An update brought it %s what is captured (%s), and the log does not hold the rest.',
-                              case change.op when 'i' then 'into' else 'out of' end, capture.row_filter),
-              hint = 'Set the row right by hand.';
+              detail = format(
+                  'An update made it %s the row filter (%s), and the log does not have the row from before it.',
+                              case change.op when 'i' then 'meet' else 'fail' end, capture.row_filter),
+              hint = 'Correct the row by hand.';
     end if;
     perform rowrelay.check_not_redacted(change, capture);
 

@@ -1,5 +1,5 @@
--- Measures what triggers add to an update. Tables take turns in one session, chunk by chunk in random order, so that what
--- disturbs the machine disturbs them all.
+-- Measures what triggers add to an update. Tables take turns in one session, chunk by chunk in random order, so that
+-- what disturbs the machine disturbs them all.
 
 -- Two functions for a table of make_table(): one statement for each row, and one statement for all of them.
 create function bench.make_loops(name text) returns void language plpgsql as $$
@@ -15,7 +15,8 @@ begin
 end
 $$;
 
--- Result: for each table the median of its chunks of 1,000 rows, in µs for each row. In the first chunks of a session plans
+-- Result: for each table the median of its chunks of 1,000 rows, in µs for each row. In the first chunks of a session
+--             plans
 -- and caches are made, so they do not count. The bare table comes first.
 create function bench.measure(tables text[]) returns table (name text, shape text, micros double precision)
 language plpgsql set plan_cache_mode = auto as $$

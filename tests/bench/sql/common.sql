@@ -15,13 +15,15 @@ create function bench.make_rows(first_id bigint, last_id bigint)
 returns table (id bigint, customer integer, quantity integer, label text, description text, price numeric,
                changed_at timestamptz, active boolean, note text, due date)
 language sql as $$
-  select n, (n % 9973)::integer, (n % 7)::integer, 'item ' || n, repeat('x', 80), n * 1.5, timestamptz '2024-02-29 12:00+00', true, repeat('y', 60), current_date
+  select n, (n % 9973)::integer, (n % 7)::integer, 'item ' || n, repeat('x', 80), n * 1.5,
+    timestamptz '2024-02-29 12:00+00', true, repeat('y', 60), current_date
     from generate_series(first_id, last_id) as n
 $$;
 
 -- An application at work on table item: of the changes 70 % are updates of any row, 25 % new rows, 5 % deletes of the
 -- oldest ones; each is a statement of its own. Of several sessions each works on rows of its own.
-create procedure bench.work(session integer, sessions integer, changes integer, in_transaction integer) language plpgsql as $$
+create procedure bench.work(session integer, sessions integer, changes integer, in_transaction integer)
+  language plpgsql as $$
 declare
   oldest bigint := (select min(id) from item where id % sessions = session);
   newest bigint := (select max(id) from item where id % sessions = session);
@@ -38,7 +40,8 @@ begin
       update item set quantity = quantity + 1, price = price + 0.25, changed_at = clock_timestamp() where id = chosen;
     elsif dice < 0.95 then
       newest := newest + sessions;
-      insert into item values (newest, done % 9973, 1, 'item ' || newest, repeat('x', 80), 12.50, clock_timestamp(), true,
+      insert into item values (newest, done % 9973, 1, 'item ' || newest, repeat('x', 80), 12.50,
+                               clock_timestamp(), true,
                                repeat('y', 60), current_date);
     else
       delete from item where id = oldest;

@@ -1,5 +1,5 @@
--- A log of years: changes of table item as its trigger would have logged them, on days of the past. Each transaction makes
--- five changes, of rows far apart; each row has been changed twenty times.
+-- A log of years: changes of table item as its trigger would have logged them, on days of the past. Each transaction
+-- makes five changes, of rows far apart; each row has been changed twenty times.
 
 create function bench.make_days(first_day date, days integer) returns void language plpgsql as $$
 declare

@@ -4,6 +4,7 @@
 begin;
 update shop.customers set changed_at = now(), points = points + 1 where id = :customer;
 update shop.addresses set street = 'Neue Straße ' || :number, "Postal Code" = null where customer_id = :customer;
-insert into shop.phones values (:customer, 'mob', :number) on conflict (customer_id, kind) do update set number = excluded.number;
+insert into shop.phones values (:customer, 'mob', :number) on conflict (customer_id, kind) do update
+  set number = excluded.number;
 update shop.emails set verified = now() where customer_id = :customer;
 commit;

@@ -1,11 +1,12 @@
--- Searches order_search for :words again and again until they are there, and says when that was. The first line says that
--- it has begun.
+-- Searches order_search for :words again and again until they are there, and says when that was. The first line says
+-- that it has begun.
 select set_config('find.words', :'words', false) \g /dev/null
 \echo searching
 do $$
 begin
   for look in 1 .. 20000 loop
-    if exists (select from order_search where search @@ websearch_to_tsquery('simple', current_setting('find.words'))) then
+    if exists (select from order_search
+               where search @@ websearch_to_tsquery('simple', current_setting('find.words'))) then
       perform set_config('find.at', extract(epoch from clock_timestamp())::text, false);
       return;
     end if;

@@ -23,7 +23,8 @@ with change as (
     from delivered d join rowrelay.target t on t.id = d.target and t.name = 'order_search'
     join rowrelay.change c on c.id = d.change_id and c.op <> 'r'
 ), receipt as (
-  select r.* from rowrelay.receipt r join rowrelay.target t on t.id = r.target and t.name = 'warehouse' where r.outcome = 'delivered'
+  select r.* from rowrelay.receipt r join rowrelay.target t on t.id = r.target and t.name = 'warehouse'
+    where r.outcome = 'delivered'
 ), best as (
   select max(changes) as changes
     from (select sum(cardinality(change_ids)) as changes from receipt group by date_trunc('second', settled_at)) s
@@ -32,8 +33,10 @@ with change as (
          (select coalesce(sum(cardinality(change_ids)), 0) from rowrelay.receipt where outcome = 'refused') as refused
     from receipt
 )
-select format('captured=%s transactions=%s copied=%s delivered=%s twice=%s unsettled=%s refreshing=%s best=%s average=%s '
+select format('captured=%s transactions=%s copied=%s delivered=%s twice=%s unsettled=%s refreshing=%s best=%s '
+              'average=%s '
               'batches=%s refused=%s',
-              captured.changes, transactions, copied, settled.changes, twice, unsettled.changes, refreshing.changes, best.changes,
+              captured.changes, transactions, copied, settled.changes, twice, unsettled.changes, refreshing.changes,
+                best.changes,
               round(settled.changes / seconds), batches, refused)
   from captured, settled, unsettled, refreshing, best, run;

@@ -514,7 +514,7 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "nowhere", "--to", "w", "--no-copy", NULL) == 2);
   cr_expect(strstr(errors, "table nowhere is not routed to target \"w\"") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "unordered", "--to", "w", "--no-copy", NULL) == 2);
-  cr_expect(strstr(errors, "Make a unique index on columns that are not null.") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "Create a unique index on NOT NULL columns.") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "nix", NULL) == 2);
   cr_expect(strstr(errors, "target \"nix\" does not exist") != NULL, "%s", errors);
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", NULL) == 2);
@@ -523,7 +523,7 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
 
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--no-copy", "--where", "id > 5", NULL) == 2);
-  cr_expect(strstr(errors, "is under way with another filter") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "with another filter is under way") != NULL, "%s", errors);
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--cancel", NULL);
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfills"), "cancelled");
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--cancel", NULL) == 2);
@@ -534,6 +534,6 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_expect_str_eq(ask(f.at_source, "select state || ': ' || note from rowrelay.backfills"),
-                   "cancelled: the table does not go to the target any more");
+                   "cancelled: the table is no longer routed to the target");
   fixture_end(&f);
 }

@@ -134,13 +134,13 @@ Test(backfill_writers, a_prepared_transaction_that_began_before_the_route_is_wai
   sql(writer, "begin; insert into item values (1, 'early'); prepare transaction 'early'");
   rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
   pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "before this began: a prepared one", PATIENCE);
+  wait_until_says(process, "before this began: a prepared transaction", PATIENCE);
   /* It is still there, under another name. */
   restart_server("source", "fast");
   stop_process(process, SIGKILL);
   PQreset(f.at_source);
   process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "before this began: a prepared one", PATIENCE);
+  wait_until_says(process, "before this began: a prepared transaction", PATIENCE);
   sql(f.at_source, "commit prepared 'early'");
   cr_assert(wait_process(process, PATIENCE) == 0);
   mirrored_same(&f, "item");
@@ -162,7 +162,7 @@ Test(backfill_writers, it_waits_while_much_of_it_is_not_delivered) {
   struct fixture f;
   backfilled_begin(&f, "backfill_backlog", 125000);
   pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
-  wait_until_says(process, "100000 rows wait to be delivered to target \"w\" first", PATIENCE);
+  wait_until_says(process, "waits for the delivery of 100000 queued changes to target \"w\"", PATIENCE);
   int64_t rows = ask_number(f.at_source, "select rows from rowrelay.backfills");
   cr_expect(rows >= 100000 && rows <= 120000, "%lld rows were queued", (long long)rows);
   pid_t runner = fixture_run(&f, "--workers", "1", NULL);

@@ -323,7 +323,7 @@ Test(capture_partitions, a_captured_table_that_becomes_a_child_of_another_goes_o
   mirrored_capture(&f, "dog");
   sql(f.at_source, "alter table dog inherit animal");
   cr_expect(strstr(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"),
-                   "could not be attached: table public.animal is captured already together with public.dog") != NULL);
+                   "could not be attached: table public.animal is already captured with table public.dog") != NULL);
   /* It is told once, and not every half a minute. */
   sql(f.at_source, "update rowrelay.job set held_until = now()");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"), "");

@@ -386,7 +386,7 @@ Test(crash, a_backfill_goes_on_waiting_for_a_prepared_transaction_after_a_sessio
   rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
   pid_t process = fixture_run(&f, NULL, NULL);
   sql(f.at_source, "select rowrelay.backfill('item', 'w'); update rowrelay.backfill set way = 'pieces'");
-  wait_until(f.at_source, "t", 20, "select coalesce(note ~ 'a prepared one', false) from rowrelay.backfill");
+  wait_until(f.at_source, "t", 20, "select coalesce(note ~ 'a prepared transaction', false) from rowrelay.backfill");
   PGconn *victim = connect_to(f.source, NULL);
   cr_assert(kill(PQbackendPID(victim), SIGKILL) == 0);
   PQfinish(victim);

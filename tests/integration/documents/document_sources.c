@@ -352,11 +352,11 @@ Test(document_sources, a_table_that_is_released_and_captured_again_refreshes_as_
       "delete from line where id = 1; update orders set status = 'paid' where id = 2; delete from orders where id = 3");
   sql(f.at_source, "select rowrelay.release_table('line'); select rowrelay.release_table('orders')");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.documents"),
-                   "public.orders is not captured any more; public.line is not captured any more");
+                   "table public.orders is no longer captured; table public.line is no longer captured");
   sql(f.at_source, "update line set item = 'missed' where id = 7");
   const char *errors;
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "orders", "line", NULL) == 0);
-  cr_assert_not_null(strstr(errors, "nothing was captured of table line for a while"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "table line was not captured for a while"), "%s", errors);
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.documents"), "");
   sql(f.at_source, "update line set order_id = 9 where id = 8; delete from orders where id = 10");
   build(&f);

@@ -262,14 +262,14 @@ Test(as_of, rows_that_have_not_changed_since_capture_began_are_as_the_table_has_
   fails_at(source, "t", "at", 0, "the log of table public.t begins at");
   /* nobody kept what a row was that was there before and has changed since */
   sql(source, "update t set a = 'newer' where id = 2");
-  fails_at(source, "t", "seen", 1, "what row 2 of table public.t was before change");
+  fails_at(source, "t", "seen", 1, "the log does not have row 2 of table public.t as it was before change");
   cr_assert_str_eq(row_at(source, "t", "3", 1), "(3,old)");
   cr_assert_str_eq(row_at(source, "t", "4", 1), "");
   remember(source, "t", 3);
   sql(source, "delete from t where id in (2, 4); insert into t values (2, 'again')");
   same_as_truth(source, "t", "seen", 3);
   sql(source, "select rowrelay.release_table('t')");
-  fails_at(source, "t", "seen", 3, "is not captured any more");
+  fails_at(source, "t", "seen", 3, "is no longer captured");
   fixture_end(&fixture);
 }
 
@@ -341,13 +341,14 @@ Test(as_of, what_was_truncated_is_there_when_the_log_began_with_an_empty_table) 
   same_as_truth(source, "fresh", "seen", 0);
   same_as_truth(source, "fresh", "at", 1);
   rows_same_as_truth(source, "fresh", "at", 0);
-  fails_at(source, "old", "seen", 0, "was truncated");
+  fails_at(source, "old", "seen", 0, "truncated table");
   same_as_truth(source, "old", "seen", 1);
   same_as_truth(source, "old", "at", 2);
   cr_assert_str_eq(row_at(source, "old", "1", 0), "(1,c)");
   sql_fails(source,
             "select rowrelay.row_as_of_snapshot(null::old, '2', seen) from truth where relation = 'old' and n = 0");
-  cr_assert(strstr(PQerrorMessage(source), "what row 2 of table public.old was") != NULL, "%s", PQerrorMessage(source));
+  cr_assert(strstr(PQerrorMessage(source), "does not have row 2 of table public.old") != NULL, "%s",
+            PQerrorMessage(source));
 
   /* a truncate is what a snapshot does not hide: better an error than rows that are not right */
   PGconn *reader = connect_to(fixture.source, NULL);
@@ -479,9 +480,9 @@ Test(as_of, questions_that_have_no_answer_are_refused) {
   PGconn *source = fixture.at_source;
   static const char *const QUESTIONS[][2] = {
       {"select * from rowrelay.as_of(null::free, now())", "is not captured"},
-      {"select * from rowrelay.as_of(null::t1, now())", "It is captured together with public.t: ask for that."},
-      {"select * from rowrelay.as_of(null::int, now())", "not that of a table's rows"},
-      {"select * from rowrelay.as_of(null::t, null)", "the moment is null"},
+      {"select * from rowrelay.as_of(null::t1, now())", "It is captured as a part of public.t: query that table."},
+      {"select * from rowrelay.as_of(null::int, now())", "is not the row type of a table"},
+      {"select * from rowrelay.as_of(null::t, null)", "the time or snapshot is null"},
       {"select * from rowrelay.as_of(null::t, '2000-01-01 12:00')", "begins at"},
       {"select * from rowrelay.row_as_of(null::t, '1', '2000-01-01 12:00')", "begins at"},
       {"select * from rowrelay.as_of_snapshot(null::t, '99999999:99999999:')", "is not in the past"},

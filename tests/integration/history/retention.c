@@ -69,7 +69,7 @@ Test(retention, what_is_queued_or_refused_holds_its_day_until_it_is_given_up) {
   cr_assert_not_null(strstr(said, "kept: changes are queued for target w"), "%s", said);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   said = rowrelay_ok(&f, "prune", "--older-than", "30 days", NULL);
-  cr_assert_not_null(strstr(said, "kept: 1 changes were refused by target w"), "%s", said);
+  cr_assert_not_null(strstr(said, "kept: 1 change refused by target w"), "%s", said);
   cr_assert_eq(changes(&f, day), 20);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "1");
 
@@ -258,7 +258,7 @@ Test(retention, a_running_process_drops_what_is_old_and_says_what_it_keeps) {
   sql(f.at_source, "delete from rowrelay.job");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.partition_days() where day = '%s'", delivered);
-  wait_until_says(process, "kept: 1 changes were refused by target w", 10);
+  wait_until_says(process, "kept: 1 change refused by target w", 10);
   cr_assert_eq(changes(&f, refused), 10);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
@@ -316,14 +316,14 @@ Test(retention, what_fails_in_maintenance_keeps_nothing_else_from_being_done) {
                    "delete from rowrelay.job");
   cr_expect_str_eq(
       ask(f.at_source, "select string_agg(m, '; ') from rowrelay.maintain() as m"),
-      "made 1 partitions of rowrelay.change; days of the log could not be closed: no days; table public.item "
-      "was altered, and its trigger function could not be made anew: no function");
+      "created 1 partition of rowrelay.change; days of the log could not be closed: no days; table public.item "
+      "was altered, and its trigger function could not be replaced: no function");
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.instance"), "0");
   /* Of what fails, only the news is told. */
   sql(f.at_source, "create or replace function rowrelay.maintain_partitions(days_ahead integer default 14) returns "
                    "integer language plpgsql as $$ begin raise exception 'no space'; end $$");
   sql(f.at_source, "update rowrelay.job set held_until = now()");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(m, '; ') from rowrelay.maintain() as m"),
-                   "partitions of rowrelay.change could not be made: no space");
+                   "partitions of rowrelay.change could not be created: no space");
   fixture_end(&f);
 }

@@ -130,7 +130,7 @@ Test(install, a_capture_that_gets_no_lock_changes_nothing_and_names_who_holds_it
   char process[32];
   snprintf(process, sizeof process, "process %d", PQbackendPID(old));
   cr_assert(strstr(errors, process) != NULL, "%s", errors);
-  cr_assert(strstr(errors, "wait for longer (--lock-wait; in SQL lock_wait)") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "wait longer (--lock-wait; in SQL lock_wait)") != NULL, "%s", errors);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.capture") == 0);
   PQfinish(old);
   fixture_end(&f);
@@ -199,13 +199,13 @@ Test(install, a_schema_that_was_restored_without_its_contents_is_told_and_can_be
             output);
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     cr_assert(rowrelay(&f, NULL, &errors, commands[i][0], commands[i][1], NULL) == 2, "%s", errors);
-    cr_assert_not_null(strstr(errors, "is there without its contents (a restore of the schema only?)"), "%s", errors);
+    cr_assert_not_null(strstr(errors, "exists without its contents (was only the schema restored?)"), "%s", errors);
     cr_assert_not_null(strstr(errors, "hint: run: rowrelay uninstall"), "%s", errors);
   }
   snprintf(command, sizeof command, "$(tests/support/pg.sh bin)/psql -XAt -f schema/install.sql '%s' 2>&1; true",
            f.source);
   read_output(command, output);
-  cr_assert_not_null(strstr(output, "is there without its contents"), "%s", output);
+  cr_assert_not_null(strstr(output, "exists without its contents"), "%s", output);
   cr_assert_str_eq(rowrelay_ok(&f, "uninstall", "--force", NULL), "schema rowrelay: removed\n");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_trigger where tgname like '!rowrelay%%'"), "0");
   rowrelay_ok(&f, "init", NULL);

@@ -48,17 +48,17 @@ static void install_toy(struct fixture *f) {
 Test(target, a_new_kind_is_checked_hinted_and_defaulted_by_what_its_file_says) {
   struct fixture f;
   fixture_begin(&f, "target_toy");
-  REFUSES("is of no known kind", "toy:a");
+  REFUSES("is not supported", "toy:a");
   install_toy(&f);
   REFUSES("ndjson+https:, file:, stdout: or toy:;", "nothing:a");
   REFUSES("hint: Write toy:SHELF.", "toy:");
-  REFUSES("hint: speed is a number of steps from 2 to 9.", "toy:a", "-o", "speed=1");
-  REFUSES("option key is \"...\"", "toy:a", "-o", "key=geheim");
-  REFUSES("option \"mode\" is not known to such a target", "toy:a", "-o", "mode=append");
+  REFUSES("speed must be a number of steps from 2 to 9, not \"1\"", "toy:a", "-o", "speed=1");
+  REFUSES("not \"...\"", "toy:a", "-o", "key=geheim");
+  REFUSES("option \"mode\" does not exist for this kind of target", "toy:a", "-o", "mode=append");
   REFUSES("hint: Options are batch_bytes, batch_rows, claim, guarantee, key, lanes, lease, on_error, push_timeout, "
           "retries and speed.",
           "toy:a", "-o", "weight=1");
-  REFUSES("option \"speed\" is not known to such a target", "stdout:", "-o", "speed=3");
+  REFUSES("option \"speed\" does not exist for this kind of target", "stdout:", "-o", "speed=3");
   rowrelay_ok(&f, "target", "add", "t", "toy:a", "-o", "speed=3", "-o", "key='7", NULL);
   cr_expect_str_eq(ask(f.at_source, "select lanes from rowrelay.target where name = 't'"), "64");
   cr_expect_str_eq(ask(f.at_source, "select rowrelay.keeps_state(t) from rowrelay.target t where t.name = 't'"), "t");
@@ -69,7 +69,7 @@ Test(target, a_new_kind_is_checked_hinted_and_defaulted_by_what_its_file_says) {
 Test(target, the_source_as_its_own_target_has_no_options_of_a_claim) {
   struct fixture f;
   fixture_begin(&f, "target_itself_options");
-  REFUSES("option \"claim\" is not known to such a target", "postgresql:", "-o", "claim=lease");
+  REFUSES("option \"claim\" does not exist for this kind of target", "postgresql:", "-o", "claim=lease");
   REFUSES("hint: Options are batch_bytes, batch_rows, lanes, mode, on_error, push_timeout and retries.",
           "postgresql:", "-o", "lease=9");
   fixture_end(&f);

@@ -150,34 +150,34 @@ static void assert_refused(const char *url, const char *option, const char *mess
 
 Test(webhook_secrets, what_cannot_work_or_holds_a_secret_is_refused_when_it_is_set) {
   receiver = hooked_begin(&f, "hook_refused", NULL);
-  assert_refused("https://u:geheim@h/", "retries=1", "target URL holds a password");
+  assert_refused("https://u:geheim@h/", "retries=1", "target URL contains a password");
   assert_refused("https://", "retries=1", "names no host");
   assert_refused("http:/x", "retries=1", "names no host");
   static const char url[] = "https://h/";
-  assert_refused(url, "secret=whsec_geheim", "secret is ${NAME}");
-  assert_refused(url, "headers=Authorization: Bearer geheim", "option headers holds a secret, in Authorization");
-  assert_refused(url, "headers=A: b\nX-Api-Key: geheim", "option headers holds a secret, in X-Api-Key");
-  assert_refused(url, "headers=PRIVATE-TOKEN: geheim", "option headers holds a secret, in PRIVATE-TOKEN");
-  assert_refused(url, "headers=webhook-id: 1", "option headers sets webhook-id");
-  assert_refused(url, "headers=Content-Length: 1", "option headers sets Content-Length");
-  assert_refused(url, "headers=no colon", "headers is one \"Name: value\" per line");
-  assert_refused(url, "proxy=http://u:geheim@p:1", "option proxy");
-  assert_refused(url, "proxy=p:1", "proxy is a URL");
-  assert_refused(url, "method=GET", "method is POST, PUT or PATCH");
-  assert_refused(url, "concurrency=0", "concurrency is a number of requests in flight from 1 to 256");
-  assert_refused(url, "events=1001", "events is a number");
-  assert_refused(url, "timeout=0", "timeout is a number of seconds");
-  assert_refused(url, "ca_file=relative.pem", "ca_file is the absolute path");
-  assert_refused(url, "http2=maybe", "http2 is true or false");
-  assert_refused(url, "body= ", "body is an SQL expression");
-  assert_refused(url, "mode=append", "option \"mode\" is not known to such a target");
+  assert_refused(url, "secret=whsec_geheim", "secret must be ${NAME}");
+  assert_refused(url, "headers=Authorization: Bearer geheim", "option headers contains a secret in Authorization");
+  assert_refused(url, "headers=A: b\nX-Api-Key: geheim", "option headers contains a secret in X-Api-Key");
+  assert_refused(url, "headers=PRIVATE-TOKEN: geheim", "option headers contains a secret in PRIVATE-TOKEN");
+  assert_refused(url, "headers=webhook-id: 1", "option headers must not set webhook-id");
+  assert_refused(url, "headers=Content-Length: 1", "option headers must not set Content-Length");
+  assert_refused(url, "headers=no colon", "headers must be one \"Name: value\" per line");
+  assert_refused(url, "proxy=http://u:geheim@p:1", "proxy must be");
+  assert_refused(url, "proxy=p:1", "proxy must be a URL");
+  assert_refused(url, "method=GET", "method must be POST, PUT or PATCH");
+  assert_refused(url, "concurrency=0", "concurrency must be a number of requests in flight from 1 to 256");
+  assert_refused(url, "events=1001", "events must be a number");
+  assert_refused(url, "timeout=0", "timeout must be a number of seconds");
+  assert_refused(url, "ca_file=relative.pem", "ca_file must be the absolute path");
+  assert_refused(url, "http2=maybe", "http2 must be true or false");
+  assert_refused(url, "body= ", "body must be an SQL expression");
+  assert_refused(url, "mode=append", "option \"mode\" does not exist for this kind of target");
   /* One after the other as well as together. */
   const char *errors;
   rowrelay_ok(&f, "target", "set", "w", "--option", "events=10", NULL);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "w", "--option", "body=key", NULL), 2);
   cr_assert_not_null(strstr(errors, "options body and events exclude each other"), "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "w", "--url", "stdout:", NULL), 2);
-  cr_assert_not_null(strstr(errors, "option \"events\" is not known to such a target"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "option \"events\" does not exist for this kind of target"), "%s", errors);
   rowrelay_ok(&f, "target", "set", "w", "--url", "stdout:", "--option", "events=", NULL);
   hooked_end(&f, receiver);
 }

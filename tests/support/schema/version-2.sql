@@ -4,26 +4,33 @@
 begin;
 set local client_min_messages = warning;
 set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
--- Comes before everything else, in the same transaction: one installation at a time, and a place to record versions.
+-- One installation or removal of schema rowrelay at a time: whoever does it takes this lock first, in the transaction
+-- that does it. Its number is 'rowrelay' in ASCII.
 do $$
 begin
-  perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint); -- 'rowrelay'
+  perform pg_catalog.pg_advisory_xact_lock(x'726f7772656c6179'::bigint);
+end
+$$;
+-- Runs first after the lock, in the same transaction: creates a table to record versions in.
+do $$
+begin
   -- "if not exists" would ask for the right to create schemas even where there is nothing to create.
   if pg_catalog.to_regnamespace('rowrelay') is null then
     begin
       create schema rowrelay;
     exception when insufficient_privilege then
       raise exception '%', sqlerrm using errcode = 'insufficient_privilege',
-        hint = pg_catalog.format('Somebody who owns the database has to run: grant create on database %I to %I',
+        hint = pg_catalog.format('Ask the owner of the database to run: grant create on database %I to %I',
                                  pg_catalog.current_database(), current_user);
     end;
     comment on schema rowrelay is 'rowrelay: captures changes of tables and relays them to targets';
   end if;
   if pg_catalog.to_regclass('rowrelay.migration') is not null then
     if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
-      raise exception 'schema rowrelay is there without its contents (a restore of the schema only?)'
+      raise exception 'schema rowrelay exists without its contents (was only the schema restored?)'
         using errcode = 'object_not_in_prerequisite_state',
-              hint = 'Remove it, and its triggers, with: rowrelay uninstall, or: psql -f schema/uninstall.sql; then install it anew.';
+              hint = 'Remove it and its triggers with rowrelay uninstall, or psql -f schema/uninstall.sql; then '
+                     'install again.';
     end if;
   else
     create table rowrelay.migration (
@@ -746,17 +753,20 @@ insert into rowrelay.migration (version) values (2);
 
 -- Claims ----------------------------------------------------------------------------------------------------------
 
--- Processes of the version before lock lanes in another way, so they must not go on beside those of this one. To rename a
--- column that each of their claims reads waits until none is in flight, and ends them with an error at the next.
+-- Processes of version 1 lock lanes in another way, so they must not run beside those of this version. Renaming a
+-- column that each of their claims reads waits until no claim is in flight, and makes their next claim fail.
 alter table rowrelay.lease rename column failures to expiries;
 alter table rowrelay.lease add lasts interval not null default interval '2 minutes';
 alter table rowrelay.lease alter lasts drop default;
-comment on column rowrelay.lease.lasts is 'how long it lasts from the moment when it was taken or renewed: so no clock can hold it for longer';
+comment on column rowrelay.lease.lasts is
+  'its duration from when it was taken or renewed, which bounds it even if the clock is set back';
 
 create table rowrelay.lane (
   lane integer primary key
 );
-comment on table rowrelay.lane is 'the lanes of all targets: who holds the lock of a row here (select ... for update), and nobody else, decides about the order of what is queued in that lane; see schema/README.md';
+comment on table rowrelay.lane is 'the lanes of all targets: only the session that locks a row here (select ... '
+                                  'for update) '
+  'may claim from that lane or change its order; see schema/README.md';
 comment on column rowrelay.lane.lane is 'number among the lanes of all targets, see rowrelay.lane_number()';
 insert into rowrelay.lane (lane)
 select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n where t.dropped_at is null;
@@ -764,16 +774,19 @@ select (t.id << 12) + n from rowrelay.target t, generate_series(0, t.lanes) as n
 create table rowrelay.mutex (
   name text primary key
 );
-comment on table rowrelay.mutex is 'work that one session may do at a time: whoever locks the row does it (select ... for update), and nobody without rights here can';
-comment on column rowrelay.mutex.name is 'seal: whatever adds to the chain of seals; index: rowrelay.index_closed_days()';
+comment on table rowrelay.mutex is 'work that one session may do at a time: the session that locks the row (select ... '
+                                   'for update), '
+  'which takes rights here';
+comment on column rowrelay.mutex.name is 'seal: appending to the chain of seals; index: rowrelay.index_closed_days()';
 insert into rowrelay.mutex (name) values ('seal'), ('index');
 
 alter table rowrelay.trouble add probe_until timestamptz;
-comment on column rowrelay.trouble.probe_until is 'until when one process tries the target, and no other does; null: nobody does';
+comment on column rowrelay.trouble.probe_until is 'until when one process probes the target, and no other does; null: '
+                                                  'none does';
 
 -- Capture ---------------------------------------------------------------------------------------------------------
 
--- Only of transactions that are still running does it say anything. After a crash there is none.
+-- Its rows matter only while their transaction runs. After a crash none does.
 create unlogged table rowrelay.follower (
   txid      xid8 not null,
   relation  oid not null,
@@ -782,11 +795,14 @@ create unlogged table rowrelay.follower (
   day       date not null,
   constraint follower_pkey primary key (txid, relation, version)
 );
-comment on table rowrelay.follower is 'row versions of tables without a key that went in the transaction in which they came: while it runs, what may have been told in the wrong order; see rowrelay.note_follower()';
+comment on table rowrelay.follower is 'row versions of tables without a key that the running transaction both made and '
+                                      'removed: '
+  'nested writes may be captured in the wrong order; see rowrelay.note_follower()';
 comment on column rowrelay.follower.txid is 'transaction';
-comment on column rowrelay.follower.relation is 'table that held the version: the captured one, a partition or an inheritance child';
-comment on column rowrelay.follower.version is 'its place (ctid)';
-comment on column rowrelay.follower.change_id is 'the change that says that it went';
+comment on column rowrelay.follower.relation is
+  'table with the version: the captured one, a partition or an inheritance child';
+comment on column rowrelay.follower.version is 'ctid of the version';
+comment on column rowrelay.follower.change_id is 'the change that removed it';
 comment on column rowrelay.follower.day is 'partition of the change';
 
 drop function if exists rowrelay.awkward_columns(regclass);
@@ -797,32 +813,36 @@ drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 
 alter table rowrelay.refusal add column row_hash bigint not null default 0;
 alter table rowrelay.refusal alter column row_hash drop default;
--- What is 0 may be any row of its table, which is true until it is retried, skipped or superseded.
+-- 0 stands for any row of the table, which is safe until the change is retried, skipped or superseded.
 update rowrelay.refusal f
    set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
   from rowrelay.capture c
  where c.id = f.capture and (c.key_is_exact or f.key is null);
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
-comment on column rowrelay.refusal.row_hash is 'tells rows apart, whatever the length of their keys, and by what is equal rather than written alike: rowrelay.text_hash() or rowrelay.row_hashes(); 0: it may be any row of the table';
+comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
+                                               'rowrelay.text_hash() or '
+  'rowrelay.row_hashes(); 0: any row of the table';
 
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
 -- Rights ----------------------------------------------------------------------------------------------------------
 
--- They believed a row that the caller had made up; the new ones take its number.
+-- They trusted a row that the caller could make up; the new ones take its number.
 drop function if exists rowrelay.backfill_holder(rowrelay.backfill);
 drop function if exists rowrelay.prune_day(rowrelay.day, boolean);
 drop function if exists rowrelay.image_expression(rowrelay.capture, regclass);
--- All trigger functions are made anew by the next rowrelay.maintain(), because rowrelay.column_states() has changed: those of
--- before run casts to json and to text that the owner of a captured table has made, with the rights of the schema's owner.
+-- The next rowrelay.maintain() replaces all trigger functions, because rowrelay.column_states() has changed: the old
+-- ones run casts to json and to text by the owner of a captured table with the rights of the schema's owner.
 
 drop function if exists rowrelay.route(regclass, text, text, boolean);
-drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean, interval);
+drop function if exists rowrelay.capture_table(regclass, text[], text[], text[], text[], jsonb, text, text, boolean,
+                                               interval);
 alter table rowrelay.capture add column key_is_chosen boolean not null default false;
-comment on column rowrelay.capture.key_is_chosen is 'whether somebody said what the key is; else it is found again when the table is captured again';
-do $$ -- the function is there where there are captures
+comment on column rowrelay.capture.key_is_chosen is
+  'whether a user chose the key; else it is determined again when the table is captured again';
+do $$ -- the function exists where there are captures
 begin
   if exists (select from rowrelay.capture) then
     update rowrelay.capture c set key_is_chosen = c.key_columns <> rowrelay.key_of(c.relation)
@@ -832,7 +852,8 @@ end
 $$;
 
 alter table rowrelay.capture add column filter_state text;
-comment on column rowrelay.capture.filter_state is 'digest of the condition that the triggers were given, to see that nobody has put another in its place; see rowrelay.filter_condition()';
+comment on column rowrelay.capture.filter_state is
+  'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
 update rowrelay.capture c
    set filter_state = (select encode(sha256(convert_to(t.tgqual::text, getdatabaseencoding())), 'hex') from pg_trigger t
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
@@ -854,15 +875,17 @@ create table rowrelay.hold (
   hint        text,
   primary key (target, capture)
 ) with (fillfactor = 50);
-comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their changes wait in rowrelay.refusal; see replicator/queue/hold.h';
-comment on column rowrelay.hold.target is 'which target';
-comment on column rowrelay.hold.capture is 'which table';
-comment on column rowrelay.hold.since is 'when it began';
-comment on column rowrelay.hold.attempts is 'how often it was tried since';
-comment on column rowrelay.hold.retry_at is 'when more changes are released to be tried';
-comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; those after it wait';
-comment on column rowrelay.hold.released is 'how many of those that were released are not settled yet';
-comment on column rowrelay.hold.piece is 'how many are released next';
+comment on table rowrelay.hold is 'tables that a target cannot take at present, while it takes others: their '
+                                  'changes wait in '
+  'rowrelay.refusal; see replicator/queue/hold.h';
+comment on column rowrelay.hold.target is 'the target';
+comment on column rowrelay.hold.capture is 'the table';
+comment on column rowrelay.hold.since is 'since when';
+comment on column rowrelay.hold.attempts is 'number of attempts since then';
+comment on column rowrelay.hold.retry_at is 'when more changes are released for another attempt';
+comment on column rowrelay.hold.released_to is 'changes up to this id are delivered; later ones wait';
+comment on column rowrelay.hold.released is 'number of released changes that are not settled yet';
+comment on column rowrelay.hold.piece is 'number of changes to release next';
 comment on column rowrelay.hold.sqlstate is 'the target''s code, if it is a PostgreSQL';
 comment on column rowrelay.hold.message is 'why the target cannot take it';
 comment on column rowrelay.hold.hint is 'what to do';
@@ -870,65 +893,67 @@ comment on column rowrelay.hold.hint is 'what to do';
 alter table rowrelay.refusal
   drop constraint state_is_known,
   add constraint state_is_known check (state in ('error', 'blocked', 'waiting'));
-comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
--- There may be millions that wait, and others are looked for all the time.
+comment on column rowrelay.refusal.state is 'error: refused; blocked: waits behind a refused change of its key (option '
+  'on_error=block); waiting: its target cannot take its table at present, see rowrelay.hold';
+-- Millions may wait, while processes search for the others all the time.
 create index refusal_waiting on rowrelay.refusal (target, capture, change_id) where state = 'waiting';
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
 -- Operations ------------------------------------------------------------------------------------------------------
-drop function if exists rowrelay.changes_to_undo(regclass, text); -- rowrelay.latest_changes() has taken its place
+drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 
--- Purpose:    who does it, for the log
+-- Purpose:    returns who makes the change, for the log
 -- Result:     the setting rowrelay.actor, else the session's user
 create or replace function rowrelay.actor() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('rowrelay.actor', true) operator(pg_catalog.<>) ''
               then pg_catalog.current_setting('rowrelay.actor', true) else session_user::text end
 $$;
--- Purpose:    who is logged in, for the log, whatever rights a function has lent
--- Result:     the session's user; after SET ROLE anna "web as anna"
+-- Purpose:    returns who is logged in, for the log, also inside a security definer function
+-- Result:     the session's user; after SET ROLE anna, "web as anna"
 create or replace function rowrelay.db_user() returns text
 language sql stable as $$
   select case when pg_catalog.current_setting('role') operator(pg_catalog.=) 'none' then session_user::text
               else pg_catalog.concat(session_user, ' as ', pg_catalog.current_setting('role')) end
 $$;
--- Purpose:    where this session came from, for the log. It is called immutable though it is not, because a session's address
---             never changes: the plans that triggers keep then hold it as a constant, and a row pays nothing for it.
+-- Purpose:    returns the client's address, for the log. It is declared immutable because a session's address never
+--             changes: cached plans of triggers then have it as a constant, which costs nothing per row.
 -- Result:     the address; null: a local socket
 create or replace function rowrelay.client_addr() returns inet
 language sql immutable parallel restricted as $$
   select pg_catalog.inet_client_addr()
 $$;
--- Purpose:    what differs between two images of a row. Columns that only one of them has (it was added or dropped in between, or
---             no more than the key was kept) are not compared. Values are compared as they are written, so one of a column of
---             type json differs also when only its white space does.
+-- Purpose:    returns the differences between two images of a row. Columns that only one of them has (added or dropped
+--             in between, or only the key was kept) are not compared. Values are compared as text, so a json value
+--             differs even if only its white space does.
 -- Parameters: row before; row after
 -- Result:     {"column": [before, after]}; null when one of the images is missing
 create or replace function rowrelay.changed(old_row json, new_row json) returns json
 language sql stable parallel safe as $$
-  select ('{' || coalesce(string_agg(concat(to_json(a.key), ': [', b.value, ', ', a.value, ']'), ', ' order by a.position), '') || '}')::json
+  select ('{' || coalesce(string_agg(concat(to_json(a.key), ': [', b.value, ', ', a.value, ']'), ', '
+                                     order by a.position), '') || '}')::json
     from json_each(new_row) with ordinality as a(key, value, position)
     join json_each(old_row) as b on b.key operator(pg_catalog.=) a.key
    where b.value::text operator(pg_catalog.<>) a.value::text
   having old_row is not null and new_row is not null
 $$;
--- Purpose:    whether the caller may see all that was captured, of whatever table: the schema's owner and rowrelay_admin may
+-- Purpose:    whether the caller may see the captured changes of all tables: the schema's owner and rowrelay_admin may
 create or replace function rowrelay.may_read_all() returns boolean
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   return pg_has_role((select n.nspowner from pg_namespace n where n.nspname = 'rowrelay'), 'usage')
          or exists (select from pg_roles r where r.rolname = 'rowrelay_admin' and pg_has_role(r.oid, 'usage'));
 end
 $$;
--- Purpose:    whether the caller may see what was captured of a table. Views that show rows of tables ask it before anything
---             else looks at them; so it is for whoever asks, and not for the owner of the view.
--- Parameters: relation; of one that is gone nobody can tell any more who might read it
--- Result:     true for who may select from the whole table, without a policy that hides rows of it; and for the schema's owner
---             and rowrelay_admin
+-- Purpose:    whether the caller may see the captured changes of a table. Views that show rows call it before any other
+--             condition; it checks the caller's rights, not those of the view's owner.
+-- Parameters: relation; for one that is gone the rights are unknown, so the result is false
+-- Result:     true for users who may select from the whole table and from whom no policy hides rows of it, for the
+--             schema's owner and for rowrelay_admin
 create or replace function rowrelay.may_read(relation regclass) returns boolean
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   if rowrelay.may_read_all() then
     return true;
@@ -939,101 +964,105 @@ begin
   return false;
 end
 $$;
--- Purpose:    the captures whose changes the caller may see, for views to ask once and not for each row
+-- Purpose:    returns the captures whose changes the caller may see: views call it once, not for each row
 -- Result:     capture ids
 create or replace function rowrelay.readable_captures() returns integer[]
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   return case when rowrelay.may_read_all() then array(select c.id from rowrelay.capture c)
               else array(select c.id from rowrelay.capture c where rowrelay.may_read(c.relation)) end;
 end
 $$;
--- Purpose:    the tables whose history the caller may see, for views to ask once and not for each row
+-- Purpose:    returns the tables whose history the caller may see: views call it once, not for each row
 -- Result:     tables that are or were captured
 create or replace function rowrelay.readable_relations() returns regclass[]
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   return case when rowrelay.may_read_all() then array(select distinct c.relation::oid from rowrelay.capture c)
-              else array(select distinct c.relation::oid from rowrelay.capture c where rowrelay.may_read(c.relation)) end;
+              else array(select distinct c.relation::oid from rowrelay.capture c
+                         where rowrelay.may_read(c.relation)) end;
 end
 $$;
--- The log, as far as the caller may read it: for functions that find changes with the rights of who calls them.
+-- The changes that the caller may read: for functions that search the log with their caller's rights.
 create or replace view rowrelay.readable_change with (security_barrier) as
 select h.*
   from rowrelay.change h
  where h.capture = any ((select rowrelay.readable_captures())::integer[]);
-comment on view rowrelay.readable_change is 'rows of rowrelay.change of tables that one may read';
+comment on view rowrelay.readable_change is 'rows of rowrelay.change of tables that the caller may read';
 -- Purpose:    whether the caller may see a change
 -- Parameters: id; day
 create or replace function rowrelay.may_read_change(change_id bigint, day date) returns boolean
 language plpgsql stable parallel safe cost 1000 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan as $$ -- whatever who asks has set
+set plan_cache_mode = force_generic_plan as $$ -- whatever the caller has set
 begin
   return exists (select from rowrelay.readable_change h
                   where h.id = may_read_change.change_id and h.day = may_read_change.day);
 end
 $$;
--- Where changes of keys are, as far as the caller may read them; and between which days that is said, for all.
+-- The entries of rowrelay.change_key that the caller may read; and the range of days that the table covers.
 create or replace view rowrelay.readable_key with (security_barrier) as
 select k.*
   from rowrelay.change_key k
  where (select rowrelay.may_read_all()) or rowrelay.may_read_change(k.change_id, k.day);
-comment on view rowrelay.readable_key is 'rows of rowrelay.change_key of changes that one may read';
+comment on view rowrelay.readable_key is 'rows of rowrelay.change_key of changes that the caller may read';
 
 create or replace view rowrelay.key_days as
 select min(k.day) as first, max(k.day) as last from rowrelay.change_key k;
 comment on view rowrelay.key_days is 'first and last day in rowrelay.change_key';
--- When tables were truncated, as far as the caller may read them.
+-- Truncates of the tables that the caller may read.
 create or replace view rowrelay.readable_truncation with (security_barrier) as
 select h.*
   from rowrelay.truncation h
  where h.capture = any ((select rowrelay.readable_captures())::integer[]);
-comment on view rowrelay.readable_truncation is 'rows of rowrelay.truncation of tables that one may read';
--- Purpose:    the number of a target's lane among the lanes of all targets. Queued rows carry it, and whoever decides about
---             the lane's order holds the lock of its row in rowrelay.lane.
+comment on view rowrelay.readable_truncation is 'rows of rowrelay.truncation of tables that the caller may read';
+-- Purpose:    returns the number of a target's lane among the lanes of all targets. Queued rows carry it; a session
+--             that changes the lane's order holds the lock of its row in rowrelay.lane.
 -- Parameters: target; lane of that target, from 0 up; -1: the lane of its barriers
--- Result:     the number; rowrelay.lane_target() and rowrelay.lane_position() take it apart again. Negative ones are in a
---             waiting room (triggers/waiting_room.sql, rowrelay.waiting_lane).
+-- Result:     the number; see rowrelay.lane_target() and rowrelay.lane_position() for its parts. Negative numbers are
+--             lanes of a waiting room (triggers/waiting_room.sql, rowrelay.waiting_lane).
 create or replace function rowrelay.lane_number(target integer, lane integer) returns integer
 language sql immutable as $$
   select (target << 12) | (lane + 1)
 $$;
--- Purpose:    which target a lane is of; see rowrelay.lane_number()
+-- Purpose:    returns the target of a lane; see rowrelay.lane_number()
 -- Parameters: number of a lane, not one of a waiting room
 create or replace function rowrelay.lane_target(lane integer) returns integer
 language sql immutable as $$
   select lane >> 12
 $$;
--- Purpose:    which of its target's lanes one is; see rowrelay.lane_number()
+-- Purpose:    returns a lane's position among its target's lanes; see rowrelay.lane_number()
 -- Parameters: number of a lane
--- Result:     from 0 up; -1: it is the lane of barriers
+-- Result:     from 0 up; -1: the lane of barriers
 create or replace function rowrelay.lane_position(lane integer) returns integer
 language sql immutable as $$
   select (lane & 4095) - 1
 $$;
--- Purpose:    the number of a lane in the waiting room of a backfill: what is queued while its table is copied as a whole
+-- Purpose:    returns the number of a lane in the waiting room of a backfill, for changes queued while its table is
+--             copied as a whole
 -- Parameters: id of the backfill; lane of the target, from 0 up; -1: the lane of its barriers
--- Result:     a negative number, so that nobody delivers what is queued there
+-- Result:     a negative number, so that no process delivers from it
 create or replace function rowrelay.waiting_lane(backfill integer, lane integer) returns integer
 language sql immutable as $$
   select rowrelay.lane_number(0, lane) - 2048 * (backfill + 1)
 $$;
--- Purpose:    makes the lanes of a target, which are locked by whoever works on one of them, and removes those that it has no
---             more: when it is added, and when their number changes, which happens only while nothing is queued
+-- Purpose:    creates the rows of a target's lanes, which a worker locks while it works on a lane, and removes those
+--             beyond its number of lanes: when it is added, and when that number changes, which happens only while
+--             nothing is queued
 -- Parameters: target
 create or replace function rowrelay.add_lanes(target integer) returns void
 language sql as $$
   delete from rowrelay.lane l
    using rowrelay.target t
-   where t.id = add_lanes.target and l.lane > rowrelay.lane_number(t.id, t.lanes - 1) and l.lane <= rowrelay.lane_number(t.id, 1023);
+   where t.id = add_lanes.target and l.lane > rowrelay.lane_number(t.id, t.lanes - 1)
+     and l.lane <= rowrelay.lane_number(t.id, 1023);
   insert into rowrelay.lane (lane)
   select rowrelay.lane_number(t.id, n) from rowrelay.target t, generate_series(-1, t.lanes - 1) as n
    where t.id = add_lanes.target
   on conflict (lane) do nothing;
 $$;
--- Purpose:    the lanes of a target
+-- Purpose:    returns the lanes of a target
 -- Parameters: target
 -- Result:     their numbers, ascending; the first is the lane of barriers
 create or replace function rowrelay.lanes_of(target integer) returns integer[]
@@ -1042,15 +1071,14 @@ language sql stable as $$
     from rowrelay.lane l
    where l.lane between rowrelay.lane_number(target, -1) and rowrelay.lane_number(target, 1023)
 $$;
--- Purpose:    waits until nothing of some lanes is in flight, and keeps everybody else from deciding about their order until
---             the transaction ends. Whoever puts something into a lane before what is queued there already, or takes
---             something out of it, calls this first, and looks at the queue in a statement that begins afterwards.
---             To be called before anything else is locked: a batch that is about to halt its target must not wait for us
---             while we wait for its lane.
---             A claim in a transaction holds the same lock to its end. A lease outlives its transaction, so its end is
---             waited for with the lock in hand: who holds it settles without that lock, and nobody takes a new one.
+-- Purpose:    waits until nothing in some lanes is in flight, and keeps other sessions from claiming or reordering them
+--             until the transaction ends. Call it before queueing a change ahead of others or removing one from the
+--             queue, and read the queue in a later statement. Call it before taking any other lock: a batch that is
+--             about to halt its target would wait for us while we wait for its lane. A claim in a transaction holds the
+--             same lock to its end. A lease outlives its transaction, so this waits for its end while it holds the
+--             lock: the holder settles without that lock, and nobody can take a new lease.
 -- Parameters: numbers of lanes
--- Errors:     the transaction is not READ COMMITTED: it would look at the queue as it was before
+-- Errors:     the transaction is not READ COMMITTED: it would see the queue as it was before
 create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -1059,12 +1087,13 @@ declare
   has_told  boolean := false;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'this can be done in a READ COMMITTED transaction only' using errcode = 'object_not_in_prerequisite_state',
+    raise exception 'the queue can only be changed in a READ COMMITTED transaction'
+      using errcode = 'object_not_in_prerequisite_state',
       detail = 'It has to see what others commit meanwhile.';
   end if;
   perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
   loop
-    -- A clock that was ahead when the lease was taken holds nobody up for longer than a lease lasts.
+    -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
       from rowrelay.lease e left join rowrelay.target t on t.id = rowrelay.lane_target(e.lane)
      where e.lane = any (lock_lanes.lanes) and least(e.lease_until, began_at + e.lasts) > clock_timestamp()
@@ -1076,31 +1105,33 @@ begin
     end if;
     perform pg_sleep(0.02);
   end loop;
-  -- Who comes back after his lease has ended is too late.
-  update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes) and e.lease_until > '-infinity';
+  -- A process that returns after its lease has ended must not settle.
+  update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes)
+    and e.lease_until > '-infinity';
 end
 $$;
--- Purpose:    whether rows of a capture may be in another lane than before, though their key is the same: then what takes a
---             row out of its lane (a delete, an update of the columns that choose the lane) has to be a barrier, because lanes
---             have no order among each other
+-- Purpose:    whether a row of a capture can change its lane while its key stays: then a change that takes a row out of
+--             its lane (a delete, an update of the columns that choose the lane) has to be a barrier, because lanes are
+--             not ordered among each other
 -- Parameters: capture
--- Result:     true where lanes are chosen by columns that do not all belong to the key
+-- Result:     true where a column that chooses the lane is not part of the key
 create or replace function rowrelay.can_change_lane(capture rowrelay.capture) returns boolean
 language sql immutable as $$
-  select capture.key_columns <> '{}' and capture.lane_columns is not null and not capture.lane_columns <@ capture.key_columns
+  select capture.key_columns <> '{}' and capture.lane_columns is not null
+    and not capture.lane_columns <@ capture.key_columns
 $$;
--- Purpose:    the last change id that was given out, whether its transaction has ended or not
+-- Purpose:    returns the last change id that was assigned, whether its transaction has ended or not
 -- Result:     0 before the first
 create or replace function rowrelay.last_change_id() returns bigint
 language sql volatile as $$
   select case when s.is_called then s.last_value else 0 end from rowrelay.change_id s
 $$;
--- Purpose:    which run of which server this is, and of which copy of this database
--- Result:     server: [1] the server's system identifier, the timeline, which another point in time and a standby that takes over
---             have of their own, and numbers that a restored dump has of its own; [2] since when it runs; [3] since when it has
---             statistics, because a crash empties them, also one after which the server goes on without a new start. That is the
---             oldest of several times, since anybody may reset some statistics, and a crash resets all.
---             is_empty: all of its statistics began at one moment, as after a crash
+-- Purpose:    identifies the server, its current run, and this copy of the database
+-- Result:     server: [1] the system identifier; the timeline, which differs after point-in-time recovery and after a
+--             failover; and oids that differ in a restored dump; [2] when the server started; [3] when its statistics
+--             began: any crash resets them, even one after which the postmaster goes on. It is the oldest of several
+--             times, because a user may reset some statistics, but a crash resets all. is_empty: all statistics began
+--             at one moment, as after a crash
 create or replace function rowrelay.this_server(out server text[], out is_empty boolean)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
@@ -1108,9 +1139,10 @@ declare
 begin
   begin
     select c.system_identifier::text into system from pg_control_system() as c;
-  exception when insufficient_privilege or feature_not_supported then -- a managed server may keep it to itself
+  exception when insufficient_privilege or feature_not_supported then -- a managed server may not tell
   end;
-  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid, 'rowrelay.change_id'::regclass::oid),
+  select array[concat_ws(' ', system, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), d.oid,
+                         'rowrelay.change_id'::regclass::oid),
                (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text,
                (date_part('epoch', min(s.began)) * 1000000)::bigint::text],
          count(distinct s.began) = 1
@@ -1123,8 +1155,8 @@ begin
    group by d.oid;
 end
 $$;
--- Purpose:    how long ago a change was committed, where the server keeps commit times (track_commit_timestamp), and else how
---             long ago it was captured
+-- Purpose:    returns how long ago a change was committed, if the server keeps commit times (track_commit_timestamp),
+--             else how long ago it was captured
 -- Parameters: its transaction; when it was captured
 -- Result:     microseconds
 create or replace function rowrelay.change_age(txid xid8, captured_at timestamptz) returns bigint
@@ -1133,10 +1165,10 @@ language sql volatile as $$
             case when current_setting('track_commit_timestamp')::boolean then pg_xact_commit_timestamp(txid::xid) end,
             captured_at)) * 1000000)::bigint
 $$;
--- Purpose:    which change ids, and which times, each day of the log has. It reads the ends of each partition's index, so
---             it takes a tenth of a millisecond a day. Days are not quite in the order of ids: what is written after
---             midnight by a transaction that began before is kept under the day before.
--- Result:     one row for each day that has changes: its first and last id, and when those two were captured
+-- Purpose:    returns the range of change ids and times of each day of the log. It reads the ends of each partition's
+--             index, a tenth of a millisecond a day. Ids of days may overlap: a transaction that began before midnight
+--             writes to the day on which it began.
+-- Result:     one row for each day with changes: its first and last id, and when those two were captured
 create or replace function rowrelay.day_bounds()
 returns table (day date, first_id bigint, last_id bigint, first_at timestamptz, last_at timestamptz)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
@@ -1144,7 +1176,8 @@ declare
   partition name;
 begin
   for partition in
-    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'rowrelay.change'::regclass
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'rowrelay.change'::regclass
   loop
     begin
       return query execute format(
@@ -1157,19 +1190,20 @@ begin
   end loop;
 end
 $$;
--- Purpose:    for who reads the log in ranges of ids: where to go on where there are none, since rowrelay.skip_lost_ids() leaves
---             gaps of millions of millions
+-- Purpose:    finds the next id for a reader that goes through the log in ranges of ids, because
+--             rowrelay.skip_lost_ids() leaves huge gaps
 -- Parameters: an id; days of the log
--- Result:     the last change of these days that has this id or a smaller one; null when there is none
+-- Result:     the largest id up to that one among the changes of these days; null: there is none
 create or replace function rowrelay.last_id_up_to(id bigint, days date[]) returns bigint
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select c.id from rowrelay.change c
    where c.id <= last_id_up_to.id and c.day = any (last_id_up_to.days)
    order by c.id desc limit 1
 $$;
--- Purpose:    a timeout lock, for work that one process may do at a time: one conditional update by the server's clock.
--- Parameters: name of the work; how long nobody else may begin it, the same at each call for that work
--- Result:     whether the caller is to do it
+-- Purpose:    takes a lock with a timeout, for work that one process may do at a time: one conditional update by the
+--             server's clock
+-- Parameters: name of the work; for how long nobody else may begin it, the same at each call for that work
+-- Result:     true: the caller has to do it
 create or replace function rowrelay.take_job(job_name text, hold_for interval) returns boolean
 language plpgsql as $$
 begin
@@ -1177,39 +1211,38 @@ begin
   values (job_name, clock_timestamp(), clock_timestamp() + hold_for)
   on conflict (name) do update
     set taken_at = excluded.taken_at, held_until = excluded.held_until
-    -- what is held for longer than that was taken while the clock was ahead
+    -- a job held for longer than that was taken while the clock was ahead
     where j.held_until not between clock_timestamp() and clock_timestamp() + hold_for;
   return found;
 end
 $$;
--- Purpose:    whether a process that last said so then counts as alive. A time that is to come was said while the clock was
---             ahead, by nobody knows whom: whoever is alive says so again within seconds.
--- Parameters: when it was heard of (rowrelay.instance.heartbeat_at)
+-- Purpose:    whether a process with this last heartbeat counts as alive. A heartbeat in the future was sent while the
+--             clock was ahead and tells nothing: a live process sends another within seconds.
+-- Parameters: time of the last heartbeat (rowrelay.instance.heartbeat_at)
 create or replace function rowrelay.is_alive(heard_at timestamptz) returns boolean
 language sql stable as $$
   select heard_at between now() - interval '30 s' and now() + interval '30 s'
 $$;
--- Purpose:    the partitions of rowrelay.change
--- Result:     one row for each: its day, and the table
+-- Purpose:    returns the partitions of rowrelay.change
+-- Result:     one row for each: its day and its table
 create or replace function rowrelay.partition_days() returns table (day date, partition regclass)
 language sql stable as $$
-  -- a plan may look at the name of any table before it knows that it is a partition
+  -- a plan may evaluate this for any table, before it has checked that it is a partition
   select case when c.relname ~ '^change_[0-9]{8}$' then to_date(substr(c.relname, 8), 'YYYYMMDD') end, c.oid::regclass
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
    where i.inhparent = 'rowrelay.change'::regclass
 $$;
--- Purpose:    makes the partitions of rowrelay.change ahead of time, and then rowrelay.partition_day(), which tells the
---             writers which of them to use. That function never names a day without a partition, so that a writer is
---             safe even when nobody has run this for a year: what is written then goes to the last partition there is.
---             Nor does it name a day before yesterday, or one that is closed: a transaction that lasts for longer goes on
---             in the first open day, so that old days stay as they are and can be dropped.
---             A new partition is attached rather than created in place, because that lets writers go on.
---             Days that were closed while the clock was ahead stay so, and those after them that are open take their place:
---             what is written now may be in a day with a later name, but a fortnight later at most.
--- Parameters: days to make ahead
--- Result:     number of partitions made
--- Errors:     lock_not_available when rowrelay.change is locked by somebody for longer than a moment
+-- Purpose:    creates the partitions of rowrelay.change ahead of time, and rowrelay.partition_day(), which tells
+--             writers which of them to use. That function only returns days with a partition, so writers never fail: if
+--             nobody runs this for a year, changes go to the last partition. It returns no closed day and none before
+--             yesterday: a longer transaction goes on in the first open day, so that old days no longer change and can
+--             be dropped. A new partition is created as a table and then attached, because that does not block writers.
+--             Days that were closed while the clock was ahead stay closed, and later open days take their place: a
+--             change may be in a day up to a fortnight later.
+-- Parameters: days to create ahead
+-- Result:     number of partitions created
+-- Errors:     lock_not_available: another session holds a lock on rowrelay.change
 create or replace function rowrelay.maintain_partitions(days_ahead integer default 14) returns integer
 language plpgsql set lock_timeout = '200ms' as $$
 declare
@@ -1221,7 +1254,7 @@ declare
   last_day  date;
 begin
   for wanted in
-    -- so many that are not closed
+    -- this many days that are not closed
     select o.day
       from (select g::date as day
               from generate_series(today::timestamp,
@@ -1239,7 +1272,8 @@ begin
     made := made + 1;
   end loop;
 
-  -- What lies between the two must have no gap. There is one when nobody has run this for weeks, or a clock went wrong.
+  -- The days from first_day to last_day must have no gap. Gaps arise when nobody runs this for weeks, or by a wrong
+  -- clock.
   select min(p.day) into first_day
     from rowrelay.partition_days() p
    where p.day >= today - 1 and not exists (select from rowrelay.day d where d.day = p.day and d.closed_at is not null);
@@ -1252,35 +1286,37 @@ begin
 
   update rowrelay.source s set open_from = first_day, open_until = last_day, open_since = clock_timestamp()
    where (s.open_from, s.open_until) is distinct from (first_day, last_day)
-      or s.open_since > clock_timestamp(); -- by a clock that was ahead
+      or s.open_since > clock_timestamp(); -- set while the clock was ahead
   if found then
-    -- The triggers call it under whatever search_path the application has.
+    -- Triggers call it under the application's search_path.
     execute format('create or replace function rowrelay.partition_day() returns date language sql stable as %L', format(
-      'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), %L::pg_catalog.date)',
+      'select least(greatest(pg_catalog.timezone(''UTC'', pg_catalog.now())::pg_catalog.date, %L::pg_catalog.date), '
+      '%L::pg_catalog.date)',
       first_day, last_day));
     comment on function rowrelay.partition_day() is
-      'the day (UTC) on which the transaction began, or the nearest that is open; made by rowrelay.maintain_partitions()';
+      'the day (UTC) on which the transaction began, or the nearest that is open; made by '
+      'rowrelay.maintain_partitions()';
   end if;
   return made;
 end
 $$;
--- Purpose:    what a key is found by in rowrelay.change_key; different keys may have the same
+-- Purpose:    hash by which a key is found in rowrelay.change_key; different keys may have the same
 -- Parameters: capture; key, null for truncates, which have none
 create or replace function rowrelay.key_hash(capture_id integer, key text) returns integer
 language sql immutable parallel safe as $$
   select (pg_catalog.hashtextextended(coalesce(key, '') collate "C", capture_id) operator(pg_catalog.>>) 32)::integer
 $$;
--- Purpose:    the hash of a row whose key is told apart by its text, to be compared with others of its capture; see
---             rowrelay.row_hashes() for keys that are not
+-- Purpose:    returns the hash of a key that equals another only in the same spelling; see rowrelay.row_hashes() for
+--             other keys
 -- Parameters: key, null: none
 -- Result:     never 0
 create or replace function rowrelay.text_hash(key text) returns bigint
 language sql immutable parallel safe as $$
   select coalesce(nullif(pg_catalog.hashtextextended(coalesce(key, '') collate "C", 0), 0), 1)
 $$;
--- Purpose:    makes the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day. Nobody
---             who reads is held up.
--- Result:     number of partitions made
+-- Purpose:    creates the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day.
+--             Does not block readers.
+-- Result:     number of partitions created
 create or replace function rowrelay.key_partitions() returns integer
 language plpgsql as $$
 declare
@@ -1301,10 +1337,11 @@ begin
   return made;
 end
 $$;
--- Purpose:    the transactions of rowrelay.writers() by the ids that changes have. One look at the locks gives both: a
---             transaction has its id's lock before it takes the one on rowrelay.change, and keeps both to its end.
--- Result:     xids; nameless: whether there are some without an id. Such a one has ended meanwhile, or has not written
---             anything yet; but it may have taken change ids.
+-- Purpose:    returns the transactions of rowrelay.writers() by the transaction ids that changes have. One read of
+--             pg_locks shows both: a transaction locks its id before it locks rowrelay.change, and keeps both locks to
+--             its end.
+-- Result:     xids; nameless: whether there are transactions without an id. Such a transaction has ended meanwhile or
+--             has not written anything yet, but may have taken change ids.
 create or replace function rowrelay.writing_xids(out xids xid8[], out nameless boolean)
 language sql volatile as $$
   with locks as materialized (
@@ -1317,28 +1354,32 @@ language sql volatile as $$
        and l.relation = 'rowrelay.change'::regclass
        and l.mode = 'RowExclusiveLock'
   ), named as (
-    -- a subtransaction has a lock too, and a later id; ids in locks are what is left of real ones after 2^32
-    select w.virtualtransaction, min(now.xid + ((l.transactionid::text::bigint - now.xid + 2147483648) & 4294967295) - 2147483648) as xid
+    -- a subtransaction has a lock and a later id too; pg_locks shows ids modulo 2^32
+    select w.virtualtransaction,
+      min(now.xid + ((l.transactionid::text::bigint - now.xid + 2147483648) & 4294967295) - 2147483648) as xid
       from writers w
       cross join (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as xid) as now
-      left join locks l on l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid' and l.mode = 'ExclusiveLock'
+      left join locks l on l.virtualtransaction = w.virtualtransaction and l.locktype = 'transactionid'
+        and l.mode = 'ExclusiveLock'
      group by w.virtualtransaction
   )
   select coalesce(array_agg(n.xid::text::xid8 order by n.xid) filter (where n.xid is not null), '{}'),
          coalesce(bool_or(n.xid is null), false)
     from named n
 $$;
--- Purpose:    a piece of what a tick has to put into rowrelay.change_key: the changes that were committed by then, and not
---             by the tick before
--- Parameters: tick; the tick before, null for none; the id after which the piece begins; rows to look at
--- Result:     looked_at: rows that were looked at, less than that when this was the last piece; last_id of them;
---             first_day, last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
-create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint, max_rows integer,
-                                                  out looked_at bigint, out last_id bigint, out first_day date, out last_day date,
+-- Purpose:    puts a piece of a tick's changes into rowrelay.change_key: those committed by this tick and not by the
+--             previous
+-- Parameters: tick; the previous tick, null for none; the id after which the piece begins; rows to read at most
+-- Result:     looked_at: rows that were read, fewer than max_rows in the last piece; last_id of them; first_day,
+--             last_day of those that were indexed; block_ids, block_txids: see rowrelay.tick
+create or replace function rowrelay.index_changes(tick rowrelay.tick, previous rowrelay.tick, after_id bigint,
+                                                  max_rows integer,
+                                                  out looked_at bigint, out last_id bigint, out first_day date,
+                                                    out last_day date,
                                                   out block_ids int8range[], out block_txids int8range[])
 language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
-  -- Transaction ids of another era mean nothing: better twice than not at all.
+  -- Transaction ids of another era mean nothing: index a change twice rather than not at all.
   elsewhere constant boolean := coalesce(tick.era > previous.era, false);
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
@@ -1366,16 +1407,16 @@ begin
       from fresh f group by f.id / 512
   )
   select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
-    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day, index_changes.block_ids,
+    into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day,
+      index_changes.block_ids,
          index_changes.block_txids
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
          (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
          (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
 end
 $$;
--- Purpose:    whether it is worth to take a tick: without the ones that are not, a tick is much more than the few changes
---             that it finds
--- Parameters: the last tick, null for none; at_once: whatever is new is enough
+-- Purpose:    whether a tick is worthwhile: for a few changes a tick costs more than it saves
+-- Parameters: the last tick, null for none; at_once: true makes it due
 create or replace function rowrelay.tick_is_due(last rowrelay.tick, at_once boolean) returns boolean
 language plpgsql volatile as $$
 declare
@@ -1387,26 +1428,27 @@ begin
   elsif age between '0' and '10 s' then
     return false;
   end if;
-  -- what had been begun at the last tick, and may have ended since
+  -- or a transaction that was open at the last tick has ended
   return fresh >= 500
       or fresh > 0 and (age is null or age not between '0' and '1 min')
       or exists (select from unnest(last.writers) as w where pg_visible_in_snapshot(w, pg_current_snapshot()));
 end
 $$;
--- Purpose:    takes a tick, which is PgQ's word: a moment of the log of which it is known what was committed by then, and
---             puts what that is since the tick before into rowrelay.change_key, so that the changes of a row can be found
---             although its writers keep no index. Running processes call it every second; without them nothing is wrong,
---             but finding takes longer.
+-- Purpose:    takes a tick (PgQ's word): a moment for which it is known which changes were committed by then. Puts the
+--             changes committed since the previous tick into rowrelay.change_key, so that the changes of a row can be
+--             found by key although writers maintain no index. Running processes call it every second; without them a
+--             search only takes longer.
 --
---             In this order, each statement with a snapshot of its own: the last id (low); the transactions that hold the
---             writers' lock; the snapshot; the last id (high). A change that is not visible in the snapshot has an id above
---             low, or its transaction took the lock before low was read and still held it when the snapshot was taken: then
---             it is in the list. So transactions that do not write changes cost nothing, however long they last. Somebody
---             who holds the lock and has no transaction id yet cannot be listed, so low is left where it was before him.
---             A change that is visible in the snapshot has an id up to high, because its transaction had ended by then.
--- Parameters: max_rows: how many changes to look at; at_once: do not wait until it is worth a tick
--- Result:     number of changes it looked at; less than max_rows: this tick is done
--- Errors:     called in a transaction that has written something, or that is not read committed
+--             It reads in this order, each statement with a snapshot of its own: the last id (low); the transactions
+--             that hold the writers' lock; the snapshot; the last id (high). A change that is not visible in the
+--             snapshot has an id above low, or its transaction took the lock before low was read and still held it when
+--             the snapshot was taken: then it is listed. So transactions that write no changes cost nothing, however
+--             long they last. A transaction with the lock but without an id cannot be listed, so low then stays at its
+--             previous value. A change that is visible in the snapshot has an id up to high, because its transaction
+--             had ended by then.
+-- Parameters: max_rows: how many changes to read at most; at_once: do not wait until a tick is worthwhile
+-- Result:     number of changes read; fewer than max_rows: this tick is done
+-- Errors:     the transaction has written something, or is not READ COMMITTED
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -1417,11 +1459,11 @@ declare
   piece    record;
 begin
   if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
-    raise exception 'a tick cannot be taken in a transaction that has written something, or that is not read committed'
-      using errcode = 'active_sql_transaction', hint = 'Commit first, and call rowrelay.tick() by itself.';
+    raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
+      using errcode = 'active_sql_transaction', hint = 'Commit first, then call rowrelay.tick() by itself.';
   end if;
-  -- one at a time: ticks are in order, and the last is there when the next is taken
-  if not pg_try_advisory_xact_lock(1919907700, 0) then
+  -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
+  if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
     return 0;
   end if;
   select t.* into last from rowrelay.tick t order by t.id desc limit 1;
@@ -1439,7 +1481,7 @@ begin
       tick.low := rowrelay.last_change_id();
       select w.xids, w.nameless into tick.writers, nameless from rowrelay.writing_xids() as w;
       exit when not nameless;
-      perform pg_sleep(0.001); -- mostly it is just beginning
+      perform pg_sleep(0.001); -- most get their id at once
     end loop;
     tick.snapshot := pg_current_snapshot();
     tick.high := rowrelay.last_change_id();
@@ -1448,11 +1490,13 @@ begin
       tick.low := coalesce(last.low, 0);
     end if;
     select coalesce(array_agg(w order by w), '{}'),
-           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0) order by w), '{}')
+           coalesce(array_agg(coalesce(last.writers_from[array_position(last.writers, w)], last.low, 0)
+                              order by w), '{}')
       into tick.writers, tick.writers_from
       from unnest(tick.writers) as w
      where not pg_visible_in_snapshot(w, tick.snapshot);
-    tick.indexed_to := least(coalesce(last.low, 0), (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
+    tick.indexed_to := least(coalesce(last.low, 0),
+                             (select min(w.from_id) from unnest(last.writers, last.writers_from) as w(xid, from_id)
                                          where w.xid <> all (tick.writers)));
     perform rowrelay.key_partitions();
   else
@@ -1466,9 +1510,11 @@ begin
   tick.block_ids := coalesce(tick.block_ids, '{}') || coalesce(piece.block_ids, '{}');
   tick.block_txids := coalesce(tick.block_txids, '{}') || coalesce(piece.block_txids, '{}');
   if tick.id is null then
-    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to, first_day, last_day,
+    insert into rowrelay.tick (taken_at, era, snapshot, low, high, writers, writers_from, open_from, indexed_to,
+                               first_day, last_day,
                                block_ids, block_txids)
-    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from, tick.open_from,
+    values (tick.taken_at, tick.era, tick.snapshot, tick.low, tick.high, tick.writers, tick.writers_from,
+            tick.open_from,
             tick.indexed_to, tick.first_day, tick.last_day, tick.block_ids, tick.block_txids);
   else
     update rowrelay.tick t set indexed_to = tick.indexed_to, first_day = tick.first_day, last_day = tick.last_day,
@@ -1478,9 +1524,9 @@ begin
   return piece.looked_at;
 end
 $$;
--- Purpose:    changes of a key that no tick knows yet
--- Parameters: capture ids; key; after_id: only what has a larger id; from_day: only what is in this partition or a later one,
---             null: in any
+-- Purpose:    lists changes of a key that no tick has indexed yet
+-- Parameters: capture ids; key; after_id: only changes with larger ids; from_day: only in this partition or a later
+--             one, null: in any
 -- Result:     changes and their partitions, in no order
 create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
 returns table (change_id bigint, day date)
@@ -1493,8 +1539,9 @@ begin
        and c.capture = any (captures) and c.key = candidates_since.key;
 end
 $$;
--- Purpose:    how far the index of changes by key (rowrelay.change_key) is complete, as the calling statement's snapshot shows it
--- Result:     up_to: it need not have what has a larger id; 0 where it has nothing; from_day: such changes are in this
+-- Purpose:    tells how far the index of changes by key (rowrelay.change_key) is complete in the calling statement's
+--             snapshot
+-- Result:     up_to: the index has all changes up to this id; 0: it has none; from_day: later changes are in this
 --             partition or a later one, null: in any
 create or replace function rowrelay.indexed_up_to(out up_to bigint, out from_day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
@@ -1502,26 +1549,26 @@ declare
   known rowrelay.tick;
 begin
   select t.* into known from rowrelay.tick t where t.indexed_to is null order by t.id desc limit 1;
-  -- Of those who were writing at the tick, some may have ended since.
+  -- Some transactions that were writing at the tick may have ended since.
   up_to := coalesce(least(known.low, (
     select min(w.from_id)
       from unnest(known.writers, known.writers_from) as w(xid, from_id)
      where pg_visible_in_snapshot(w.xid, pg_current_snapshot())
-        -- restored from a dump: ids of transactions mean nothing
+        -- after a restore from a dump, transaction ids mean nothing
         or pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))), 0);
   from_day := known.open_from;
 end
 $$;
--- Purpose:    where changes of a key may be: what rowrelay.change_key has, as far as the ticks go, and what the log itself
---             has from there on. It is what the calling statement's snapshot shows of them, whatever is written or indexed
---             meanwhile: an older snapshot sees an older tick, and so a longer rest. Plans are kept, because making them
---             takes longer than what they do.
+-- Purpose:    lists changes that may be of a key: from rowrelay.change_key up to the last tick, and from the log after
+--             it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
+--             and reads more of the log. Plans are cached, because planning takes longer than execution.
 -- Parameters: capture ids; key
--- Result:     changes and their partitions, each once, in no order; other keys with the same hash may be among them
+-- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
+--             among them
 create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
-  rest     bigint; -- the index need not have what has a larger id
+  rest     bigint; -- the index may lack changes with larger ids
   from_day date;
   hashes   integer[];
 begin
@@ -1530,26 +1577,29 @@ begin
   return query
     select distinct k.change_id, k.day
       from rowrelay.key_days as span
-      cross join lateral (select d::date as day from generate_series(span.first::timestamp, span.last, interval '1 day') as d
-                           offset 0) as d -- a view that hides rows lets no cast through to its index
+      cross join lateral (select d::date as day
+                          from generate_series(span.first::timestamp, span.last, interval '1 day') as d
+                           offset 0) as d -- no cast is pushed down through a security_barrier view to its index
       cross join unnest(hashes) as h
       cross join lateral (select k.change_id, k.day from rowrelay.readable_key k
                            where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
   if rowrelay.last_change_id() > rest then
-    return query select r.change_id, r.day from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
+    return query select r.change_id, r.day
+      from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
   end if;
 end
 $$;
--- Purpose:    the last change of each of some keys that no tick knows yet: one pass through the log for all of them
--- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text, and the ids between which the change is to be;
---             ops: the operations that count; after_id: only what has a larger id; from_day: only what is in this
---             partition or a later one, null: in any
--- Result:     position of the key; the change and its partition. None for a key that has none.
-create or replace function rowrelay.latest_since(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[],
+-- Purpose:    finds the last change of each of many keys among those that no tick has indexed yet, in one pass through
+--             the log
+-- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text, and the ids between which the
+--             change must be; ops: the operations that count; after_id: only changes with larger ids; from_day: only in
+--             this partition or a later one, null: in any
+-- Result:     position of the key; the change and its partition. No row for a key without such a change.
+create or replace function rowrelay.latest_since(relations regclass[], keys text[], above_ids bigint[],
+                                                 below_ids bigint[], ops "char"[],
                                                  after_id bigint, from_day date)
 returns table ("position" integer, change_id bigint, day date)
--- what is wanted is put into a hash table, and the log read from one end to the other
--- (the caller has set it otherwise)
+-- puts the keys into a hash table and scans the log; the caller has set other plans
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_hashjoin = on set enable_seqscan = on
 set enable_nestloop = off set enable_mergejoin = off set jit = off as $$
 declare
@@ -1572,9 +1622,9 @@ begin
      order by w.n, h.id desc;
 end
 $$;
--- Purpose:    the days of which rowrelay.change_key may tell, for who goes through them from the last one back and wants to
---             know when to stop. It says nothing of what the changes are.
--- Result:     day; older_to: no change of a day before it has a larger id than this, null: not known
+-- Purpose:    lists the days in rowrelay.change_key from the last one back, for a search that has to know when to stop.
+--             It reveals nothing about the changes.
+-- Result:     day; older_to: no change of an earlier day has a larger id than this, null: unknown
 create or replace function rowrelay.key_days_from_last() returns table (day date, older_to bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -1587,26 +1637,28 @@ begin
        where exists (select from rowrelay.partition_days() p where p.day = g.day::date)
     )
     select l.day,
-           case when bool_and(l.last_id is not null) over older is not false then coalesce(max(l.last_id) over older, 0) end
+           case when bool_and(l.last_id is not null)
+             over older is not false then coalesce(max(l.last_id) over older, 0) end
       from listed l
     window older as (order by l.day rows between unbounded preceding and 1 preceding)
      order by l.day desc;
 end
 $$;
--- Purpose:    the last change of each of some keys, as far as it is between two ids. For many keys at once: what no tick knows
---             yet is read once for all of them, and the rest day by day, from the last one back, until all are found.
--- Parameters: relations, keys, above_ids, below_ids: of each key its table, its text as the log has it, and ids between which
---             the change is to be (null: no bound); ops: the operations that count
--- Result:     position of the key; the change and its partition. None for a key that has none.
-create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[], below_ids bigint[], ops "char"[])
+-- Purpose:    finds the last change between two ids of each of many keys. Changes that no tick has indexed yet are read
+--             once for all keys; the others day by day, from the last day back, until all are found.
+-- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text as the log has it, and the ids
+--             between which the change must be (null: no bound); ops: the operations that count
+-- Result:     position of the key; the change and its partition. No row for a key without such a change.
+create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[],
+                                                   below_ids bigint[], ops "char"[])
 returns table ("position" integer, change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
 set enable_mergejoin = off set jit = off as $$
 declare
-  positions integer[] := array(select generate_subscripts(keys, 1)); -- of those that are looked for still
-  best_ids  bigint[];  -- what was found of them so far
+  positions integer[] := array(select generate_subscripts(keys, 1)); -- of the keys still to be found
+  best_ids  bigint[];  -- the last change found for each so far
   best_days date[];
-  rest      bigint;    -- the index need not have what has a larger id
+  rest      bigint;    -- the index may lack changes with larger ids
   from_day  date;
   this_day  record;
 begin
@@ -1614,7 +1666,8 @@ begin
   below_ids := array(select coalesce(below_ids[p], 9223372036854775807) from unnest(positions) as p order by p);
   select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
   if (select max(b) from unnest(below_ids) as b) > rest + 1 then
-    select array_agg(l.change_id order by l.position), array_agg(l.day order by l.position), array_agg(l.position order by l.position)
+    select array_agg(l.change_id order by l.position), array_agg(l.day order by l.position),
+      array_agg(l.position order by l.position)
       into best_ids, best_days, positions
       from rowrelay.latest_since(relations, keys, above_ids, below_ids, ops, rest, from_day) as l;
     return query select * from unnest(positions, best_ids, best_days);
@@ -1626,13 +1679,15 @@ begin
 
   for this_day in select d.day, d.older_to from rowrelay.key_days_from_last() as d loop
     exit when cardinality(positions) = 0;
-    select array_agg(coalesce(k.id, u.id) order by u.n), array_agg(case when k.id is null then u.day else this_day.day end order by u.n)
+    select array_agg(coalesce(k.id, u.id) order by u.n),
+      array_agg(case when k.id is null then u.day else this_day.day end order by u.n)
       into best_ids, best_days
       from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
       left join lateral (
         select h.id
-          -- a view that hides rows lets no function through to its index
-          from (select c.id, rowrelay.key_hash(c.id, keys[u.p]) as hash, greatest(above_ids[u.p], u.id) as above, below_ids[u.p] as below
+          -- no function is pushed down through a security_barrier view to its index
+          from (select c.id, rowrelay.key_hash(c.id, keys[u.p]) as hash, greatest(above_ids[u.p], u.id) as above,
+                below_ids[u.p] as below
                   from rowrelay.capture c where c.relation = relations[u.p] offset 0) as c
          cross join lateral (select k.change_id from rowrelay.readable_key k
                               where k.day = this_day.day and k.key_hash = c.hash and k.change_id <= rest
@@ -1642,21 +1697,23 @@ begin
                               where h.id = k.change_id and h.day = this_day.day offset 0) as h
          where h.capture = c.id and h.key = keys[u.p] and h.op = any (ops)
          order by h.id desc limit 1) as k on true;
-    -- what is found is the last one if all older days have smaller ids, and there is none if those are too small
+    -- a change is the last one if all older days have smaller ids; there is none if all those ids are too small
     return query
-      select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id > this_day.older_to;
+      select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day)
+        where u.id > this_day.older_to;
     select array_agg(u.p order by u.n), array_agg(u.id order by u.n), array_agg(u.day order by u.n)
       into positions, best_ids, best_days
       from unnest(positions, best_ids, best_days) with ordinality as u(p, id, day, n)
      where (u.id > this_day.older_to or above_ids[u.p] >= this_day.older_to) is not true;
     positions := coalesce(positions, '{}');
   end loop;
-  return query select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day) where u.id is not null;
+  return query select u.p, u.id, u.day from unnest(positions, best_ids, best_days) as u(p, id, day)
+    where u.id is not null;
 end
 $$;
--- Purpose:    a key as a person writes it, spelled as the log has it: 1.50 for 1.5, [1,"a"] for [1, "a"]
+-- Purpose:    turns a key that a person wrote into the log's spelling: 1.5 into 1.50, [1,"a"] into [1, "a"]
 -- Parameters: relation; key: the text of a single column, a JSON array of several
--- Result:     the key; as it was given where it is not one of the table as it is now
+-- Result:     the key; unchanged where it is not a key of the table as it is now
 create or replace function rowrelay.key_as_logged(relation regclass, key text) returns text
 language plpgsql stable as $$
 begin
@@ -1665,10 +1722,11 @@ exception when others then
   return key;
 end
 $$;
--- Purpose:    which changes are a row's, by its key
--- Parameters: relation; key: its text, a JSON array of several columns
+-- Purpose:    lists the changes of a row by its key
+-- Parameters: relation; key: the text of a single column, a JSON array of several
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
-create or replace function rowrelay.changes_of_key(relation regclass, key text) returns table (change_id bigint, day date)
+create or replace function rowrelay.changes_of_key(relation regclass, key text)
+  returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation);
@@ -1696,9 +1754,9 @@ begin
   end if;
 end
 $$;
--- Purpose:    which changes are a table's truncates
+-- Purpose:    lists the truncates of a table
 -- Parameters: relation
--- Result:     the changes and their partitions, the newest first; also those that have been dropped with their day
+-- Result:     the changes and their partitions, the newest first, with those that were dropped with their day
 create or replace function rowrelay.truncates_of(relation regclass) returns table (change_id bigint, day date)
 language sql stable as $$
   select t.change_id, t.day
@@ -1706,10 +1764,10 @@ language sql stable as $$
    where t.capture = any (array(select c.id from rowrelay.capture c where c.relation = truncates_of.relation))
    order by t.change_id desc
 $$;
--- Purpose:    which changes a transaction made. Ticks tell between which ids and in which partitions they are; in a log that
---             was restored from a dump into another server, two transactions can have the same id.
+-- Purpose:    lists the changes of a transaction. Ticks tell between which ids and in which partitions they are. In a
+--             log that was restored from a dump into another server, two transactions can have the same id.
 -- Parameters: txid
--- Result:     the changes and their partitions, in order; none when it made none, or is not over
+-- Result:     the changes and their partitions, in order; none if it made none or has not ended
 create or replace function rowrelay.changes_of_transaction(txid xid8) returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
@@ -1718,7 +1776,7 @@ declare
   before rowrelay.tick; -- it had written nothing
   after  rowrelay.tick; -- it was over
   eras   integer;
-  passed bigint := 0; -- up to here all eras have been looked through
+  passed bigint := 0; -- all eras up to this id have been searched
 begin
   select t.* into last from rowrelay.tick t order by t.id desc limit 1;
   eras := coalesce(last.era + (pg_snapshot_xmax(last.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
@@ -1728,7 +1786,8 @@ begin
      where t.era = this and pg_snapshot_xmax(t.snapshot) <= wanted and wanted <> all (t.writers)
      order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
     if before.id is null and this > 0 then
-      select t.* into before from rowrelay.tick t where t.era = this - 1 order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+      select t.* into before from rowrelay.tick t where t.era = this - 1 order by pg_snapshot_xmax(t.snapshot) desc,
+        t.id desc limit 1;
       before.low := greatest(before.high, passed);
     end if;
     select t.* into after
@@ -1738,14 +1797,14 @@ begin
      order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
     if after.id is not null then
       continue when after.first_day is null and before.id is not null;
-      -- It was not over at the tick before that one, so it is in its blocks.
+      -- It had not ended at the previous tick, so it is in the blocks of this one.
       if eras = 0 and after.block_ids is not null and exists (select from rowrelay.tick t where t.id < after.id) then
         return query
           select c.id, c.day
             from (select lower(b.ids) as first_id, upper(b.ids) as end_id
                     from unnest(after.block_ids, after.block_txids) as b(ids, txids)
                    where b.txids @> wanted::text::bigint
-                  offset 0) as b -- a view that hides rows lets no function through to its index
+                  offset 0) as b -- no function is pushed down through a security_barrier view to its index
             cross join lateral (
               select h.id, h.day from rowrelay.readable_change h
                where h.id >= b.first_id and h.id < b.end_id and h.day between after.first_day and after.last_day
@@ -1757,13 +1816,14 @@ begin
       return query
         select c.id, c.day from rowrelay.readable_change c
          where c.id > coalesce(before.low, 0) and c.id <= after.high
-           -- earlier ticks may have been dropped with the days that they tell of
+           -- earlier ticks may have been dropped with their days
            and c.day between case when before.id is null then '-infinity' else after.first_day end
                          and case when before.id is null then 'infinity' else after.last_day end
            and c.txid = wanted
          order by c.id;
     else
-      select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot), t.id limit 1;
+      select t.high into passed from rowrelay.tick t where t.era = this + 1 order by pg_snapshot_xmax(t.snapshot),
+        t.id limit 1;
       passed := coalesce(passed, 9223372036854775807);
       return query
         select c.id, c.day from rowrelay.readable_change c
@@ -1774,14 +1834,15 @@ begin
   end loop;
 end
 $$;
--- Purpose:    how many changes a transaction made, whoever may read them, so that nobody takes a part of it for the whole
+-- Purpose:    counts all changes of a transaction, readable by the caller or not, so that a part is not taken for the
+--             whole
 -- Parameters: txid
 create or replace function rowrelay.changes_in_transaction(txid xid8) returns bigint
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select count(*) from rowrelay.changes_of_transaction(txid)
 $$;
--- Purpose:    puts a day that has been brought back into rowrelay.change_key, so that its changes are found like others.
---             A change that is there already is found once all the same.
+-- Purpose:    puts the changes of a restored day into rowrelay.change_key, so that they can be found by key. A change
+--             that is in there twice is still found once.
 -- Parameters: day
 -- Result:     number of changes
 create or replace function rowrelay.index_day(day date) returns bigint
@@ -1799,12 +1860,12 @@ begin
   return indexed;
 end
 $$;
--- Purpose:    the tables that a pattern names, as psql's \d does: * and ? are wild, a dot parts schema and table, letters
---             are folded to lower case outside double quotes (in which "" is a quote), and without a schema what is in
---             search_path is meant.
+-- Purpose:    returns the tables that match a pattern, as psql's \d does: * and ? are wildcards, a dot separates schema
+--             and table, letters are folded to lower case outside double quotes (in which "" is a quote), and a pattern
+--             without a schema matches tables in search_path.
 -- Parameters: pattern
--- Result:     ordinary and partitioned tables that could be captured, in order of name. Of a partitioned table the
---             parent is meant when a wild pattern matches its partitions too, but for one that is captured by itself.
+-- Result:     ordinary and partitioned tables that can be captured, in order of name. A pattern with wildcards does not
+--             match partitions, except those that are captured by themselves.
 create or replace function rowrelay.matching_tables(pattern text) returns setof regclass
 language plpgsql stable as $$
 declare
@@ -1817,7 +1878,7 @@ declare
 begin
   foreach letter in array string_to_array(pattern, null) loop
     if letter = '"' then
-      -- as in SQL, two within quotes are one that is meant
+      -- as in SQL, "" within quotes is one quote
       if not quoted and previous = '"' then
         regex := regex || '"';
       end if;
@@ -1844,7 +1905,8 @@ begin
      where c.relkind in ('r', 'p')
        and c.relpersistence <> 't'
        and c.relname ~ ('^(' || regex || ')$')
-       and case when schema_regex is null then pg_table_is_visible(c.oid) else n.nspname ~ ('^(' || schema_regex || ')$') end
+       and case when schema_regex is null then pg_table_is_visible(c.oid)
+         else n.nspname ~ ('^(' || schema_regex || ')$') end
        and n.nspname not in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
        and n.nspname !~ '^pg_toast'
        and not (wild and c.relispartition
@@ -1852,7 +1914,7 @@ begin
      order by n.nspname, c.relname;
 end
 $$;
--- Purpose:    the capture of a table that is captured now; the row is locked against others who change it
+-- Purpose:    returns the present capture of a table and locks its row against changes by others
 -- Parameters: relation
 -- Result:     its row in rowrelay.capture
 -- Errors:     the table is not captured
@@ -1872,16 +1934,17 @@ begin
   return found_capture;
 end
 $$;
--- Purpose:    finds a target by name; its row is locked against others who change it
+-- Purpose:    finds a target by name and locks its row against changes by others
 -- Parameters: name
 -- Result:     its id
--- Errors:     there is none of that name
+-- Errors:     no target has that name
 create or replace function rowrelay.target_id(target_name text) returns integer
 language plpgsql as $$
 declare
   found_id integer;
 begin
-  select t.id into found_id from rowrelay.target t where t.name = target_name and t.dropped_at is null for no key update;
+  select t.id into found_id from rowrelay.target t where t.name = target_name
+    and t.dropped_at is null for no key update;
   if not found then
     raise exception 'target "%" does not exist', target_name
       using errcode = 'undefined_object',
@@ -1893,10 +1956,10 @@ begin
   return found_id;
 end
 $$;
--- Purpose:    refuses a name for a target or a document that a running process could not take, which would end it and
---             with it what is delivered to others, or that could not be named on a command line
+-- Purpose:    refuses a name of a target or document that no command line could hold, or that would end running
+--             processes, and with them delivery to all targets
 -- Parameters: name
--- Errors:     says what is wrong with it
+-- Errors:     say what is wrong with it
 create or replace function rowrelay.check_target_name(name text) returns void
 language plpgsql immutable as $$
 begin
@@ -1907,7 +1970,7 @@ begin
     raise exception 'the target''s name is longer than 63 bytes' using errcode = 'invalid_parameter_value';
   end if;
   if name ~ E'[\\x01-\\x1f\\x7f]' then
-    raise exception 'the target''s name has a control character' using errcode = 'invalid_parameter_value';
+    raise exception 'the target''s name contains a control character' using errcode = 'invalid_parameter_value';
   end if;
 end
 $$;
@@ -2084,7 +2147,7 @@ language sql immutable as $table$
 $table$;
 -- Purpose:    finds the kind of a target
 -- Parameters: url
--- Result:     its row of rowrelay.target_kinds(); none where there is no such kind
+-- Result:     its row of rowrelay.target_kinds(); no row: the URL is not supported
 create or replace function rowrelay.target_kind(url text, out place integer, out name text, out schemes text[],
   out shown_schemes text[], out is_path boolean, out keeps_state boolean, out overwrites boolean, out defaults jsonb,
   out url_rules jsonb) returns setof record
@@ -2098,12 +2161,13 @@ $$;
 create or replace function rowrelay.in_words(names text[], word text) returns text
 language sql immutable as $$
   select case when cardinality(names) > 1
-              then concat_ws(' ', array_to_string(names[:cardinality(names) - 1], ', '), word, names[cardinality(names)])
+              then concat_ws(' ', array_to_string(names[:cardinality(names) - 1], ', '), word,
+                             names[cardinality(names)])
               else names[1] end
 $$;
--- Purpose:    refuses the URL of a target that could not work, or that holds a password
+-- Purpose:    refuses a target URL that cannot work or contains a password
 -- Parameters: url
--- Errors:     what is wrong, and what to write
+-- Errors:     say what is wrong and what to write
 create or replace function rowrelay.check_target_url(url text) returns void
 language plpgsql stable as $$
 declare
@@ -2113,7 +2177,7 @@ declare
 begin
   select k.* into kind from rowrelay.target_kind(url) as k;
   if not found then
-    raise exception 'target URL "%" is of no known kind', url
+    raise exception 'target URL "%" is not supported', url
       using errcode = 'invalid_parameter_value',
             hint = format('A URL begins with %s; http: may stand for https:.',
                           (select rowrelay.in_words(array_agg(s.scheme || ':' order by k.place, s.place), 'or')
@@ -2122,7 +2186,7 @@ begin
   end if;
   if not kind.is_path and (url ~ '^[a-z+]+://[^/?@]*:[^/?@]+@' and url !~ ('^[a-z+]+://[^/?@:]*:' || secret || '@')
                            or url ~ ('[?&](ssl)?password=(?!' || secret || '(&|$))')) then
-    raise exception 'target URL holds a password'
+    raise exception 'target URL contains a password'
       using errcode = 'invalid_parameter_value',
             hint = 'Keep it in ~/.pgpass or a service file, or write ${NAME} and set NAME in the environment of '
                    'rowrelay run.';
@@ -2140,9 +2204,9 @@ begin
   end loop;
 end
 $$;
--- Purpose:    refuses options that a target cannot have, and values that they cannot have
+-- Purpose:    refuses options that a target does not have, and values that are not allowed
 -- Parameters: url, options (null values are allowed: they reset an option)
--- Errors:     what is wrong, and what there is
+-- Errors:     name what is wrong and what is allowed
 create or replace function rowrelay.check_target_options(url text, options jsonb) returns void
 language plpgsql stable as $$
 declare
@@ -2158,8 +2222,8 @@ begin
         on k.name = o.key and (k.kinds is null or kind = any (k.kinds)) and not (k.elsewhere and itself)
   loop
     if not option.is_known_elsewhere or option.value is not null and not option.is_known then
-      raise exception 'option "%" is not known%', option.name,
-                      case when option.is_known_elsewhere then ' to such a target' else '' end
+      raise exception 'option "%" does not exist%', option.name,
+                      case when option.is_known_elsewhere then ' for this kind of target' else '' end
         using errcode = 'invalid_parameter_value',
               hint = format('Options are %s.',
                             (select rowrelay.in_words(array_agg(k.name order by k.name collate "C"), 'and')
@@ -2168,8 +2232,9 @@ begin
     end if;
     if option.value !~ option.pattern
        or option.lowest is not null and option.value::bigint not between option.lowest and option.highest then
-      raise exception 'option % is "%"', option.name, case when option.is_secret then '...' else option.value end
-        using errcode = 'invalid_parameter_value', hint = format('%s is %s.', option.name, option.words);
+      raise exception '% must be %, not "%"', option.name, option.words,
+                      case when option.is_secret then '...' else option.value end
+        using errcode = 'invalid_parameter_value';
     end if;
   end loop;
 end
@@ -2186,21 +2251,21 @@ begin
     select m[1] as name, m[2] as value from regexp_matches(options ->> 'headers', E'([!-9;-~]+):([^\\r\\n]*)', 'g') as m
   loop
     if header.name ~* '^(webhook-.*|content-length|transfer-encoding|host|connection|expect)$' then
-      raise exception 'option headers sets %', header.name
+      raise exception 'option headers must not set %', header.name
         using errcode = 'invalid_parameter_value', hint = 'rowrelay sets that header itself.';
     end if;
     if header.name ~* '(^authorization|^proxy-authorization|^cookie|[-_]key|token|secret|password)$'
        and header.value !~ E'\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' then
-      raise exception 'option headers holds a secret, in %', header.name
+      raise exception 'option headers contains a secret in %', header.name
         using errcode = 'invalid_parameter_value',
               hint = 'Write ${NAME} and set NAME in the environment of rowrelay run.';
     end if;
   end loop;
 end
 $$;
--- Purpose:    refuses a URL or options that could not work, before anything is stored
+-- Purpose:    refuses a URL or options that cannot work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
--- Errors:     each names what is wrong and what is possible
+-- Errors:     each names what is wrong and what is allowed
 create or replace function rowrelay.check_target(url text, options jsonb) returns void
 language plpgsql as $$
 declare
@@ -2214,22 +2279,23 @@ begin
   select k.defaults || jsonb_strip_nulls(options) into in_force from rowrelay.target_kind(url) as k;
   lease := in_force ->> 'lease';
   push_timeout := in_force ->> 'push_timeout';
-  -- Else others might claim what is on its way still.
+  -- Else another process could claim a batch that is still being pushed.
   if (in_force ->> 'claim' = 'lease' or in_force ->> 'guarantee' = 'at-most-once') and lease <= push_timeout then
-    raise exception 'option lease is %, and option push_timeout %: a lease has to be longer than a push may take', lease, push_timeout
+    raise exception 'lease must be longer than push_timeout (%), not %', push_timeout, lease
       using errcode = 'invalid_parameter_value',
-            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout, 2 * push_timeout, lease);
+            hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
+                          2 * push_timeout, lease);
   end if;
   if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
     raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
-      hint = 'A body of your own is sent for one change at a time.';
+      hint = 'A request with option body carries one change: omit events or set it to 1.';
   end if;
 end
 $$;
--- Purpose:    names a place where changes can go. Nothing goes there before a table is routed to it.
+-- Purpose:    adds a target. It receives nothing before a table is routed to it.
 -- Parameters: name; url (see the README for the kinds); options, such as {"mode": "append", "lanes": 1}
 -- Result:     its id
--- Errors:     the name is taken, or cannot be one; a bad URL or option
+-- Errors:     the name is taken or not allowed; a bad URL or option
 create or replace function rowrelay.add_target(name text, url text, options jsonb default '{}') returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -2245,23 +2311,25 @@ begin
   perform rowrelay.add_lanes(new_id);
   return new_id;
 exception when unique_violation then
-  raise exception 'target "%" exists already', name
+  raise exception 'target "%" already exists', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).', name, name);
+          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).',
+                        name, name);
 end
 $$;
--- Purpose:    what a table's index is called in a search engine, where a target's URL does not say it
--- Parameters: into_table: what the table is called there, as SQL writes it
--- Result:     that in lower case, with "_" for all that an index may not have in its name; replicator/target/search.c
---             makes the same
+-- Purpose:    returns the name of a table's index in a search engine, when the target's URL does not set it
+-- Parameters: into_table: the table's name there, as SQL writes it
+-- Result:     that in lower case, with "_" for characters that an index name may not have; replicator/targets/search.c
+--             must return the same
 create or replace function rowrelay.index_name(into_table text) returns text
 language sql immutable strict as $$
-  select regexp_replace(regexp_replace(lower(replace(into_table, '"', '') collate "C"), '[^a-z0-9._-]', '_', 'g'), '^[_.-]+', '')
+  select regexp_replace(regexp_replace(lower(replace(into_table, '"', '') collate "C"), '[^a-z0-9._-]', '_', 'g'),
+                        '^[_.-]+', '')
 $$;
--- Purpose:    refuses what would mix the rows of two tables, or documents, in one index of a search engine, or one table
---             of ClickHouse. For any other target it does nothing.
--- Parameters: target: that the tables or documents go to
--- Errors:     two of them would be one index; a table without a key; a name of which nothing is left
+-- Purpose:    refuses to send two tables or documents into one index of a search engine or one table of ClickHouse.
+--             Does nothing for any other target.
+-- Parameters: target that the tables or documents go to
+-- Errors:     two of them would share an index; a table has no key; a name has no letter that an index may have
 create or replace function rowrelay.check_indexes(target integer) returns void
 language plpgsql as $$
 declare
@@ -2280,34 +2348,39 @@ begin
               from rowrelay.route r
               join rowrelay.capture c on c.id = r.capture
               left join rowrelay.document d on d.target = r.target
-              cross join lateral (select substring(destination.url from '^[a-z+]+://[^/?#]+/(?:[^?#]*/)?([^/?#]+)(?:[?#].*)?$')) as u(index)
+              cross join lateral (select substring(destination.url
+                                                   from '^[a-z+]+://[^/?#]+/(?:[^?#]*/)?([^/?#]+)(?:[?#].*)?$'))
+                                                     as u(index)
              where r.until_id is null and (c.released_at is null or d.target is not null)
                and (r.target = destination.id or d.delivers_to = destination.id)) as s
      group by s.index, s.index_is_told
   loop
     if found_one.index = '' then
       raise exception 'the name of % has no letter that an index may have', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = 'Give it another name there (--into).';
+        using errcode = 'invalid_parameter_value', hint = 'Name it with --into.';
     end if;
     if found_one.keyless and destination.url !~ '^clickhouse' then
-      raise exception 'table % has no key to tell its rows apart in an index', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
+      raise exception 'table % has no key to identify its rows in an index', found_one.names[1]
+        using errcode = 'invalid_parameter_value',
+          hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
     end if;
     if cardinality(found_one.names) > 1 then
-      raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table' else 'index' end, found_one.index, found_one.names[1], found_one.names[2]
+      raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table'
+        else 'index' end, found_one.index, found_one.names[1], found_one.names[2]
         using errcode = 'invalid_parameter_value',
               hint = case when destination.url ~ '^clickhouse' then 'Add a target for each of them.'
                           when found_one.index_is_told
                           then 'Add a target whose URL ends with a slash: then each table has an index of its own.'
-                          else 'Give one of them another name there (--into).' end;
+                          else 'Give one of them another name with --into.' end;
     end if;
   end loop;
 end
 $$;
--- Purpose:    changes a target's URL or options; running processes take it up with their next claim
--- Parameters: name; url (null: as it is); options to set (a null value resets one; null: as they are)
--- Errors:     no such target; a bad URL or option; lanes of a target that tables are routed to
-create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null) returns void
+-- Purpose:    changes a target's URL or options; running processes apply it at their next claim
+-- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
+-- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
+create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
+  returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   target_id integer := rowrelay.target_id(name);
@@ -2315,7 +2388,8 @@ declare
   new_lanes smallint;
 begin
   select t.* into known from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, known.url), known.options || coalesce(set_target.options, '{}'));
+  perform rowrelay.check_target(coalesce(set_target.url, known.url),
+                                known.options || coalesce(set_target.options, '{}'));
   new_lanes := known.lanes;
   if set_target.options ? 'lanes' then
     select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
@@ -2323,18 +2397,19 @@ begin
   end if;
   if exists (select from rowrelay.document d where d.target = target_id)
      and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
-    raise exception '"%" is a document: where it goes, its lanes and its mode are not to be set', name
-      using errcode = 'invalid_parameter_value', hint = 'Set the URL of the target to which it goes.';
+    raise exception '"%" is a document: its URL, lanes and mode cannot be set', name
+      using errcode = 'invalid_parameter_value', hint = 'Set those of the target that it goes to.';
   end if;
-  -- A key's lane is written into the trigger functions; were it to change, two lanes would hold changes of one key, and
-  -- nobody would look into the lanes that are no more.
+  -- The trigger functions compute a key's lane. If it changed, two lanes would hold changes of one key, and nobody
+  -- would claim from removed lanes.
   if new_lanes <> known.lanes
      and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
           or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
           or exists (select from rowrelay.refusal f where f.target = target_id)) then
-    raise exception 'the number of lanes of target "%" cannot be changed while tables are routed to it or changes wait', name
+    raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
+      name
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target with that number of lanes, and route the tables to it.';
+            hint = 'Add another target with that number of lanes and route the tables to it.';
   end if;
   if set_target.url is not null then
     known.url := set_target.url;
@@ -2354,7 +2429,7 @@ begin
   perform rowrelay.check_indexes(target_id);
 end
 $$;
--- Purpose:    ends a target: its routes, its documents, its queue and its refused changes. The log and its receipts stay.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
@@ -2382,14 +2457,15 @@ begin
   delete from rowrelay.hold h where h.target = target_id;
   delete from rowrelay.trouble o where o.target = target_id;
   delete from rowrelay.floor o where o.target = target_id;
-  -- What a process has claimed just now, and what a writer still adds, rowrelay.maintain() removes later.
+  -- rowrelay.maintain() later removes what a process has claimed just now and what a writer still adds.
   delete from rowrelay.queue q
-   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id, -1) and rowrelay.lane_number(target_id, 1023)
+   where q.ctid = any (array(select u.ctid from rowrelay.queue u where u.lane between rowrelay.lane_number(target_id,
+       -1) and rowrelay.lane_number(target_id, 1023)
                               for update skip locked));
 end
 $$;
--- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); what is captured
---             meanwhile waits in the queue
+-- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
+--             meanwhile wait in the queue
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
@@ -2403,8 +2479,8 @@ begin
      and t.state <> 'paused' and t.dropped_at is null;
 end
 $$;
--- Purpose:    lets delivery to a target go on that was paused, or that a refused change halted. The refused change
---             stays among rowrelay.errors: rowrelay.retry() or rowrelay.skip() it.
+-- Purpose:    continues delivery to a target that was paused or that a refused change halted. The refused change stays
+--             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip().
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.resume(target text) returns void
@@ -2419,9 +2495,9 @@ begin
   perform rowrelay.ring_doorbell();
 end
 $$;
--- Purpose:    wakes the processes that sleep. Writers call it only while rowrelay.doorbell is armed.
---             Not on a server that allows prepared transactions: PostgreSQL refuses to prepare one that has notified, and
---             an application's PREPARE TRANSACTION must not fail because of us. Processes poll there.
+-- Purpose:    wakes sleeping processes. Writers call it only while rowrelay.doorbell is armed. It does nothing on a
+--             server that allows prepared transactions: PostgreSQL refuses to prepare a transaction after NOTIFY, and
+--             an application's PREPARE TRANSACTION must not fail. Processes poll there.
 create or replace function rowrelay.ring_doorbell() returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -2430,10 +2506,10 @@ begin
   end if;
 end
 $$;
--- Purpose:    must be called by whoever puts rows into the queue whose ids are older than what is being claimed: no
---             process may skip them because it has seen the lane empty up to there. The caller holds the lanes' locks,
---             so that nobody claims from them before this is committed.
--- Parameters: target; the smallest change id that was put in
+-- Purpose:    has to be called after queueing changes with older ids than those being claimed: processes remember up to
+--             which id a lane is empty, and would skip them. The caller holds the lanes' locks, so that nobody claims
+--             from them before it commits.
+-- Parameters: target; the smallest change id that was queued
 create or replace function rowrelay.rewind(target integer, change_id bigint) returns void
 language plpgsql as $$
 begin
@@ -2442,11 +2518,11 @@ begin
   perform rowrelay.ring_doorbell();
 end
 $$;
--- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and those of the barriers of their targets:
---             a TRUNCATE that is being delivered makes older refused changes moot. A refused barrier is before what is in
---             any lane of its target, and so may be what comes after a change of a row that can change lanes.
+-- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and the barrier lanes of their
+--             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
+--             of its target; for a row that can change lanes, the barrier lane counts as one of its lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that have refused changes, ascending
+-- Result:     numbers of the lanes with refused changes, ascending
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -2470,9 +2546,9 @@ begin
   return lanes;
 end
 $$;
--- Purpose:    has tables that targets could not take tried at once: a part of rowrelay.retry()
--- Parameters: target (null: all); ids of changes of these tables that wait (null: all)
--- Result:     how many of these changes will be tried, one first, and then the others
+-- Purpose:    retries at once tables that targets could not take: a part of rowrelay.retry()
+-- Parameters: target (null: all); ids of waiting changes of these tables (null: all)
+-- Result:     how many of these changes will be tried: first one, then the others
 create or replace function rowrelay.hurry_held(target text, change_ids bigint[]) returns bigint
 language plpgsql as $$
 declare
@@ -2497,7 +2573,7 @@ begin
   return waiting;
 end
 $$;
--- Purpose:    whether a target keeps rows as they are at last, rather than each change of them
+-- Purpose:    whether a target keeps the last state of rows rather than every change
 -- Parameters: target
 -- Result:     true for mirrors, search indexes and documents
 create or replace function rowrelay.keeps_state(target rowrelay.target) returns boolean
@@ -2506,10 +2582,10 @@ language sql stable as $$
          or target.options ->> 'mode' is distinct from 'append'
             and coalesce((select k.keeps_state from rowrelay.target_kind(target.url) as k), false)
 $$;
--- Purpose:    to be called when the database turns out to be restored from a dump, or a copy of another one: what is queued may
---             have been delivered after that was made. A mirror takes rows that have a key as often as they come. Those that
---             have none would be there twice, so they are listed among the refused ones, until a person has compared.
--- Result:     how many these were
+-- Purpose:    handles the queue of a database that was restored from a dump or copied: queued changes may have been
+--             delivered after the dump was made. Delivering a row with a key again does no harm. A row without a key
+--             would appear twice, so its changes become refused changes until a person has compared both sides.
+-- Result:     number of these changes
 create or replace function rowrelay.park_restored() returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -2523,34 +2599,34 @@ begin
        and rowrelay.keeps_state(t) and not exists (select from rowrelay.document d where d.target = t.id)
     returning q.change_id, q.lane, q.day, q.bytes, c.capture, t.id as target, t.name
   )
-  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, message, detail)
+  insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts,
+                                message, detail)
   select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
-         'the source was restored from a dump, and nobody knows whether this has arrived already',
-         format('Its table has no key, so the row could be there twice. Compare both sides: rowrelay verify %s; then '
-                'rowrelay retry, or rowrelay skip it.', quote_ident(g.name))
+         'the source was restored from a dump, so this change may have been delivered before',
+         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %s; then '
+                'retry the '
+                'change (rowrelay retry) or discard it (rowrelay skip).', quote_ident(g.name))
     from gone g;
   get diagnostics parked = row_count;
   return parked;
 end
 $$;
--- Purpose:    a server that crashed, was restored, or is a standby that took over may have forgotten the last change ids that it
---             had given out, while targets know them, and would take what comes under them next for what they have. So none of
---             those is given out again: the sequence goes on after the microseconds since 2026 began. That many changes no
---             source has made, so whatever its data was restored from, it is past all that was given out before, and two that
---             go on from the same data give out different ids. So does the sequence of the claims' tokens, or targets would
---             take new claims for old ones.
---             Every process calls it when it connects, before it claims anything. It is the same for every start of a server,
---             since a copy of its files that is put back cannot be told from what was there when it stopped. See
---             rowrelay.this_server() for how a start is told.
---             Where the clock is behind the sequence, it is a wrong clock, or one start has come right after another. Then the
---             sequence goes on after a gap, which is not always the same, for somebody else may go on from the same data.
--- Result:     goes_on_after: the change id after which it goes on; null when it is the server, and the start, that it was.
---             is_alarm: it is sure that this was no mere start of the server that it was
+-- Purpose:    makes sure that change ids are not assigned twice. A server that crashed, was restored, or is a promoted
+--             standby may have lost the last ids that it assigned. Targets know them, and would take new changes with
+--             these ids for old ones. So the sequence continues at the number of microseconds since the beginning of
+--             2026: no source has made that many changes, so this is past every id assigned before, and two servers
+--             that continue from the same data assign different ids. The sequence of claim tokens continues likewise.
+--             Every process calls this when it connects, before it claims anything. Every start of a server counts,
+--             because restored files cannot be told from those of the stopped server. See rowrelay.this_server(). If
+--             the clock is behind the sequence (a wrong clock, or two starts in a row), the sequence continues after a
+--             random gap, because another server may continue from the same data.
+-- Result:     goes_on_after: the change id after which it continues; null: the same server and the same start as
+--             before. is_alarm: this was certainly more than a restart of the same server
 create or replace function rowrelay.skip_lost_ids(out goes_on_after bigint, out is_alarm boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   step   constant bigint := 1000000000; -- a day of 10,000 changes a second
-  near   constant bigint := 1000000;    -- so many changes may have been forgotten where clocks differ by little
+  near   constant bigint := 1000000;    -- ids that may be lost where clocks differ by little
   clock  bigint;
   gap    bigint;
   this   record;
@@ -2565,17 +2641,18 @@ begin
   if last = this.server then
     return;
   end if;
-  -- A sequence does not wait for the transaction that has moved it on, so that one is not to be lost in a crash by itself.
+  -- Others use the sequence before this transaction commits, so its commit must not be lost in a crash.
   perform set_config('synchronous_commit', 'local', true);
-  -- Who comes at the same time waits here until the sequence has moved on.
+  -- Processes that connect at the same time wait here until the sequence has been set.
   select s.server into last from rowrelay.source s for update;
   if last = this.server then
     return;
   end if;
   is_alarm := last[1] is distinct from this.server[1] or last[3] is distinct from this.server[3] and this.is_empty;
 
-  -- Two numbers that a database has of its own, and a restored dump has others.
-  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$') and last is not null then
+  -- Two oids of this database, which are different after a restore from a dump.
+  if substring(last[1] from '[0-9]+ [0-9]+$') is distinct from substring(this.server[1] from '[0-9]+ [0-9]+$')
+    and last is not null then
     perform rowrelay.park_restored();
   end if;
 
@@ -2583,7 +2660,7 @@ begin
   gap := step + (random() * step)::bigint;
   perform setval('rowrelay.claim_token', case when t.last_value + near < clock then clock else t.last_value + gap end)
     from rowrelay.claim_token t;
-  -- In one breath, since writers may be at work: ids that they take between the two would be counted as skipped.
+  -- In one statement: ids that writers take in between would be counted as skipped.
   select case when i.is_called then i.last_value else 0 end,
          setval('rowrelay.change_id', case when i.last_value + near < clock then clock else i.last_value + gap end)
     into before, goes_on_after
@@ -2591,17 +2668,19 @@ begin
   update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
--- Purpose:    whether a refused change is older than something that a target which keeps the state of rows has got since, and
---             that the order of the row's lane does not tell: a truncate of one of the table's partitions; or whatever came
---             after the table was captured anew, or by another key. Delivered now, the change could bring back what is gone.
+-- Purpose:    whether a target that keeps the last state of rows has since received something newer than a refused
+--             change that the order of the row's lane does not cover: a truncate of one of the table's partitions, or
+--             changes made after the table was captured again or by another key. Delivered now, the change could
+--             restore a deleted row.
 -- Parameters: target; capture; id of the change
--- Result:     false also where such a truncate waits for the target still, or was refused: then the order holds
+-- Result:     false also while such a truncate is queued for the target or was refused: then the order holds
 create or replace function rowrelay.was_overtaken(target integer, capture integer, change_id bigint) returns boolean
 language sql stable as $$
   select rowrelay.keeps_state(t)
          and (exists (
                 select from rowrelay.truncation u
-                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id and u.condition is not null
+                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id
+                   and u.condition is not null
                    and not exists (select from rowrelay.queue q
                                     where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
                    and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id))
@@ -2613,13 +2692,13 @@ language sql stable as $$
     from rowrelay.target t
    where t.id = was_overtaken.target
 $$;
--- Purpose:    brings rows up to date whose refused changes were overtaken (rowrelay.was_overtaken): each row is queued as it
---             is now (rowrelay.requeue), and the refused change has no meaning any more.
---             The caller holds the lanes of these changes, and those of barriers.
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
+--             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
+--             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
--- Result:     how many changes were dealt with so
---             Warning: some were not, because nobody can tell which rows they are of. They stay where they are.
--- Errors:     as rowrelay.requeue()
+-- Result:     number of superseded changes. Warns of changes whose rows cannot be identified; these stay where they
+--             are.
+-- Errors:     as for rowrelay.requeue()
 create or replace function rowrelay.retry_overtaken(lanes integer[], change_ids bigint[]) returns bigint
 language plpgsql as $$
 declare
@@ -2664,14 +2743,16 @@ begin
       end if;
     end loop;
     if left_out > 0 or present.id is null then
-      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name, moot.relation_name
-        using hint = format('Nobody can tell which of these rows are still there. Discard the changes: '
+      raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name,
+        moot.relation_name
+        using hint = format('It is unknown which of these rows still exist. Discard the changes: '
                             'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
     end if;
     continue when ids = '{}';
     perform rowrelay.requeue(moot.relation, moot.name, keys);
     delete from rowrelay.refusal f where f.target = moot.target and f.change_id = any (ids);
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     values (nextval('rowrelay.claim_token'), 0, moot.target, 'superseded', 'the row was queued as it is now', 0,
             rowrelay.actor(), clock_timestamp(), ids, ids[1], ids[cardinality(ids)]);
     total := total + cardinality(ids);
@@ -2679,20 +2760,21 @@ begin
   return total;
 end
 $$;
--- Purpose:    the captures whose changes tell rows apart as those of one capture do: the same table, captured again after it
---             was released, by the same key
+-- Purpose:    returns the captures whose changes identify rows as those of one capture do: of the same table by the
+--             same key, before it was released and captured again
 -- Parameters: capture
--- Result:     their ids, itself among them
+-- Result:     their ids, with its own
 create or replace function rowrelay.captures_alike(capture integer) returns integer[]
 language sql stable as $$
   select array_agg(a.id)
     from rowrelay.capture c
-    join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation and a.key_columns = c.key_columns
+    join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+      and a.key_columns = c.key_columns
    where c.id = captures_alike.capture
 $$;
--- Purpose:    adds what waits behind refused changes (on_error=block) to a list of these, in whatever lanes it stands
+-- Purpose:    adds to a list of refused changes those that wait behind them (on_error=block), in any lane
 -- Parameters: ids of refused changes; null: all
--- Result:     the same, and those that wait
+-- Result:     these ids and those of the waiting changes
 create or replace function rowrelay.with_blocked(change_ids bigint[]) returns bigint[]
 language sql stable as $$
   select case when change_ids is not null then change_ids || array(
@@ -2702,11 +2784,11 @@ language sql stable as $$
        and (b.row_hash = f.row_hash or 0 in (b.row_hash, f.row_hash))
      where f.change_id = any (change_ids) and f.state = 'error' and b.state = 'blocked') end
 $$;
--- Purpose:    queues refused changes again, at their old place. What waits behind them (on_error=block) comes along.
---             It waits until the batches in flight of their lanes, and barriers of their targets, are settled. What waits
---             because its target cannot take its table is tried at once.
--- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     how many changes were queued again, or will be
+-- Purpose:    queues refused changes again at their old place, with the changes that wait behind them (on_error=block).
+--             Waits until batches in flight in their lanes, and barriers of their targets, are settled. Changes that
+--             wait because their target cannot take their table are tried at once.
+-- Parameters: target (null: all); change ids (null: all refused changes)
+-- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -2753,15 +2835,16 @@ begin
   return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;
--- Purpose:    gives up changes that wait because their target cannot take their table: a part of rowrelay.skip()
+-- Purpose:    discards changes that wait because their target cannot take their table: a part of rowrelay.skip()
 -- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
--- Result:     how many
-create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[]) returns bigint
+-- Result:     number of discarded changes
+create or replace function rowrelay.skip_waiting(target_id integer, captures integer[], change_ids bigint[])
+  returns bigint
 language plpgsql as $$
 declare
   given_up bigint;
 begin
-  -- Nobody is just releasing them.
+  -- Locks the targets, so that no process releases changes meanwhile.
   perform from rowrelay.target t where t.id = coalesce(target_id, t.id) order by t.id for no key update;
   with gone as (
     delete from rowrelay.refusal f
@@ -2771,10 +2854,13 @@ begin
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.change_id
   ), parts as (
-    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part from gone g
+    select g.*, (row_number() over (partition by g.target, g.capture order by g.change_id) - 1) / 10000 as part
+      from gone g
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
-    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(), clock_timestamp(),
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, p.target, 'skipped', min(h.message), 0, rowrelay.actor(),
+      clock_timestamp(),
            array_agg(p.change_id order by p.change_id), min(p.change_id), max(p.change_id)
       from parts p left join rowrelay.hold h on h.target = p.target and h.capture = p.capture
      group by p.target, p.capture, p.part
@@ -2785,11 +2871,11 @@ begin
   return given_up;
 end
 $$;
--- Purpose:    gives refused changes up: they are never delivered to that target, and what waited behind them
---             (on_error=block) goes on. The log keeps them, and who gave them up.
--- Parameters: target (null: all); change ids (null: all that were refused, and none that wait because the target cannot
---             take their table: rowrelay.skip_table() gives these up)
--- Result:     how many changes were given up
+-- Purpose:    discards refused changes: they are never delivered to that target, and changes that waited behind them
+--             (on_error=block) go on. The log keeps them and who discarded them.
+-- Parameters: target (null: all); change ids (null: all refused changes, but none that wait because the target cannot
+--             take their table: rowrelay.skip_table() discards these)
+-- Result:     number of discarded changes
 -- Errors:     no such target
 create or replace function rowrelay.skip(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -2799,7 +2885,7 @@ declare
   given_up    bigint;
   waiting     bigint[];
 begin
-  -- Nobody is just finding out what is blocked there.
+  -- Locks the target, so that no process adds blocked changes meanwhile.
   if target is not null then
     only_target := rowrelay.target_id(target);
   end if;
@@ -2812,7 +2898,8 @@ begin
        and (change_ids is null or f.change_id = any (change_ids))
     returning f.target, f.capture, f.row_hash, f.change_id, f.message as error
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     select nextval('rowrelay.claim_token'), 0, g.target, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
            array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
       from gone g group by g.target, g.error
@@ -2833,8 +2920,8 @@ begin
   return given_up;
 end
 $$;
--- Purpose:    finds captures, now and once, of a table that may be gone
--- Parameters: name, as views and hints show it
+-- Purpose:    finds the captures, present and former, of a table that may be gone
+-- Parameters: name as views and hints show it
 -- Errors:     no table of that name was ever captured
 create or replace function rowrelay.captures_named(name text) returns integer[]
 language plpgsql stable as $$
@@ -2852,15 +2939,16 @@ begin
         or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
   if cardinality(captures) = 0 then
     raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
-      hint = 'View rowrelay.errors shows which tables changes are of.';
+      hint = 'View rowrelay.errors shows the table of each change.';
   end if;
   return captures;
 end
 $$;
--- Purpose:    gives up all that a target has refused of a table, as rowrelay.skip() does, and all that waits because the target
---             cannot take the table: for one that is gone here, or that is not to go there. The log keeps the changes.
--- Parameters: relation: its name, also when it is gone; target (null: all)
--- Result:     how many changes were given up
+-- Purpose:    discards a table's changes that a target refused, as rowrelay.skip() does, and those that wait because
+--             the target cannot take the table: for a table that is gone here, or should not go there. The log keeps
+--             the changes.
+-- Parameters: relation: name of the table, which may be gone; target (null: all)
+-- Result:     number of discarded changes
 -- Errors:     no such target; no table of that name was ever captured
 create or replace function rowrelay.skip_table(relation text, target text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -2869,24 +2957,26 @@ declare
   change_ids bigint[];
   given_up   bigint := 0;
 begin
-  -- by their ids, which are of this table alone
-  change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures) and f.state = 'error');
+  -- by id, so that only changes of this table are discarded
+  change_ids := array(select f.change_id from rowrelay.refusal f where f.capture = any (captures)
+                      and f.state = 'error');
   if cardinality(change_ids) > 0 then
     given_up := rowrelay.skip(target, change_ids);
   end if;
-  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end, captures, null);
+  return given_up + rowrelay.skip_waiting(case when target is not null then rowrelay.target_id(target) end,
+                                          captures, null);
 end
 $$;
--- Purpose:    lets changes of tables that a target could not take go on, where it is time to try: those that wait, the oldest
---             first, go back to the queue, one by itself at first, and more of them each time that all have arrived. A
---             table of which nothing waits is held no more. Running processes call it; see replicator/queue/hold.h.
---             What is due within seconds is tried along with it, since whatever is put into the queue at an old place
---             makes all processes read their settings anew.
+-- Purpose:    retries tables that a target could not take, when they are due: puts waiting changes back into the queue,
+--             the oldest first, one at first and more each time that all were delivered. A table without waiting
+--             changes is no longer held. Running processes call it; see replicator/queue/hold.h. Tables that are due
+--             within seconds are tried too, because each release makes all processes read their settings again.
 -- Parameters: target's id
--- Result:     how many changes were released
+-- Result:     number of released changes
 create or replace function rowrelay.release_held(target_id integer) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   held     rowrelay.hold;
   first_id bigint;
@@ -2895,28 +2985,28 @@ declare
   oldest   bigint;
   total    bigint := 0;
 begin
-  -- none waits for longer than a minute: what seems to was noted while the clock was ahead
+  -- the longest wait is a minute: a later time was written while the clock was ahead
   if not exists (select from rowrelay.hold h
                   where h.target = target_id
                     and h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min') then
     return 0;
   end if;
-  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, as everybody does
+  perform from rowrelay.target t where t.id = target_id for no key update; -- before holds, in the same order everywhere
   for held in
     select h.* from rowrelay.hold h
      where h.target = target_id
        and h.retry_at not between clock_timestamp() + interval '3 s' and clock_timestamp() + interval '1 min'
      order by h.capture for update skip locked
   loop
-    -- What is being copied as a whole comes out of its waiting room.
+    -- Changes of a table that is being copied as a whole leave by its waiting room.
     continue when rowrelay.waiting_room(held.capture, target_id) <> 0;
-    -- What the table was captured as before goes first.
+    -- Changes of an earlier capture of the table go first.
     continue when exists (
       select from rowrelay.capture c
         join rowrelay.capture a on a.relation = c.relation and a.id < c.id
         join rowrelay.refusal f on f.target = target_id and f.capture = a.id and f.state = 'waiting'
        where c.id = held.capture and c.relation <> 0);
-    -- Nobody adds to what waits while the row is locked; a statement that begins now sees all of it.
+    -- While the row is locked nobody adds waiting changes, so a statement that begins now sees all of them.
     with piece as materialized (
       select f.change_id from rowrelay.refusal f
        where f.target = target_id and f.capture = held.capture and f.state = 'waiting'
@@ -2932,11 +3022,11 @@ begin
     select min(q.change_id), max(q.change_id), count(*) into first_id, last_id, moved from queued q;
     if moved = 0 then
       delete from rowrelay.hold h where h.target = target_id and h.capture = held.capture;
-      -- Everybody looks anew, and finds that it is held no more.
+      -- A new version makes all processes read that the table is no longer held.
       update rowrelay.target t set version = t.version + 1 where t.id = target_id;
       continue;
     end if;
-    -- should nobody say what became of them, the next ones follow all the same
+    -- the next ones follow after a minute, even if no process reports the result of these
     update rowrelay.hold h
        set released_to = last_id, released = moved, retry_at = clock_timestamp() + interval '1 min'
      where h.target = target_id and h.capture = held.capture;
@@ -2949,9 +3039,10 @@ begin
   return total;
 end
 $$;
--- Purpose:    the transactions that can still commit a change id handed out before now: a trigger takes this lock on
---             rowrelay.change before it takes a number, and keeps it to the end. Take the last id first, then this list.
--- Result:     one line of virtual transaction ids, or xids of prepared transactions; empty when there is none
+-- Purpose:    returns the transactions that can still commit a change id assigned before now: a trigger locks
+--             rowrelay.change before it takes an id, and keeps the lock to the end. Read the last id first, then this
+--             list.
+-- Result:     virtual transaction ids, or xids of prepared transactions; empty when there is none
 create or replace function rowrelay.writers() returns text[]
 language sql volatile as $$
   select coalesce(array_agg(distinct l.virtualtransaction), '{}')
@@ -2962,15 +3053,15 @@ language sql volatile as $$
      and l.mode = 'RowExclusiveLock'
      and l.granted
 $$;
--- Purpose:    finds out which past days of the log nobody can write into any more. rowrelay.partition_day() has to name a
---             later day first; then every transaction that was writing at that time has to end. From then on the day's
---             partition stays as it is, but for what rowrelay itself does to it.
+-- Purpose:    closes past days of the log, into which nobody can write any more. First rowrelay.partition_day() has to
+--             return a later day; then every transaction that was writing at that time has to end. From then on only
+--             rowrelay itself changes the day's partition.
 -- Result:     how many days were closed
--- Errors:     called in a transaction that is not read committed
+-- Errors:     the transaction is not READ COMMITTED
 create or replace function rowrelay.close_days() returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- A writer has been told its day a moment before it holds the lock by which it is known.
+  -- A writer learns its day shortly before it takes the lock by which it can be seen.
   settled constant interval := '10 s';
   open_from date;
   present   text[];
@@ -2978,13 +3069,13 @@ declare
   closed    integer := 0;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'days of the log can be closed in a transaction that is read committed only'
+    raise exception 'days of the log can only be closed in a READ COMMITTED transaction'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
-  -- Changes that were captured while the clock was ahead do not keep a day for longer than two days from now.
+  -- Changes captured while the clock was ahead must not keep a day for longer than two days from now.
   update rowrelay.day d set ends_at = clock_timestamp() + interval '2 days'
    where d.ends_at > clock_timestamp() + interval '2 days';
-  -- A day may be open again, after a clock went back: who wrote then is not whom it has to wait for when it is past.
+  -- After the clock was set back a day may be open again, and will have to wait for other writers once it is past.
   delete from rowrelay.day d using rowrelay.source s where d.closed_at is null and d.day >= s.open_from;
   select s.open_from into open_from from rowrelay.source s where s.open_since < clock_timestamp() - settled;
   if not exists (select from rowrelay.partition_days() p
@@ -2997,7 +3088,7 @@ begin
   insert into rowrelay.day as d (day, waits_for)
   select p.day, present from rowrelay.partition_days() p where p.day < open_from
   on conflict (day) do update
-    -- A prepared transaction that has outlived a restart has got another name by it (-1/...), and nobody knows when it began.
+    -- A prepared transaction has a new name (-1/...) after a restart, and nobody knows when it began.
     set waits_for = array(select w from unnest(present) as w where w = any (d.waits_for) or w like '-1/%')
     where d.closed_at is null;
   for closing in
@@ -3015,21 +3106,21 @@ begin
   return closed;
 end
 $$;
--- Purpose:    says how long changes are kept. Without it: for ever. A process that runs drops what is older, see
---             rowrelay.prune(); a table may say something else than the rest of the log.
--- Parameters: an interval of at least a day; 'forever'; 'default' for tables: as the rest. Tables; null: all that say
---             nothing else
--- Errors:     no interval; it is shorter than a day; a table is not captured
+-- Purpose:    sets how long changes are kept, for the log or for single tables. The default is for ever. Running
+--             processes drop older changes, see rowrelay.prune().
+-- Parameters: an interval of at least a day; 'forever'; or, for tables, 'default': as the rest of the log. Tables;
+--             null: the whole log, except tables with a setting of their own
+-- Errors:     no interval; shorter than a day; a table is not captured
 create or replace function rowrelay.keep(how_long text, relations regclass[] default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- For a table, null means as the rest.
+  -- For a table, null means the setting of the log.
   forever constant interval := '100000 years';
   chosen   interval;
   captured integer;
 begin
   if how_long is null or (how_long = 'default' and relations is null) then
-    raise exception 'how long to keep changes is not said' using errcode = 'invalid_parameter_value',
+    raise exception 'no interval was given for how long to keep changes' using errcode = 'invalid_parameter_value',
       hint = 'Give an interval such as ''90 days'', or ''forever''.';
   elsif how_long = 'forever' then
     chosen := case when relations is not null then forever end;
@@ -3037,7 +3128,7 @@ begin
     chosen := how_long::interval;
     if chosen < interval '1 day' or chosen > forever then
       raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
-        detail = 'The log is kept by days.', hint = 'Give an interval of at least a day, or ''forever''.';
+        detail = 'The log is dropped by whole days.', hint = 'Give an interval of at least a day, or ''forever''.';
     end if;
   end if;
   if relations is null then
@@ -3049,25 +3140,25 @@ begin
   end loop;
 end
 $$;
--- Purpose:    whether the log is as the caller's snapshot thinks. What is dropped is gone at once for everybody, also for a
---             transaction that began before; asked after reading, this tells whether anything was missing.
--- Result:     false: a day has been dropped since; what was read of the log may lack it
+-- Purpose:    whether the caller's snapshot shows the whole log. Dropped days vanish at once, even for transactions
+--             that began before; called after reading, this tells whether anything was missing.
+-- Result:     false: a day was dropped after the snapshot was taken, and may be missing in what was read
 create or replace function rowrelay.sees_log() returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(pg_sequence_last_value('rowrelay.prunings'::regclass), 0) <= s.prunings from rowrelay.source s
 $$;
--- Purpose:    counts prunings that were rolled back, after which rowrelay.sees_log() would see none of the log
+-- Purpose:    counts prunings that were rolled back, because rowrelay.sees_log() would stay false after them
 create or replace function rowrelay.settle_prunings() returns void
 language sql as $$
-  -- Who is just dropping a day holds the row.
+  -- A session that is dropping a day holds the row.
   update rowrelay.source s set prunings = pg_sequence_last_value('rowrelay.prunings'::regclass)
    where s.only_row in (select k.only_row from rowrelay.source k for update skip locked)
      and s.prunings < pg_sequence_last_value('rowrelay.prunings'::regclass)
 $$;
--- Purpose:    why changes of a day must not go: what is queued of them (found lane by lane, however long the queue is),
---             what was refused and neither retried nor skipped, and what waits until a table is copied
--- Parameters: day; its first and last change; whether to believe the stored floors, which makes it quicker where a queue
---             has not been vacuumed for long
+-- Purpose:    says why changes of a day must not be dropped: some are queued (found lane by lane, however long the
+--             queue is), were refused and neither retried nor skipped, or wait until a table is copied
+-- Parameters: day; its first and last change; quick: use the stored floors, which is faster for a queue that was not
+--             vacuumed for long
 -- Result:     one text for each target and reason
 create or replace function rowrelay.undelivered(day date, first_id bigint, last_id bigint, quick boolean default false)
 returns setof text language sql volatile as $$
@@ -3094,25 +3185,25 @@ returns setof text language sql volatile as $$
                                          and q.change_id <= undelivered.last_id and q.day = undelivered.day
                                        limit 1) as queued)
   union all
-  select format('%s changes %s target %s', count(*),
-                case f.state when 'error' then 'were refused by' when 'waiting' then 'wait for their table in'
-                             else 'wait behind refused ones of' end, t.name)
+  select format('%s %s target %s', case count(*) when 1 then '1 change' else count(*) || ' changes' end,
+                case f.state when 'error' then 'refused by' when 'waiting' then 'waiting for their table in'
+                             else 'waiting behind refused ones of' end, t.name)
     from rowrelay.refusal f
     join rowrelay.target t on t.id = f.target and t.dropped_at is null
    where f.change_id >= undelivered.first_id and f.change_id <= undelivered.last_id and f.day = undelivered.day
    group by t.name, f.state
 $$;
--- Purpose:    remembers that changes of a day are gone: of these tables, the log holds everything since that day was closed,
---             because everybody who had written into it had ended then
--- Parameters: the day; captures, null: all of which it may have changes
+-- Purpose:    records that changes of a day are gone: the log of these tables is complete only since that day was
+--             closed, when all transactions that had written into it had ended
+-- Parameters: the day; captures, null: all
 create or replace function rowrelay.raise_log_since(day rowrelay.day, captures integer[]) returns void
 language sql as $$
   update rowrelay.capture c set log_since = day.closed_at
    where c.id = any (coalesce(captures, array(select k.id from rowrelay.capture k))) and c.log_since < day.closed_at
 $$;
--- Purpose:    gives up all changes of a day that are not delivered: they leave the queue, and the list of refused ones
+-- Purpose:    discards all undelivered changes of a day: removes them from the queue and from the refused changes
 -- Parameters: the day
--- Errors:     lock_not_available: some of them are just being delivered
+-- Errors:     lock_not_available: some of them are being delivered
 create or replace function rowrelay.give_up_day(day rowrelay.day) returns void
 language plpgsql as $$
 declare
@@ -3129,7 +3220,7 @@ begin
                 and exists (select from rowrelay.queue q
                              where q.lane = l.lane and q.change_id between day.first_id and day.last_id
                                and q.day = give_up_day.day.day)) then
-    raise exception 'changes of day % are just being delivered', day.day using errcode = 'lock_not_available';
+    raise exception 'changes of day % are being delivered', day.day using errcode = 'lock_not_available';
   end if;
   delete from rowrelay.queue q
    where q.lane = any (lanes) and q.change_id between day.first_id and day.last_id and q.day = give_up_day.day.day;
@@ -3137,11 +3228,11 @@ begin
    where f.change_id between day.first_id and day.last_id and f.day = give_up_day.day.day;
 end
 $$;
--- Purpose:    drops the changes of a closed day. Its partition is emptied, with a lock on that partition alone, which
---             writers and deliveries do not touch, and which is asked for a tenth of a second: who reads old history, such
---             as a dump, is not disturbed. rowrelay.drop_empty_days() takes the empty partition away.
--- Parameters: the day; whether changes that were not delivered are given up
--- Result:     'dropped', 'kept' (something is not delivered), or 'busy' (somebody reads it), and why
+-- Purpose:    drops the changes of a closed day. It truncates the day's partition, under a lock on that partition
+--             alone, which writers and deliveries do not use, and waits for it a tenth of a second, so that readers of
+--             old history, such as a dump, are not disturbed. rowrelay.drop_empty_days() drops the empty partition.
+-- Parameters: the day; force: discard undelivered changes
+-- Result:     'dropped', 'kept' (something is not delivered) or 'busy' (another session reads it); and why
 create or replace function rowrelay.prune_day(pruned date, force boolean, out outcome text, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -3164,25 +3255,28 @@ begin
     perform rowrelay.raise_log_since(day, day.captures);
     update rowrelay.day d set dropped_at = clock_timestamp(), restored_at = null, note = null
      where d.day = pruned;
-    -- before anybody can miss them; nothing waits any more
+    -- see rowrelay.sees_log(); nothing below waits for a lock
     perform from rowrelay.source for update;
     update rowrelay.source s set prunings = nextval('rowrelay.prunings');
     execute format('truncate only %s', partition);
     outcome := 'dropped';
-    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'), 'given up: ' || note);
+    note := concat_ws('; ', coalesce('ids ' || day.first_id || ' to ' || day.last_id, 'it was empty'),
+                      'discarded: ' || note);
   exception when lock_not_available then
     outcome := 'busy';
-    note := 'somebody reads or delivers its changes';
+    note := 'another session reads or delivers its changes';
   end;
 end
 $$;
--- Purpose:    deletes the changes of some tables from a closed day, where others are kept for longer: a piece at a time
--- Parameters: the day; tables (captures) whose changes may go, if it is not in the middle of others
--- Result:     'deleting': call it again; 'deleted'; 'kept': something is not delivered; and why, or how many it were
-create or replace function rowrelay.delete_from_day(day rowrelay.day, captures integer[], out outcome text, out note text)
+-- Purpose:    deletes the changes of some tables from a closed day, one piece at a time, while other tables are kept
+--             longer
+-- Parameters: the day; tables (captures) whose changes may go; a day that is being deleted from keeps its earlier list
+-- Result:     'deleting': call it again; 'deleted'; 'kept': something is not delivered; note: why, or how many changes
+create or replace function rowrelay.delete_from_day(day rowrelay.day, captures integer[], out outcome text,
+                                                    out note text)
 language plpgsql as $$
 declare
-  piece constant integer := 20000; -- changes to look at
+  piece constant integer := 20000; -- changes to read
   up_to   bigint;
   deleted bigint;
 begin
@@ -3208,15 +3302,16 @@ begin
      where d.day = delete_from_day.day.day;
   else
     outcome := 'deleted';
-    note := (select string_agg(c.relation_name, ', ' order by c.id) from rowrelay.capture c where c.id = any (day.deleting));
+    note := (select string_agg(c.relation_name, ', ' order by c.id) from rowrelay.capture c
+             where c.id = any (day.deleting));
     update rowrelay.day d set deleting = null, deleted_to = null, gone = d.gone || d.deleting, note = null
      where d.day = delete_from_day.day.day;
   end if;
 end
 $$;
--- Purpose:    of which tables changes have been kept for long enough on a day: each by what was said of it, else of the
---             whole log
--- Parameters: when the day has ended; how long to keep what is not said otherwise of a table (null: as the source says)
+-- Purpose:    returns the tables whose changes of a day have been kept for long enough, by the table's setting, else by
+--             that of the whole log
+-- Parameters: when the day ended; how long to keep tables without a setting of their own (null: the setting of the log)
 -- Result:     captures
 create or replace function rowrelay.prune_captures(ends_at timestamptz, older_than interval) returns integer[]
 language sql stable as $$
@@ -3224,8 +3319,8 @@ language sql stable as $$
     from rowrelay.capture c, rowrelay.source s
    where prune_captures.ends_at + coalesce(c.keep, older_than, s.keep) <= clock_timestamp()
 $$;
--- Purpose:    deletes what belongs to changes that have been dropped, receipts and ticks: some at a time. Ticks stay as long
---             as there is an archive of their day, so that its changes are found when it is restored.
+-- Purpose:    deletes receipts and ticks of dropped changes, some at a time. Ticks stay while their day has an archive,
+--             so that its changes can be found after it is restored.
 create or replace function rowrelay.prune_rest() returns void
 language plpgsql as $$
 declare
@@ -3237,7 +3332,7 @@ begin
   if not exists (select from rowrelay.day d where d.dropped_at is not null) then
     return;
   end if;
-  -- Days that were restored do not count: what belonged to them is gone already.
+  -- Restored days do not count: their receipts are already gone.
   for day in
     select p.partition from rowrelay.partition_days() p
      where not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)
@@ -3260,14 +3355,14 @@ begin
                    order by o.id limit piece);
 end
 $$;
--- Purpose:    drops changes that have been kept for long enough: whole days where all tables allow it, else the changes of
---             single tables, a piece at a time, from days that are closed. Never a day of which anything is undelivered,
---             refused, or waits until a table is copied. Running processes do it every minute.
--- Parameters: how long to keep what rowrelay.keep() does not say otherwise of a table (null: as it says for the whole log);
---             whether to give up what is not delivered; whether days that were restored go too; how many days to drop at most
--- Result:     one row for each day that is old enough: outcome 'dropped', 'deleting' (call it again), 'deleted' (of some
---             tables), 'kept', 'busy' or 'more' (call it again), why, and whether that was not known before
--- Errors:     called in a transaction that is not read committed
+-- Purpose:    drops changes that have been kept for long enough: whole days where all tables allow it, else the changes
+--             of single tables from closed days, a piece at a time. Never touches a day with changes that are
+--             undelivered, refused, or waiting until a table is copied. Running processes call it every minute.
+-- Parameters: how long to keep tables without a setting of their own (null: as rowrelay.keep() says for the log);
+--             force: discard undelivered changes; restored: drop restored days too; how many days to drop at most
+-- Result:     one row for each day that is old enough: outcome 'dropped', 'deleting' (call it again), 'deleted' (of
+--             some tables), 'kept', 'busy' or 'more' (call it again); why; and whether that is new
+-- Errors:     the transaction is not READ COMMITTED
 create or replace function rowrelay.prune(older_than interval default null, force boolean default false,
                                           restored boolean default false, most integer default 10)
 returns table (day date, outcome text, note text, is_news boolean)
@@ -3293,7 +3388,9 @@ begin
     may_go := rowrelay.prune_captures(old_day.ends_at, older_than);
     known := old_day.note;
     if old_day.captures is null and exists (select from rowrelay.capture c where c.id <> all (may_go)) then
-      execute format('update rowrelay.day d set captures = array(select distinct c.capture from %s c) where d.day = $1 returning d.*',
+      execute format(
+          'update rowrelay.day d set captures = array(select distinct c.capture from %s c) where d.day = $1 '
+          'returning d.*',
                      'rowrelay.change_' || to_char(old_day.day, 'YYYYMMDD')) using old_day.day into old_day;
     end if;
     if old_day.captures is null or old_day.captures <@ (may_go || old_day.gone) then
@@ -3302,7 +3399,8 @@ begin
         return;
       end if;
       select p.outcome, p.note into outcome, note from rowrelay.prune_day(old_day.day, force) as p;
-    elsif old_day.deleting is null and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
+    elsif old_day.deleting is null
+      and not old_day.captures && array(select unnest(may_go) except select unnest(old_day.gone)) then
       continue;
     else
       select p.outcome, p.note into outcome, note
@@ -3319,15 +3417,15 @@ begin
   perform rowrelay.prune_rest();
 end
 $$;
--- Purpose:    drops what has been kept for long enough, as rowrelay.keep() says and in no other way: for those who may run
---             rowrelay, but not decide what is dropped
--- Result:     as rowrelay.prune(), of one day at most
+-- Purpose:    drops what rowrelay.keep() no longer keeps, for roles that may run rowrelay but not decide what is
+--             dropped
+-- Result:     as for rowrelay.prune(), of one day at most
 create or replace function rowrelay.prune_what_is_due()
 returns table (day date, outcome text, note text, is_news boolean)
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   select p.day, p.outcome, p.note, p.is_news from rowrelay.prune(most => 1) as p
 $$;
--- Purpose:    transactions of others that hold a lock on the log as a whole, whatever they do with it
+-- Purpose:    returns the other transactions that hold any lock on the log as a whole
 -- Result:     virtual transaction ids
 create or replace function rowrelay.log_users() returns text[]
 language sql volatile as $$
@@ -3338,7 +3436,7 @@ language sql volatile as $$
      and l.relation = 'rowrelay.change'::regclass
      and l.granted and l.pid is distinct from pg_catalog.pg_backend_pid()
 $$;
--- Purpose:    partitions of days whose changes have been dropped
+-- Purpose:    returns partitions of days whose changes have been dropped
 create or replace function rowrelay.empty_days() returns setof regclass
 language sql volatile as $$
   select p.partition
@@ -3347,20 +3445,22 @@ language sql volatile as $$
    where d.dropped_at is not null and d.restored_at is null
    order by d.day
 $$;
--- Purpose:    partitions of rowrelay.change_key for months of which the log has no day any more
+-- Purpose:    returns partitions of rowrelay.change_key for months of which the log has no day left
 create or replace function rowrelay.empty_months() returns setof regclass
 language sql volatile as $$
   select c.oid::regclass
     from pg_inherits i
     join pg_class c on c.oid = i.inhrelid
-    -- a plan may look at the name of any table before it knows that it is a partition
-    cross join lateral (select case when c.relname ~ '^change_key_[0-9]{6}$' then to_date(substr(c.relname, 12), 'YYYYMM') end) as m(month)
+    -- a plan may evaluate this for any table, before it has checked that it is a partition
+    cross join lateral (select case when c.relname ~ '^change_key_[0-9]{6}$' then to_date(substr(c.relname, 12),
+        'YYYYMM') end) as m(month)
    where i.inhparent = 'rowrelay.change_key'::regclass
      and not exists (select from rowrelay.partition_days() p where date_trunc('month', p.day) = m.month)
    order by m.month
 $$;
--- Purpose:    takes months without any day left out of rowrelay.change_key. Only who looks a key up waits for that.
--- Result:     how many there were; -1: not now
+-- Purpose:    drops partitions of months without a day left from rowrelay.change_key. Only searches by key wait
+--             meanwhile.
+-- Result:     number of dropped partitions; -1: not now
 create or replace function rowrelay.drop_empty_months() returns integer
 language plpgsql set lock_timeout = '100ms' as $$
 declare
@@ -3370,7 +3470,7 @@ begin
   if not exists (select from rowrelay.empty_months()) then
     return 0;
   end if;
-  -- Which there are then: somebody else may have been at it.
+  -- List them again under the lock: another session may have dropped some.
   lock table only rowrelay.change_key in access exclusive mode;
   for empty_month in select e from rowrelay.empty_months() as e loop
     execute format('lock table only %s in access exclusive mode nowait', empty_month);
@@ -3382,13 +3482,13 @@ exception when lock_not_available then
   return -1;
 end
 $$;
--- Purpose:    takes the empty partitions of dropped days out of rowrelay.change, and months without any day left out of
---             rowrelay.change_key. That needs a lock for which writers have to wait, so it is not even asked for while
---             anybody is seen to hold another one for long (a dump, a slow delivery), and then for a tenth of a second,
---             after which there is always another time. To be called by itself, not in a longer transaction.
--- Parameters: how many to take away at most, as each takes a millisecond or two; looks: how often to look whether the
---             transactions that use the log now have ended, twenty times a second
--- Result:     how many there were; -1: not now
+-- Purpose:    drops the empty partitions of dropped days from rowrelay.change, and those of months without a day left
+--             from rowrelay.change_key. That needs a lock that blocks writers, so it is not requested while another
+--             transaction holds a lock on the log for long (a dump, a slow delivery), and then only for a tenth of a
+--             second. Call it in a transaction of its own.
+-- Parameters: how many to drop at most, at a millisecond or two each; looks: how often to check, twenty times a second,
+--             whether the transactions that use the log now have ended
+-- Result:     number of dropped partitions; -1: not now
 create or replace function rowrelay.drop_empty_days(most integer default 10, looks integer default 20) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -3420,8 +3520,9 @@ begin
   return dropped;
 end
 $$;
--- Purpose:    whether there is anything for rowrelay.prune(), rowrelay.drop_empty_days() or rowrelay.index_closed_days() to
---             do, and the caller is to do it: one process at a time, once a minute
+-- Purpose:    whether the caller has to run rowrelay.prune(), rowrelay.drop_empty_days() and
+--             rowrelay.index_closed_days(): one of them has work, and no other process took the job within the last
+--             minute
 create or replace function rowrelay.prune_is_due() returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin
@@ -3430,30 +3531,34 @@ begin
      and not exists (select from rowrelay.history_index_work())
      and not exists (select from rowrelay.day d
                       where d.dropped_at is null
-                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c, rowrelay.source s)
+                        and d.ends_at + (select min(coalesce(c.keep, s.keep)) from rowrelay.capture c,
+                                         rowrelay.source s)
                             <= clock_timestamp()) then
     return false;
   end if;
   return rowrelay.take_job('prune', '1 min');
 end
 $$;
--- Purpose:    a change as one line of JSON, from which rowrelay.archived_change() makes the very same again. Images keep
---             their text to the byte; one with line breaks in it becomes a string.
+-- Purpose:    returns a change as one line of JSON, from which rowrelay.archived_change() restores it exactly. Images
+--             keep their text to the byte; one with line breaks becomes a string.
 create or replace function rowrelay.archive_line(change rowrelay.change) returns text
 language plpgsql stable as $$
 declare
   line text := row_to_json(change)::text;
 begin
   if line ~ E'[\\n\\r]' then
-    change.old_row := case when change.old_row::text ~ E'[\\n\\r]' then to_json(change.old_row::text) else change.old_row end;
-    change.new_row := case when change.new_row::text ~ E'[\\n\\r]' then to_json(change.new_row::text) else change.new_row end;
-    change.caveat := case when change.caveat::text ~ E'[\\n\\r]' then to_json(change.caveat::text) else change.caveat end;
+    change.old_row := case when change.old_row::text ~ E'[\\n\\r]' then to_json(change.old_row::text)
+      else change.old_row end;
+    change.new_row := case when change.new_row::text ~ E'[\\n\\r]' then to_json(change.new_row::text)
+      else change.new_row end;
+    change.caveat := case when change.caveat::text ~ E'[\\n\\r]' then to_json(change.caveat::text)
+      else change.caveat end;
     line := row_to_json(change)::text;
   end if;
   return line;
 end
 $$;
--- Purpose:    the change that rowrelay.archive_line() has written
+-- Purpose:    returns the change in a line that rowrelay.archive_line() wrote
 create or replace function rowrelay.archived_change(line text) returns rowrelay.change
 language plpgsql stable as $$
 declare
@@ -3471,10 +3576,11 @@ begin
   return change;
 end
 $$;
--- Purpose:    begins writing a day out: until the transaction ends, nothing changes its changes
+-- Purpose:    begins to archive a day: until the transaction ends, nothing else modifies its changes
 -- Parameters: day
--- Result:     header of the file; statement that copies its changes out, a line each; else note says why it cannot be
--- Errors:     lock_not_available: somebody is changing or deleting its changes
+-- Result:     header of the file; statement that copies its changes out, one per line; or note: why it cannot be
+--             archived
+-- Errors:     lock_not_available: another session is modifying or deleting its changes
 create or replace function rowrelay.archive_begin(day date, out header text, out statement text, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s' as $$
 declare
@@ -3483,10 +3589,11 @@ declare
   changes   bigint;
 begin
   -- images are JSON already; times shall look alike in all files
-  perform set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true), set_config('synchronous_commit', 'on', true);
+  perform set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO', true),
+    set_config('synchronous_commit', 'on', true);
   select d.* into strict closed from rowrelay.day d where d.day = archive_begin.day for update;
   if closed.dropped_at is not null then
-    note := 'somebody else has dropped it just now';
+    note := 'another session has just dropped it';
     return;
   end if;
   note := (select string_agg(u, '; ') from rowrelay.undelivered(day, closed.first_id, closed.last_id) as u);
@@ -3495,26 +3602,28 @@ begin
   end if;
   execute format('lock table only %s in share mode', partition);
   execute format('select count(*) from %s', partition) into changes;
-  header := json_build_object('rowrelay', 'archive', 'format', 1, 'source', (select s.id from rowrelay.source s), 'day', day,
+  header := json_build_object('rowrelay', 'archive', 'format', 1, 'source', (select s.id from rowrelay.source s),
+                              'day', day,
               'changes', changes, 'first_id', closed.first_id, 'last_id', closed.last_id,
               'captures', (select json_object_agg(c.id, c.relation_name) from rowrelay.capture c))::text;
-  -- No JSON has such bytes in it, so each line is as it is.
+  -- JSON never contains these bytes, so COPY neither quotes nor escapes anything.
   statement := format(E'copy (select rowrelay.archive_line(c) from rowrelay.change c where c.day = %L order by c.id) '
                       'to stdout (format csv, quote e''\\x01'', delimiter e''\\x02'')', day);
 end
 $$;
--- Purpose:    remembers where a day was written to
+-- Purpose:    records where a day was archived
 -- Parameters: day; name of the file; its SHA-256
 create or replace function rowrelay.archive_note(day date, archive text, sha256 text) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
-  update rowrelay.day d set archive = archive_note.archive, sha256 = archive_note.sha256, archived_at = clock_timestamp()
+  update rowrelay.day d set archive = archive_note.archive, sha256 = archive_note.sha256,
+    archived_at = clock_timestamp()
    where d.day = archive_note.day
 $$;
--- Purpose:    begins bringing a day back from an archive: the lines behind the header are then copied into the temporary
---             table rowrelay_restored
+-- Purpose:    begins to restore a day from an archive: the caller then copies the lines after the header into the
+--             temporary table rowrelay_restored
 -- Parameters: header, the first line of the file
 -- Result:     the day
--- Errors:     it is no such file, or of another source; the day is in the log, or may still be written to
+-- Errors:     the file is no archive, or of another source; the day is in the log, or may still be written to
 create or replace function rowrelay.restore_begin(header text) returns date
 language plpgsql as $$
 declare
@@ -3530,13 +3639,14 @@ begin
   end;
   if head ->> 'rowrelay' is distinct from 'archive' or day is null then
     raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
-      hint = 'Name a file that "rowrelay archive" has written.';
+      hint = 'Name a file that rowrelay archive has written.';
   elsif head ->> 'format' <> '1' then
-    raise exception 'the archive of % has format %, which is not known here', day, head ->> 'format'
-      using errcode = 'feature_not_supported', hint = 'Use a newer rowrelay.';
+    raise exception 'the archive of % has format %, which this version cannot read', day, head ->> 'format'
+      using errcode = 'feature_not_supported', hint = 'Use a newer version of rowrelay.';
   elsif (head ->> 'source')::uuid <> (select s.id from rowrelay.source s) then
     raise exception 'the archive of % is from another source', day using errcode = 'invalid_parameter_value',
-      detail = 'Tables have numbers there that mean something else here.', hint = 'Each line of the file is JSON: read it with zcat.';
+      detail = 'The numbers of its tables mean other tables here.',
+        hint = 'Each line of the file is JSON: read it with zcat.';
   end if;
   if day >= (select s.open_from from rowrelay.source s) then
     raise exception 'day % is not over yet', day using errcode = 'object_not_in_prerequisite_state';
@@ -3546,17 +3656,18 @@ begin
   end if;
   if held is not null then
     raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
-      hint = 'If it shall be as in the archive, drop it first.';
+      hint = 'To replace it by the archive, drop it first: rowrelay prune.';
   end if;
   create temporary table rowrelay_restored (line text) on commit drop;
   return day;
 end
 $$;
--- Purpose:    makes what was copied into the temporary table rowrelay_restored a partition of the log. rowrelay.prune()
---             leaves it alone until it is asked for what was restored.
+-- Purpose:    turns the lines in the temporary table rowrelay_restored into a partition of the log. rowrelay.prune()
+--             keeps it unless it is called with restored => true.
 -- Parameters: header, the first line of the file
 -- Result:     number of changes
--- Errors:     there are not as many as the header says; lock_not_available: somebody holds the log for longer than a second
+-- Errors:     there are more or fewer than the header says; lock_not_available: another session locks the log for
+--             longer than a second
 create or replace function rowrelay.restore_end(header text) returns bigint
 language plpgsql set lock_timeout = '1s' as $$
 declare
@@ -3564,7 +3675,7 @@ declare
   partition constant text := 'change_' || to_char(day, 'YYYYMMDD');
   restored  bigint;
 begin
-  -- Writers go on; but nobody takes the empty partition away meanwhile.
+  -- Does not block writers, but nobody drops the empty partition meanwhile.
   lock table only rowrelay.change in share update exclusive mode;
   if to_regclass('rowrelay.' || partition) is null then
     execute format('create table rowrelay.%I (like rowrelay.change including all)', partition);
@@ -3575,11 +3686,12 @@ begin
                  'cross join lateral rowrelay.archived_change(r.line) as c', partition);
   get diagnostics restored = row_count;
   if restored <> (header::json ->> 'changes')::bigint then
-    raise exception 'the archive of % has % changes, and should have %', day, restored, header::json ->> 'changes'
+    raise exception 'the archive of % has % changes instead of %', day, restored, header::json ->> 'changes'
       using errcode = 'data_corrupted';
   end if;
   insert into rowrelay.day as d (day, closed_at, ends_at, first_id, last_id, dropped_at, restored_at)
-  values (day, (day + 2)::timestamp at time zone 'UTC', (day + 2)::timestamp at time zone 'UTC', (header::json ->> 'first_id')::bigint,
+  values (day, (day + 2)::timestamp at time zone 'UTC', (day + 2)::timestamp at time zone 'UTC',
+          (header::json ->> 'first_id')::bigint,
           (header::json ->> 'last_id')::bigint, clock_timestamp(), clock_timestamp())
   on conflict on constraint day_pkey do update
     set restored_at = clock_timestamp(), dropped_at = coalesce(d.dropped_at, clock_timestamp()), captures = null;
@@ -3587,21 +3699,21 @@ begin
   return restored;
 end
 $$;
--- Purpose:    whether rowrelay.maintain() would do anything if it were called now: a look that costs next to nothing
+-- Purpose:    whether rowrelay.maintain() would do anything if it were called now; costs next to nothing
 create or replace function rowrelay.maintain_is_due() returns boolean
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select not exists (select from rowrelay.job j
                       where j.name = 'maintain'
                         and j.held_until between clock_timestamp() and clock_timestamp() + interval '30 s')
 $$;
--- Purpose:    what has to be done now and then; running processes call it, one of them at a time. What fails does not
---             keep the rest from being done.
--- Result:     what was done, one text each, and what could not be done: that is told once, and again when it fails for
---             another reason, or after it has worked. None is nothing.
+-- Purpose:    regular maintenance; running processes call it, one of them at a time. A task that fails does not stop
+--             the others.
+-- Result:     one text for each thing done and for each failure. A failure is reported once, and again when its reason
+--             changes or after it had worked. No row: nothing to do.
 create or replace function rowrelay.maintain() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- tables that it sees to in one call, by lot: whoever wants one of them waits until it ends, and some may fail each time
+  -- tables in one call, chosen at random: they stay locked until it ends, and some may fail each time
   most constant integer := 500;
   n        bigint;
   capture  rowrelay.capture;
@@ -3615,13 +3727,13 @@ begin
   begin
     n := rowrelay.maintain_partitions();
     if n > 0 then
-      return next format('made %s partitions of rowrelay.change', n);
+      return next format('created %s of rowrelay.change', case n when 1 then '1 partition' else n || ' partitions' end);
     end if;
   exception
     when lock_not_available then
       null; -- there are partitions for days ahead, and the next run is soon
     when others then
-      problems := problems || format('partitions of rowrelay.change could not be made: %s', sqlerrm);
+      problems := problems || format('partitions of rowrelay.change could not be created: %s', sqlerrm);
   end;
 
   begin
@@ -3634,7 +3746,8 @@ begin
     for capture in
       select c.* from rowrelay.capture c
        where c.id = any (array(select k.id
-                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a where a.released_at is null)) as s
+                                 from rowrelay.column_states(array(select a.id from rowrelay.capture a
+                                                                   where a.released_at is null)) as s
                                  join rowrelay.capture k on k.id = s.capture
                                 where k.column_state is distinct from s.state
                                 order by random() limit most))
@@ -3642,12 +3755,12 @@ begin
     loop
       begin
         perform rowrelay.make_trigger_function(capture.id, '1 s');
-        return next format('table %s was altered: its trigger function is made anew', capture.relation);
+        return next format('table %s was altered: trigger function replaced', capture.relation);
       exception
         when lock_not_available then
           null; -- until it can be, changes are captured the slow way
         when others then
-          problems := problems || format('table %s was altered, and its trigger function could not be made anew: %s',
+          problems := problems || format('table %s was altered, and its trigger function could not be replaced: %s',
                                          capture.relation, sqlerrm);
       end;
     end loop;
@@ -3655,7 +3768,7 @@ begin
     problems := problems || format('tables that were altered could not be found: %s', sqlerrm);
   end;
 
-  -- partitions and children that have come since
+  -- new partitions and inheritance children
   begin
     for capture in
       select c.* from rowrelay.capture c
@@ -3663,12 +3776,13 @@ begin
          for update skip locked
     loop
       begin
-        -- a child that was captured by itself, and goes on so
+        -- fails for a child that is captured by itself
         perform rowrelay.check_overlap(capture.relation);
         n := rowrelay.attach_triggers(capture, false, '0 s');
-        return next format('table %s: %s triggers attached', capture.relation, n)
-          || coalesce((select '; some had been dropped or disabled, and what was written meanwhile is not in its log: '
-                              'rowrelay verify TARGET --repair brings it to a mirror'
+        return next format('table %s: %s attached', capture.relation,
+                           case n when 1 then '1 trigger' else n || ' triggers' end)
+          || coalesce((select '; some had been dropped or disabled, and changes made meanwhile are not in its log: '
+                              'rowrelay verify TARGET --repair copies those rows to a mirror'
                          from rowrelay.capture c where c.id = capture.id and c.log_since > capture.log_since), '');
       exception when others then
         problems := problems || format('table %s: triggers are missing, and could not be attached: %s',
@@ -3680,24 +3794,24 @@ begin
   end;
 
   begin
-    -- what a writer still added, or a process gave back, when its target was being dropped
+    -- what a writer added, or a process released, while the target was being dropped
     for dropped in select t.id from rowrelay.target t where t.dropped_at > now() - interval '1 day' loop
       delete from rowrelay.queue q
        where q.ctid = any (array(select u.ctid from rowrelay.queue u
-                                  where u.lane between rowrelay.lane_number(dropped, -1) and rowrelay.lane_number(dropped, 1023)
+                                  where u.lane between rowrelay.lane_number(dropped, -1)
+                                    and rowrelay.lane_number(dropped, 1023)
                                   limit 10000 for update skip locked));
     end loop;
-    -- and what a writer added while the copying of its table was ended
+    -- what a writer added while the copy of its table was cancelled
     delete from rowrelay.queue q
      using rowrelay.backfill b
      where b.state = 'cancelled' and b.finished_at > now() - interval '1 day'
        and q.lane between rowrelay.waiting_lane(b.id, -1) and rowrelay.waiting_lane(b.id, 1023);
   exception when others then
-    problems := problems || format('what is left in the queue could not be deleted: %s', sqlerrm);
+    problems := problems || format('leftover rows of the queue could not be deleted: %s', sqlerrm);
   end;
 
-  -- The function of a table that was dropped: while it is there, whom it was granted to (rowrelay.trigger_grants) cannot
-  -- be dropped.
+  -- Trigger functions of dropped tables: roles that may execute one (rowrelay.trigger_grants) cannot be dropped.
   begin
     for capture in
       select c.* from rowrelay.capture c
@@ -3706,20 +3820,21 @@ begin
          for update skip locked
     loop
       execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
-      return next format('table %s was dropped: so is its trigger function', capture.relation_name);
+      return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then
-    problems := problems || format('trigger functions of tables that were dropped could not be dropped: %s', sqlerrm);
+    problems := problems || format('trigger functions of dropped tables could not be dropped: %s', sqlerrm);
   end;
 
   begin
     delete from rowrelay.follower f where f.txid < pg_snapshot_xmin(pg_current_snapshot());
   exception when others then
-    problems := problems || format('what transactions that have ended left could not be deleted: %s', sqlerrm);
+    problems := problems
+      || format('row versions of ended transactions (rowrelay.follower) could not be deleted: %s', sqlerrm);
   end;
 
   begin
-    -- The clock was ahead when they were taken: they end when they would have ended if they had been taken now.
+    -- Leases taken while the clock was ahead end as if they had been taken now.
     update rowrelay.lease e set lease_until = clock_timestamp() + e.lasts
      where e.lease_until > clock_timestamp() + e.lasts;
     -- lanes of targets that are gone
@@ -3731,9 +3846,10 @@ begin
   end;
 
   begin
-    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day' and now() + interval '1 day';
+    delete from rowrelay.instance i where i.heartbeat_at not between now() - interval '1 day'
+      and now() + interval '1 day';
   exception when others then
-    problems := problems || format('processes that are gone could not be forgotten: %s', sqlerrm);
+    problems := problems || format('processes that are gone could not be removed: %s', sqlerrm);
   end;
 
   return query
@@ -3743,7 +3859,7 @@ begin
    where j.name = 'maintain' and j.failed is distinct from problems;
 end
 $$;
--- Purpose:    the names that columns have now; captures keep numbers, because a number survives a rename
+-- Purpose:    returns the present names of columns; captures store numbers, because a number survives a rename
 -- Parameters: relation; attribute numbers
 -- Result:     names in the order of the numbers, null for a column that has been dropped; null for null
 create or replace function rowrelay.attribute_names(relation regclass, numbers smallint[]) returns text[]
@@ -3756,8 +3872,8 @@ begin
                   order by u.position));
 end
 $$;
--- Purpose:    the numbers of columns that a person names
--- Parameters: relation; names; what they are for, for the message
+-- Purpose:    returns the numbers of columns by their names
+-- Parameters: relation; names; their purpose, for the error message
 -- Result:     numbers in the order of the names; null for null
 -- Errors:     a column does not exist
 create or replace function rowrelay.attribute_numbers(relation regclass, names text[], purpose text) returns smallint[]
@@ -3778,14 +3894,15 @@ begin
       raise exception 'column "%" of table % does not exist (%)', name, relation, purpose
         using errcode = 'undefined_column',
               hint = 'Its columns are: ' || (select string_agg(a.attname, ', ' order by a.attnum) from pg_attribute a
-                                              where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) || '.';
+                                              where a.attrelid = relation and a.attnum > 0
+                                                and not a.attisdropped) || '.';
     end if;
     numbers := numbers || number;
   end loop;
   return numbers;
 end
 $$;
--- Purpose:    a table's name with its schema, quoted where it must be, whatever the search_path
+-- Purpose:    returns a table's name with its schema, quoted where necessary, under any search_path
 -- Parameters: relation
 -- Result:     such as shop.orders or "Old Shop"."Order"; null when it is gone
 create or replace function rowrelay.full_name(relation regclass) returns text
@@ -3793,8 +3910,9 @@ language sql stable as $$
   select format('%I.%I', n.nspname, c.relname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation
 $$;
--- Purpose:    the tables that are captured, or were once: for people who may read some of the log, but not how it is made
--- Result:     each once: the table, its full name, which for one that is gone is the last it had, and whether it is gone
+-- Purpose:    lists the tables that are or were captured, for users who may read some of the log but not
+--             rowrelay.capture
+-- Result:     each once: the table; its full name, for one that is gone its last name; whether it is gone
 create or replace function rowrelay.logged_tables() returns table (relation oid, relation_name text, is_gone boolean)
 language sql stable security definer set search_path = pg_catalog, pg_temp as $$
   select distinct on (c.relation) c.relation::oid, coalesce(n.name, c.relation_name), n.name is null
@@ -3803,7 +3921,7 @@ language sql stable security definer set search_path = pg_catalog, pg_temp as $$
    where not exists (select from rowrelay.document d where d.capture = c.id)
    order by c.relation, c.id desc
 $$;
--- Purpose:    what a domain is made of in the end
+-- Purpose:    returns the base type of a domain
 -- Parameters: a type
 -- Result:     that type, or the base type of a domain
 create or replace function rowrelay.base_type(of_type oid) returns oid
@@ -3817,9 +3935,9 @@ begin
   return base;
 end
 $$;
--- Purpose:    what an array type is an array of
+-- Purpose:    returns the element type of an array type
 -- Parameters: type
--- Result:     null: it is no array
+-- Result:     null: it is not an array type
 create or replace function rowrelay.element_type(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
@@ -3827,19 +3945,19 @@ begin
   return (select e.oid from pg_type t join pg_type e on e.oid = t.typelem and e.typarray = t.oid where t.oid = of_type);
 end
 $$;
--- Purpose:    whether PostgreSQL itself made a type, so that nobody can have code of his run when one of its values becomes
---             JSON or text. to_json() looks for a cast to json of any other type, and ::text for one to text; the owner of
---             the type may make such a cast at any time, and it would run with the rights of the schema's owner. Output
---             functions are safe: only superusers make those.
--- Parameters: type; a domain counts as what it is made of, because casts from domains are never looked for
+-- Purpose:    whether a type is built in, so that no user's code runs when a value of it becomes JSON or text. For
+--             other types to_json() looks for a cast to json, and ::text for one to text; the type's owner may create
+--             such a cast at any time, and it would run with the rights of the schema's owner. Output functions are
+--             safe: only superusers can create them.
+-- Parameters: type; a domain counts as its base type, because PostgreSQL ignores casts from domains
 -- Result:     false also for a type that this transaction cannot see yet
 create or replace function rowrelay.is_safe_type(of_type oid) returns boolean
 language plpgsql stable as $$
 begin
-  return rowrelay.base_type(of_type) < 16384; -- where the numbers of users' objects begin
+  return rowrelay.base_type(of_type) < 16384; -- the first oid of users' objects
 end
 $$;
--- Purpose:    the names of the columns that rows of a type have at this moment; see rowrelay.current_columns()
+-- Purpose:    returns the names of the columns that rows of a type have at this moment; see rowrelay.current_columns()
 -- Parameters: a composite type, such as that of a table's rows
 -- Result:     names in their order
 create or replace function rowrelay.current_names(row_type oid) returns text[]
@@ -3847,15 +3965,16 @@ language plpgsql stable as $$
 declare
   names text[];
 begin
-  -- All values are null, so no cast to json is looked for.
-  execute format('select array(select k.name from pg_catalog.json_object_keys(pg_catalog.row_to_json(rowrelay_row.*)) with ordinality as k(name, place) order by k.place) '
+  -- All values are null, so no cast to json is called.
+  execute format('select array(select k.name from pg_catalog.json_object_keys(pg_catalog.row_to_json(rowrelay_row.*)) '
+                 'with ordinality as k(name, place) order by k.place) '
                  'from (select (null::%s).*) as rowrelay_row', row_type::regtype) into names;
   return names;
 end
 $$;
--- Purpose:    the columns that rows of a type have at this moment. A transaction that sees the database as it was when it
---             began (repeatable read) does not find them in the catalogs, and yet gets rows that have them; an expression
---             on a row has them always.
+-- Purpose:    returns the columns that rows of a type have at this moment. The catalogs may not show them to a
+--             repeatable read transaction, which nevertheless gets rows with them; an expression on a row always has
+--             them.
 -- Parameters: a composite type, such as that of a table's rows
 -- Result:     position, name and type of each column
 create or replace function rowrelay.current_columns(row_type oid) returns table (place integer, name text, type oid)
@@ -3867,16 +3986,19 @@ begin
   if names = '{}' then
     return;
   end if;
-  -- by their places, because a name might be that of something else
+  -- by position, because a column's name may be that of something else
   execute format('select array[%s]::pg_catalog.oid[] from (select (null::%s).*) as t(%s)',
-                 (select string_agg(format('pg_catalog.pg_typeof(t.c%s)', n), ', ' order by n) from generate_subscripts(names, 1) as n),
+                 (select string_agg(format('pg_catalog.pg_typeof(t.c%s)', n), ', ' order by n)
+                  from generate_subscripts(names, 1) as n),
                  row_type::regtype,
                  (select string_agg('c' || n, ', ' order by n) from generate_subscripts(names, 1) as n))
      into types;
-  return query select u.place::integer, u.name, u.type from unnest(names, types) with ordinality as u(name, type, place);
+  return query select u.place::integer, u.name, u.type
+    from unnest(names, types) with ordinality as u(name, type, place);
 end
 $$;
--- Purpose:    SQL for the text of a value, made by the output function of its type and by no cast (rowrelay.is_safe_type)
+-- Purpose:    returns SQL for the text of a value by the output function of its type, not by a cast
+--             (rowrelay.is_safe_type)
 -- Parameters: SQL for the value; its type
 -- Result:     an expression of type text; null for null
 create or replace function rowrelay.safe_text(expression text, of_type oid) returns text
@@ -3886,11 +4008,11 @@ begin
               else format('case when %1$s is distinct from null then pg_catalog.concat(%1$s) end', expression) end;
 end
 $$;
--- Purpose:    SQL for a value of which to_json() and row_to_json() make what they make of a column, but without any cast to
---             json that somebody may have made for a type (rowrelay.is_safe_type). A value of such a type is a string,
---             its text, as PostgreSQL has it where there is no such cast; a row and an array are taken apart, because
---             they may have such values in them. An array of rows that has several dimensions is a string too.
--- Parameters: SQL for the value; its type; how deep it is in arrays
+-- Purpose:    returns SQL for a value that to_json() and row_to_json() convert as they convert the column, but without
+--             any user-defined cast to json (rowrelay.is_safe_type). A value of a user-defined type becomes a string of
+--             its text, as PostgreSQL does without such a cast; rows and arrays are split, because they may contain
+--             such values. An array of rows with several dimensions becomes a string too.
+-- Parameters: SQL for the value; its type; depth of nested arrays
 -- Result:     an expression
 create or replace function rowrelay.safe_json(expression text, of_type oid, depth integer default 1) returns text
 language plpgsql stable as $$
@@ -3909,25 +4031,30 @@ begin
   if element.oid is not null and rowrelay.is_safe_type(element.oid) then
     return expression; -- an array of a domain
   elsif element.typtype in ('c', 'd') then
-    return format('case when pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 1 then pg_catalog.to_json(pg_catalog.concat(%1$s)) '
+    return format('case when pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 1 then '
+                  'pg_catalog.to_json(pg_catalog.concat(%1$s)) '
                   'when %1$s is distinct from null then pg_catalog.array_to_json(array('
-                  'select pg_catalog.to_json(%2$s) from pg_catalog.generate_subscripts(%1$s, 1) as %3$s order by %3$s)) end',
+                  'select pg_catalog.to_json(%2$s) from pg_catalog.generate_subscripts(%1$s, 1) as %3$s order by '
+                  '%3$s)) end',
                   expression, rowrelay.safe_json(format('(%s)[%s]', expression, part), element.oid, depth + 1), part);
   elsif element.typdelim = ',' then
-    return format('case when %1$s is distinct from null then pg_catalog.concat(%1$s)::pg_catalog.text[] end', expression);
+    return format('case when %1$s is distinct from null then pg_catalog.concat(%1$s)::pg_catalog.text[] end',
+                  expression);
   elsif type.typtype = 'c' then
-    select string_agg(format('%s as %I', rowrelay.safe_json(format('(%s).%I', expression, c.name), c.type, depth), c.name),
+    select string_agg(format('%s as %I',
+                             rowrelay.safe_json(format('(%s).%I', expression, c.name), c.type, depth), c.name),
                       ', ' order by c.place)
       into shown from rowrelay.current_columns(base) as c;
-    return format('case when %s is distinct from null then (select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row) end',
+    return format('case when %s is distinct from null then (select pg_catalog.row_to_json(rowrelay_row.*) from (select '
+                  '%s) as rowrelay_row) end',
                   expression, shown);
   end if;
   return rowrelay.safe_text(expression, base);
 end
 $$;
--- Purpose:    SQL for the image of a whole row: what row_to_json() makes of it, without casts that somebody may have made
+-- Purpose:    returns SQL for the image of a whole row: as row_to_json() makes it, but without user-defined casts
 --             (rowrelay.safe_json). Rows are written as name.*, which cannot be a column's name.
--- Parameters: type of the row; what it is called in the statement: a name such as new, or $1; columns to show, null: all
+-- Parameters: type of the row; its name in the statement, such as new, or $1; columns to show, null: all
 -- Result:     an expression of type json; null for null
 create or replace function rowrelay.row_image(row_type oid, row_name text, shown text[] default null) returns text
 language plpgsql stable as $$
@@ -3938,15 +4065,17 @@ begin
     select case when shown is null and coalesce(bool_and(rowrelay.is_safe_type(c.type)), true)
                 then format('pg_catalog.row_to_json(%s)', whole)
                 else format('case when %s is distinct from null then '
-                            '(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row) end', whole,
-                            string_agg(format('%s as %I', rowrelay.safe_json(format('%s.%I', row_name, c.name), c.type), c.name),
+                            '(select pg_catalog.row_to_json(rowrelay_row.*) from (select %s) as rowrelay_row) end',
+                              whole,
+                            string_agg(format('%s as %I',
+                                              rowrelay.safe_json(format('%s.%I', row_name, c.name), c.type), c.name),
                                        ', ' order by c.place) filter (where shown is null or c.name = any (shown))) end
       from rowrelay.current_columns(row_type) as c);
 end
 $$;
--- Purpose:    the type of a row that is known only now
+-- Purpose:    returns the type of a row at run time
 -- Parameters: row before, row after; null where there is none
--- Result:     of the one after, if there is one; null when there is none
+-- Result:     the type of the row after, else of the row before; null when there is neither
 create or replace function rowrelay.row_type(before_row record, after_row record) returns regtype
 language plpgsql stable as $$
 declare
@@ -3960,10 +4089,11 @@ begin
   return type;
 end
 $$;
--- Purpose:    SQL for two rows whose type is known only now, called old and new: what the expressions of a trigger function are
---             about (rowrelay.key_expression and the like)
+-- Purpose:    returns SQL for two rows called old and new whose type is known only at run time, for the expressions of
+--             a trigger function (rowrelay.key_expression and the like)
 -- Parameters: rows before and after; null where there is none
--- Result:     what can stand behind FROM, where $1 is the row before, $2 the one after; a row of nulls where there is none
+-- Result:     items for a FROM clause with $1 as the row before and $2 as the row after; a row of nulls where there is
+--             none
 create or replace function rowrelay.rows_given(before_row record, after_row record) returns text
 language plpgsql stable as $$
 declare
@@ -3974,7 +4104,7 @@ begin
                 case when after_row is distinct from null then '$2' else nobody end);
 end
 $$;
--- Purpose:    whether other tables inherit from a table: then its rows may have columns that are not its own
+-- Purpose:    whether other tables inherit from a table, so that its rows may have further columns
 -- Parameters: relation
 -- Result:     false for a partitioned table
 create or replace function rowrelay.has_children(relation regclass) returns boolean
@@ -3984,8 +4114,7 @@ begin
                   where i.inhparent = relation and c.relkind = 'r');
 end
 $$;
--- Purpose:    a type without domains, as far as one can do without them: what a domain is made of, and an array of that
---             instead of an array of domains
+-- Purpose:    replaces a domain by its base type, and an array of domains by an array of the base type
 -- Parameters: type
 -- Result:     type
 create or replace function rowrelay.plain_oid(of_type oid) returns oid
@@ -3994,12 +4123,13 @@ declare
   base constant oid := rowrelay.base_type(of_type);
 begin
   return coalesce((select e.typarray from pg_type e
-                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
+                    where e.oid = (select rowrelay.base_type(d.oid) from pg_type d
+                                   where d.oid = rowrelay.element_type(base) and d.typtype = 'd')),
                   base);
 end
 $$;
--- Purpose:    what values of a type are made of: an array of its elements, a range of its bounds, a row of its columns
--- Parameters: type (a domain counts as what it is made of); collation of the column
+-- Purpose:    returns the types of a value's parts: an array's elements, a range's bounds, a row's columns
+-- Parameters: type (a domain counts as its base type); collation of the column
 -- Result:     types with their collations; none for a type that has no parts
 create or replace function rowrelay.type_parts(of_type oid, of_collation oid) returns table (type oid, collation oid)
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
@@ -4016,9 +4146,9 @@ begin
      where t.oid = base and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped;
 end
 $$;
--- Purpose:    under which type the default operator class for hashing takes a type: itself, text for varchar, or what
---             stands for all arrays, enums, ranges or rows
--- Parameters: type (a domain counts as what it is made of)
+-- Purpose:    returns the type under which a type has a default hash operator class: itself, text for varchar, or the
+--             pseudo-type of all arrays, enums, ranges or rows
+-- Parameters: type (a domain counts as its base type)
 -- Result:     that type; null: there is none
 create or replace function rowrelay.hashed_as(of_type oid) returns oid
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
@@ -4038,9 +4168,9 @@ begin
            limit 1);
 end
 $$;
--- Purpose:    whether every value of a type can be hashed so that equal ones have equal hashes. The hash functions of
---             arrays, ranges and rows fail when what they hold has none.
--- Parameters: type (a domain counts as what it is made of)
+-- Purpose:    whether every value of a type can be hashed so that equal values have equal hashes. The hash functions of
+--             arrays, ranges and rows fail if a part has none.
+-- Parameters: type (a domain counts as its base type)
 create or replace function rowrelay.has_hash(of_type oid) returns boolean
 language plpgsql stable as $$
 declare
@@ -4051,10 +4181,10 @@ begin
           or not exists (select from rowrelay.type_parts(of_type, 0) as p where not rowrelay.has_hash(p.type)));
 end
 $$;
--- Purpose:    whether two values of a type are equal just when their texts are (of a numeric, those of trim_scale())
--- Parameters: type (a domain counts as what it is made of); collation of the column; whether it is a part of an array,
---             range or row, where a numeric keeps its scale and char(n) its blanks
--- Result:     false also for types that are not known here
+-- Purpose:    whether two values of a type are equal exactly when their texts are (for numeric, after trim_scale())
+-- Parameters: type (a domain counts as its base type); collation of the column; whether it is a part of an array, range
+--             or row, where a numeric keeps its scale and char(n) its blanks
+-- Result:     false also for types not listed here
 create or replace function rowrelay.text_is_exact(of_type oid, of_collation oid, is_part boolean default false)
 returns boolean language plpgsql stable as $$
 declare
@@ -4074,11 +4204,11 @@ begin
                           where not rowrelay.text_is_exact(p.type, p.collation, true));
 end
 $$;
--- Purpose:    the name of a type for SQL that must mean the same in every session, with the collation that values of a
---             column have. It is one without domains: some functions and operators refuse a domain
---             (those of all enums), and what its CHECK says is nothing to ask again of a value that was a key once.
+-- Purpose:    returns the name of a type, with the column's collation, for SQL that must mean the same in every
+--             session. Base types replace domains, because some functions and operators (those of enums) refuse a
+--             domain, and its CHECK must not run again on a value that was once a key.
 -- Parameters: type; collation of the column, 0 for none
--- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; behind "::" and in a list of columns
+-- Result:     such as pg_catalog.int4, or pg_catalog.text collate public.german; for use after "::" and in column lists
 create or replace function rowrelay.plain_type(of_type oid, of_collation oid) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
@@ -4091,7 +4221,7 @@ begin
      where t.oid = rowrelay.plain_oid(of_type));
 end
 $$;
--- Purpose:    SQL for a column of a row, to which functions and operators of its type can be applied; see
+-- Purpose:    returns SQL for a column of a row, for use with functions and operators of its type; see
 --             rowrelay.plain_type()
 -- Parameters: name of the row; name and type of the column
 -- Result:     an expression
@@ -4102,7 +4232,7 @@ begin
                 row_name, column_name, rowrelay.plain_type(of_type, 0));
 end
 $$;
--- Purpose:    SQL for the hash of one column's value; equal values have equal hashes
+-- Purpose:    returns SQL for the hash of one column's value; equal values have equal hashes
 -- Parameters: name of the row; name, type and collation of the column
 -- Result:     an expression of type integer; null when there is none for this type
 create or replace function rowrelay.column_hash(row_name text, column_name name, of_type oid, of_collation oid)
@@ -4120,7 +4250,7 @@ begin
       join pg_namespace n on n.oid = p.pronamespace
      where c.opcmethod = (select m.oid from pg_am m where m.amname = 'hash') and c.opcdefault
        and c.opcintype = hashed_as
-       -- date, for one, borrows the function of integer, which SQL does not let it call
+       -- date, for one, uses the function of integer, which SQL cannot call with a date
        and p.proargtypes[0] = c.opcintype;
   end if;
   if hashes is null and rowrelay.text_is_exact(of_type, of_collation) then
@@ -4129,8 +4259,8 @@ begin
   return hashes;
 end
 $$;
--- Purpose:    whether reading a key may run somebody's CHECK: within an array, a range or a row there is a domain. (A
---             domain that is the type of the column is left out when keys are read, see rowrelay.plain_type().)
+-- Purpose:    whether reading a key may run a user's CHECK, because an array, range or row in it has a domain inside.
+--             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
 language sql stable as $$
@@ -4143,9 +4273,9 @@ language sql stable as $$
   )
   select exists (select from part join pg_type t on t.oid = part.type and t.typtype = 'd')
 $$;
--- Purpose:    the columns that identify a row: the primary key, else the smallest unique index on columns that are not
---             null. A deferrable one does not count: while it is deferred two rows may hold one key. Nor does one that
---             tells apart what the column's collation does not.
+-- Purpose:    returns the columns that identify a row: the primary key, else the smallest unique index on NOT NULL
+--             columns. A deferrable one does not count, because while it is deferred two rows may have one key; nor
+--             does one that distinguishes values which the column's collation does not.
 -- Parameters: relation
 -- Result:     attribute numbers in the index's order; empty when there is no such index
 create or replace function rowrelay.key_of(relation regclass) returns smallint[]
@@ -4167,11 +4297,11 @@ language sql stable as $$
       limit 1),
     '{}')
 $$;
--- Purpose:    the key that rows still have. When one of its columns has been dropped, the rest tells no rows apart: then
---             changes are captured as those of a table without a key, with the row before, until somebody says what the
---             key is now.
+-- Purpose:    returns the key that rows still have. When a key column was dropped, the others do not identify rows:
+--             then changes are captured as for a table without a key, with the image before, until the table is
+--             captured again.
 -- Parameters: capture
--- Result:     attribute numbers; empty when there is no key, or not any more
+-- Result:     attribute numbers; empty when there is no key, or no longer
 create or replace function rowrelay.live_key(capture rowrelay.capture) returns smallint[]
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
@@ -4180,13 +4310,14 @@ begin
                 then capture.key_columns else '{}' end);
 end
 $$;
--- Purpose:    the columns of a capture's row images, as the table is now. What is left out or masked is so by its number,
---             which survives a rename, and by its name, which survives that it is dropped and made anew: in doubt it is
---             left out. For the same reason a column that is captured because it was asked for (columns) is so by its
---             name only when the column that had the name then is gone.
+-- Purpose:    returns the columns of a capture's row images, as the table is now. Columns are left out or masked both
+--             by number, which survives a rename, and by name, which survives a drop and re-creation: in doubt a column
+--             is left out. For the same reason a chosen column (option columns) is found by its name only if the column
+--             that had that name was dropped.
 -- Parameters: capture
 -- Result:     keep: names to keep, null: all; leave_out: names to leave out; masks: {name: value to show instead}
-create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[], out masks json)
+create or replace function rowrelay.image_columns(capture rowrelay.capture, out keep text[], out leave_out text[],
+                                                  out masks json)
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   with present as (
@@ -4198,23 +4329,24 @@ begin
            when capture.only_columns is not null then
              array(select p.name from present p
                     where p.attnum = any (capture.only_columns)
-                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum from present))
-           -- an inheritance child has columns of its own, which are not the parent's
+                       or capture.only_columns[array_position(capture.only_names, p.name)] not in (select attnum
+                           from present))
+           -- an inheritance child's own columns are not captured
            when rowrelay.has_children(capture.relation) then
              array(select p.name from present p)
          end,
          array(select p.name from present p
                 where not p.in_key
                   and (p.attnum = any (capture.exclude_columns) or p.name = any (capture.exclude_names))),
-         (select coalesce(json_object_agg(p.name, coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
+         (select coalesce(json_object_agg(p.name,
+                                          coalesce(capture.mask -> p.attnum::text, capture.mask_names -> p.name)), '{}')
             from present p
            where not p.in_key and (capture.mask ? p.attnum::text or capture.mask_names ? p.name))
     into keep, leave_out, masks;
 end
 $$;
--- Purpose:    whether the catalogs show a table's columns as its rows have them. A transaction that sees the database as it
---             was when it began (repeatable read) may write into a table that was altered since: its rows come with the
---             names and types of now.
+-- Purpose:    whether the catalogs show a table's columns as its rows have them. A repeatable read transaction may
+--             write to a table that was altered since it began: its rows have the new names and types.
 -- Parameters: relation
 create or replace function rowrelay.names_are_current(relation regclass) returns boolean
 language plpgsql stable as $$
@@ -4223,10 +4355,11 @@ declare
                             from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
 begin
   return shown is not distinct from (select string_agg(format('%I %s', c.name, c.type), ',' order by c.place)
-                                       from pg_class r, rowrelay.current_columns(r.reltype) as c where r.oid = relation);
+                                       from pg_class r, rowrelay.current_columns(r.reltype) as c
+                                         where r.oid = relation);
 end
 $$;
--- Purpose:    whether two keys of these columns are equal just when their texts (rowrelay.key_expression) are
+-- Purpose:    whether two keys of these columns are equal exactly when their texts (rowrelay.key_expression) are
 -- Parameters: relation; attribute numbers
 -- Result:     false also when there is no key
 create or replace function rowrelay.key_is_exact(relation regclass, numbers smallint[]) returns boolean
@@ -4235,12 +4368,12 @@ language sql stable as $$
     from pg_attribute a
    where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
      and rowrelay.text_is_exact(a.atttypid, a.attcollation)
-     -- in a JSON array char(n) keeps its blanks, and arrays lose the numbers of their elements
+     -- in a JSON array char(n) keeps its blanks, and arrays lose their lower bounds
      and (cardinality(numbers) = 1
           or rowrelay.base_type(a.atttypid) <> 'bpchar'::regtype
              and not exists (select from rowrelay.type_parts(a.atttypid, a.attcollation)))
 $$;
--- Purpose:    SQL for the text of a key: of one column its text, of several a JSON array
+-- Purpose:    returns SQL for the text of a key: the text of a single column, a JSON array of several
 -- Parameters: relation; attribute numbers; name of the row, new or old
 -- Result:     an expression; 'null' when there is no key
 create or replace function rowrelay.key_expression(relation regclass, numbers smallint[], row_name text) returns text
@@ -4249,13 +4382,15 @@ declare
   parts text[];
   texts text[];
 begin
-  -- numeric keeps the zeros it was written with, and 1.0 = 1.00 is one key.
+  -- numeric keeps trailing zeros, but 1.0 and 1.00 are one key.
   select array_agg(rowrelay.safe_json(p.value, a.atttypid) order by u.position),
          array_agg(rowrelay.safe_text(p.value, a.atttypid) order by u.position)
     into parts, texts
     from unnest(numbers) with ordinality as u(n, position)
     join pg_attribute a on a.attrelid = relation and a.attnum = u.n and not a.attisdropped
-   cross join lateral format(case when rowrelay.base_type(a.atttypid) = 'numeric'::regtype then 'pg_catalog.trim_scale(%s.%I)'
+   cross join lateral format(case
+                             when rowrelay.base_type(a.atttypid) = 'numeric'::regtype
+                               then 'pg_catalog.trim_scale(%s.%I)'
                                   else '%s.%I' end, row_name, a.attname) as p(value);
   return case coalesce(cardinality(parts), 0)
            when 0 then 'null'
@@ -4264,11 +4399,11 @@ begin
          end;
 end
 $$;
--- Purpose:    SQL for the hash that chooses the lane. It uses each type's own hash function, because that agrees with
---             the type's idea of equality where texts do not: 1.0 and 1.00, or two spellings in citext, are one key.
---             A type that has none, and whose texts may differ when values are equal, adds nothing to it: if the key is
---             of such types only, the whole table is one lane.
--- Parameters: capture id (its number is the hash of a table that is one lane); relation; attribute numbers; new or old
+-- Purpose:    returns SQL for the hash that chooses the lane. It uses each type's own hash function, which agrees with
+--             the type's equality where texts do not: 1.0 and 1.00, or two spellings in citext, are one key. A type
+--             without a hash function whose equal values may have different texts adds nothing: if the key has only
+--             such types, the whole table is one lane.
+-- Parameters: capture id (the hash of a table that is one lane); relation; attribute numbers; new or old
 -- Result:     an expression of type integer
 create or replace function rowrelay.hash_expression(capture_id integer, relation regclass, numbers smallint[],
                                                     row_name text) returns text
@@ -4287,11 +4422,11 @@ begin
   end;
 end
 $$;
--- Purpose:    whether every value of a type can be brought back from what row_to_json makes of it, when it is a part of
---             another value. Parts are not looked at one by one, so one that may not makes the whole travel as text.
+-- Purpose:    whether row_to_json preserves every value of a type that is a part of another value. Parts are not
+--             checked one by one: if any may not survive, the whole value becomes text.
 -- Parameters: a type
--- Result:     false for json (JSON null would become SQL null), for arrays (those that do not begin at 1 would), and for
---             records with any of these. Casts to json are not asked for: no image is made by one (rowrelay.safe_json).
+-- Result:     false for json (JSON null would become SQL null), for arrays (their lower bounds are lost), and for
+--             records with any of these. Casts to json do not matter: images never use them (rowrelay.safe_json).
 create or replace function rowrelay.survives_json(part oid) returns boolean
 language plpgsql stable as $$
 declare
@@ -4307,22 +4442,25 @@ begin
                            and not rowrelay.survives_json(a.atttypid)));
 end
 $$;
--- Purpose:    whether a trigger function still knows how to make images of the rows of a table: since it was made the table
---             may have got columns which it would leave out, or whose type has a cast to json that somebody made to have
---             it run (rowrelay.is_safe_type). It costs a writer nothing: it is called immutable, so PostgreSQL computes it
---             when it plans the expression, and plans that anew whenever the table that is named in it is altered.
--- Parameters: a table or a composite type; the types of its columns when the function was made; whether the function takes
---             the row as it is, so that further columns may come if they are of a type that nobody has code in
--- Result:     false: the change must be captured the slow way
+-- Purpose:    whether a trigger function can still make images of the rows of a table: the table may have new columns
+--             that it would leave out, or whose type has a user's cast to json (rowrelay.is_safe_type). It costs a
+--             writer nothing: it is declared immutable, so PostgreSQL evaluates it when it plans the expression, and
+--             plans again whenever the table named in it is altered.
+-- Parameters: a table or composite type; the types of its columns when the function was made; whether the function
+--             takes the row unchanged, so that new columns of safe types may be added
+-- Result:     false: the slow path must capture the change
 create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) returns boolean
 language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
 declare
   is_same boolean;
 begin
   begin
-    execute format('select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = cardinality($1) '
+    execute format(
+        'select array[%s]::oid[] = $1 and (select count(*) from json_object_keys(row_to_json(rowrelay_row.*))) = '
+        'cardinality($1) '
                    'from (select (null::%s).*) as rowrelay_row%s',
-                   (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n) from generate_subscripts(types, 1) as n),
+                   (select string_agg(format('pg_typeof(rowrelay_row.c%s)', n), ', ' order by n)
+                    from generate_subscripts(types, 1) as n),
                    (select c.reltype::regtype from pg_class c where c.oid = relation),
                    (select format('(%s)', string_agg('c' || n, ', ' order by n)) from generate_subscripts(types, 1) as n
                     having count(*) > 0))
@@ -4331,20 +4469,20 @@ begin
       return true;
     end if;
   exception when others then
-    null; -- it has fewer columns by now
+    null; -- it has fewer columns now
   end;
   return is_plain
-     and not exists (select from rowrelay.current_columns((select r.reltype from pg_class r where r.oid = relation)) as c
+     and not exists (select
+                     from rowrelay.current_columns((select r.reltype from pg_class r where r.oid = relation)) as c
                       where not rowrelay.is_safe_type(c.type)
-                         -- nor is there anything about the values to be looked at (rowrelay.awkward_columns)
+                         -- or values of the new column may not survive as JSON (rowrelay.awkward_columns)
                          or not rowrelay.survives_json(c.type) and c.type <> all (types));
 exception when others then
   return false;
 end
 $$;
--- Purpose:    SQL that asks rowrelay.row_is_known() about a table, and about the composite types that its images are taken
---             apart into
--- Parameters: a table, or a composite type; whether its rows are taken as they are
+-- Purpose:    returns SQL that calls rowrelay.row_is_known() for a table and for the composite types in its images
+-- Parameters: a table or composite type; whether images take its rows unchanged
 -- Result:     a condition
 create or replace function rowrelay.row_check(relation regclass, is_plain boolean) returns text
 language plpgsql stable as $$
@@ -4358,23 +4496,27 @@ begin
         from part p
        cross join lateral unnest(p.types) as u(type)
        cross join lateral (select rowrelay.base_type(u.type) as type offset 0) as b
-       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type), b.type)) as type offset 0) as i
+       cross join lateral (select rowrelay.base_type(coalesce(rowrelay.element_type(b.type),
+                                                              b.type)) as type offset 0) as i
         join pg_type t on t.oid = i.type and t.typtype = 'c'
        where not rowrelay.is_safe_type(i.type)
     )
     select string_agg(format('rowrelay.row_is_known(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %s)',
                              p.relation, p.types,
-                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end), E'\n       and '
+                             case when is_plain and p.relation = row_check.relation then 'true' else 'false' end),
+                               E'\n       and '
                       order by p.relation)
       from part p);
 end
 $$;
--- Purpose:    the columns whose values may not survive as JSON (see rowrelay.exact_image), and when
+-- Purpose:    lists the columns whose values may not survive as JSON (see rowrelay.exact_image), and under which
+--             condition
 -- Parameters: relation
--- Result:     name; condition on the value, in which %s stands for it; whether it is a json column, whose text has to be
---             told from a JSON string (rowrelay.change.text_columns); whether something in it may be what PostgreSQL
---             refuses to read as JSON: \u0000, half of a surrogate pair; its type
-create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text, out is_json boolean,
+-- Result:     name; condition on the value, which %s stands for; whether it is a json column, whose text has to be told
+--             apart from a JSON string (caveat.text_columns); whether it may contain what PostgreSQL refuses to read as
+--             JSON: \u0000, half of a surrogate pair; its type
+create or replace function rowrelay.awkward_columns(relation regclass, out name text, out condition text,
+                                                    out is_json boolean,
                                                     out is_unreadable boolean, out type oid) returns setof record
 language sql stable as $$
   select a.name, c.condition, t.oid in ('json'::regtype, 'jsonb'::regtype),
@@ -4382,7 +4524,7 @@ language sql stable as $$
          a.type
     from pg_class r
     cross join lateral rowrelay.current_columns(r.reltype) as a
-    -- only these types are asked about: what follows is not for every one that there is
+    -- offset 0: evaluates what follows only for these types, not for all types of the database
     cross join lateral (select x.* from pg_type x where x.oid = rowrelay.base_type(a.type) offset 0) as t
     cross join lateral (
       -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
@@ -4391,30 +4533,36 @@ language sql stable as $$
           or (pg_catalog.strpos(%1$s::pg_catalog.text, E'\\ud') operator(pg_catalog.>) 0
               or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\uD') operator(pg_catalog.>) 0)
              and pg_catalog.regexp_replace(%1$s::pg_catalog.text,
-               E'\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..', '', 'g') operator(pg_catalog.~) E'\\\\u[dD][89a-fA-F]')$sql$
+               E'\\\\\\\\|\\\\u[dD][89abAB]..\\\\u[dD][c-fC-F]..', '',
+                 'g') operator(pg_catalog.~) E'\\\\u[dD][89a-fA-F]')$sql$
         else 'true' end
     ) as u(is_unreadable)
     cross join lateral (
       select case
         when t.oid = 'json'::regtype then
           $sql$pg_catalog.json_typeof(%1$s::pg_catalog.json) operator(pg_catalog.=) 'null'
-          or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u') operator(pg_catalog.>) 0 and $sql$ || u.is_unreadable || $sql$
+          or pg_catalog.strpos(%1$s::pg_catalog.text, E'\\u') operator(pg_catalog.>) 0
+            and $sql$ || u.is_unreadable || $sql$
           or pg_catalog.btrim(%1$s::pg_catalog.text, E' \\n\\r\\t') operator(pg_catalog.<>) %1$s::pg_catalog.text$sql$
-        when t.oid = 'jsonb'::regtype then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
-        when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector') and rowrelay.survives_json(t.typelem) then
-          'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) operator(pg_catalog.<>) 1 '
-          'or pg_catalog.array_lower(%1$s, 3) operator(pg_catalog.<>) 1 or pg_catalog.array_ndims(%1$s) operator(pg_catalog.>) 3'
+        when t.oid = 'jsonb'::regtype
+          then 'pg_catalog.jsonb_typeof(%1$s::pg_catalog.jsonb) operator(pg_catalog.=) ''null'''
+        when t.typcategory = 'A' and t.typname not in ('int2vector', 'oidvector')
+          and rowrelay.survives_json(t.typelem) then
+          'pg_catalog.array_lower(%1$s, 1) operator(pg_catalog.<>) 1 or pg_catalog.array_lower(%1$s, 2) '
+          'operator(pg_catalog.<>) 1 '
+          'or pg_catalog.array_lower(%1$s, 3) operator(pg_catalog.<>) 1 or pg_catalog.array_ndims(%1$s) '
+          'operator(pg_catalog.>) 3'
         -- not "is not null", which is about a record's fields; nor is = looked up here
         when not rowrelay.survives_json(t.oid) then '%1$s is distinct from null'
       end) as c(condition)
    where r.oid = relation and c.condition is not null
    order by a.place
 $$;
--- Purpose:    the statements of a trigger function that keep the session's settings from changing how this table's
---             values read as text. A SET clause on the function would cost every writer about a microsecond a row; so
---             the function looks, which costs next to nothing, and sets what is not as it must be, and sets it back.
---             Both happen in the guarded block: an error in between undoes the setting too. They are assignments,
---             because PERFORM is a query, and most sessions are not in UTC.
+-- Purpose:    returns the statements of a trigger function that keep the session's settings from changing the text of
+--             this table's values. A SET clause on the function would cost every writer about a microsecond per row; so
+--             the function checks the settings, which costs next to nothing, changes those that are wrong, and restores
+--             them. This happens in the guarded block, where an error undoes the change too. The statements are
+--             assignments, because PERFORM is a query, and most sessions are not in UTC.
 -- Parameters: relation; attribute numbers of columns whose text becomes key or lane
 -- Result:     declarations, statements before and after; null when no column needs any
 create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
@@ -4446,19 +4594,21 @@ begin
   ), name_part as (
     select from part join pg_type t on t.oid = part.type where t.typname like 'reg%'
   ), foreign_part as (
-    -- what an extension's type looks at is its own affair
+    -- an extension's type may depend on any setting
     select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
   ), needed(name, wanted, good) as (
-    -- good: values with which texts are the same as with the one that is wanted
+    -- good: values that give the same texts as the wanted one
     select 'extra_float_digits', '1', '{1}'
      where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
-                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype, 'circle'::regtype))
+                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype,
+                       'circle'::regtype))
         or exists (select from foreign_part)
     union all
     select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
     union all
     select 'datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}'
-     where exists (select from part where in_text and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
+     where exists (select from part where in_text
+                   and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
     union all
     select 'intervalstyle', 'postgres', '{postgres}' where exists (select from part where type = 'interval'::regtype)
     union all
@@ -4468,7 +4618,7 @@ begin
     union all
     select 'quote_all_identifiers', 'off', '{off}' where exists (select from name_part)
     union all
-    -- names of objects are written with their schema only when that is not in the path
+    -- names of objects have their schema only when it is not in search_path
     select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
      where exists (select from name_part) or exists (select from foreign_part)
   ), numbered as (
@@ -4476,7 +4626,8 @@ begin
   )
   select E'  pinned   key%type;\n' || string_agg(format('  %s    key%%type;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
-           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then', n.name, n.good),
+           format('    if pg_catalog.current_setting(%L) operator(pg_catalog.<>) all (%L::pg_catalog.text[]) then',
+                  n.name, n.good),
            format('      %s := pg_catalog.current_setting(%L);', n.variable, n.name),
            format('      pinned := pg_catalog.set_config(%L, %L, true);', n.name, n.wanted),
            '    end if;'), E'\n' order by n.name),
@@ -4488,7 +4639,7 @@ begin
     from numbered n;
 end
 $$;
--- Purpose:    a row image without columns that are not to be captured, and with masks in place of values
+-- Purpose:    returns a row image without left-out columns and with masks in place of values
 -- Parameters: image; names to keep (null: all); names to leave out; {name: value to show instead}
 -- Result:     the image; null for null
 create or replace function rowrelay.trim_image(image json, keep text[], leave_out text[], masks json) returns json
@@ -4502,21 +4653,21 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
         where (keep is null or e.key = any (keep)) and e.key <> all (leave_out))
   end
 $$;
--- Purpose:    a row image in which some columns are given as a string of their text, because their JSON would not bring
---             the value back: JSON null, \u0000 or half of a surrogate pair in json, an array that does not begin at 1, a type with a JSON form of
---             its own
--- Parameters: image; {name: text or null}: a column whose value is not null is put in as that string
+-- Purpose:    returns a row image in which some columns are strings of their text, because JSON does not preserve their
+--             values: JSON null, \u0000 or half of a surrogate pair in json, an array that does not begin at 1, a type
+--             with a JSON form of its own
+-- Parameters: image; {name: text or null}: a column whose text is not null is replaced by that string
 -- Result:     the image
 create or replace function rowrelay.exact_image(image json, texts json) returns json
 language sql stable set search_path = pg_catalog, pg_temp as $$
-  -- keys and values are taken from the text as it is, so \u0000 in it is never read
+  -- takes keys and values from the text unparsed, because \u0000 in it could not be read
   select json_object_agg(e.key, case when json_typeof(texts -> e.key) = 'string' then texts -> e.key else e.value end)
     from json_each(image) as e
 $$;
--- Purpose:    the text of a document's key, out of a row image; the generated triggers make the same text from the row
---             (rowrelay.document_key_expression)
--- Parameters: image; names that the column has or had; its base type
--- Result:     null when the image is null, or has null there, or no such column
+-- Purpose:    returns the text of a document's key from a row image; the generated triggers compute the same text from
+--             the row (rowrelay.document_key_expression)
+-- Parameters: image; present and former name of the column; its base type
+-- Result:     null when the image is null, or the column is null or missing in it
 create or replace function rowrelay.document_key(image json, name text, former_name text, of_type oid) returns text
 language sql stable as $$
   select case of_type
@@ -4526,10 +4677,11 @@ language sql stable as $$
          end
     from (select coalesce(image -> name, image -> former_name) #>> '{}' as text) as k
 $$;
--- Purpose:    SQL for the text of a document's key, as rowrelay.document_key() reads it from an image
+-- Purpose:    returns SQL for the text of a document's key, as rowrelay.document_key() reads it from an image
 -- Parameters: relation; attribute number; name of the row, new or old
 -- Result:     an expression of type text; null when the column is gone
-create or replace function rowrelay.document_key_expression(relation regclass, number smallint, row_name text) returns text
+create or replace function rowrelay.document_key_expression(relation regclass, number smallint, row_name text)
+  returns text
 language sql stable as $$
   select case rowrelay.base_type(a.atttypid)
            when 'numeric'::regtype then format('pg_catalog.trim_scale(%s.%I)::pg_catalog.text', row_name, a.attname)
@@ -4538,7 +4690,7 @@ language sql stable as $$
     from pg_attribute a
    where a.attrelid = relation and a.attnum = number and not a.attisdropped
 $$;
--- Purpose:    the columns of a captured table that hold keys of documents
+-- Purpose:    returns the columns of a captured table that hold keys of documents
 -- Parameters: capture id
 -- Result:     attribute numbers, each once
 create or replace function rowrelay.document_columns(capture_id integer) returns smallint[]
@@ -4552,8 +4704,8 @@ begin
                   order by 1));
 end
 $$;
--- Purpose:    the lanes in which a change is queued for the documents that it makes stale; what the generated triggers do
---             in line
+-- Purpose:    returns the lanes in which a change is queued for the documents that it affects, as the generated
+--             triggers do inline
 -- Parameters: capture; operation; hash of the change's key; its images, both null when the row could not be captured
 -- Result:     lanes, each once
 create or replace function rowrelay.document_lanes(capture_id integer, op "char", lane_hash integer, old_row json,
@@ -4562,7 +4714,7 @@ language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
   return query
     select distinct rowrelay.lane_number(t.id, case
-             -- all documents are gone when the table of their keys is empty
+             -- when the first source, which has all keys, is truncated, all documents are deleted
              when op = 't' and s.position = 1 then -1
              when op = 't' or old_row is null and new_row is null then 0
              when s.keys_query is not null then mod(coalesce(lane_hash, 0) & 2147483647, t.lanes / 2)
@@ -4580,14 +4732,14 @@ begin
        and (s.keys_query is not null or k.key is not null or op = 't' or old_row is null and new_row is null);
 end
 $$;
--- Purpose:    the statements of a trigger function that queue a change for the documents which it makes stale. A
---             document's lanes are by its own keys, so a row that moves from one document to another is queued in the
---             lanes of both. Which columns changed is seen by their texts, because IS DISTINCT FROM would look up "="
---             in the application's search_path.
--- Parameters: capture; expression for the bytes of the change's images; whether the row before is kept anyhow; expression
---             for what is kept of a row that moved
--- Result:     declarations; guarded: statements that make the keys, and may fail; queueing: statements after the change
---             is in the log; all null when no document is built from this table
+-- Purpose:    returns the statements of a trigger function that queue a change for the documents that it affects. A
+--             document's keys choose its lanes, so a row that moves from one document to another is queued in the lanes
+--             of both. Columns are compared as text, because IS DISTINCT FROM would look up "=" in the application's
+--             search_path.
+-- Parameters: capture; expression for the bytes of the change's images; whether the image before is kept anyway;
+--             expression for what is kept of a row that moved
+-- Result:     declarations; guarded: statements that compute the keys and may fail; queueing: statements after the
+--             change is logged; all null when no document is built from this table
 create or replace function rowrelay.document_statements(capture rowrelay.capture, size text, keeps_before boolean,
                                                         key_row text, out declarations text, out guarded text,
                                                         out queueing text)
@@ -4608,7 +4760,8 @@ begin
      where s.capture = capture.id and t.dropped_at is null
      order by s.document, s.position
   loop
-    continue when source.keys_query is null and source.new_key is null; -- rowrelay.documents says so
+    -- column dropped; view rowrelay.documents notes it
+    continue when source.keys_query is null and source.new_key is null;
     select string_agg(format('pg_catalog.concat(new.%1$I is distinct from null, new.%1$I) operator(pg_catalog.<>) '
                              'pg_catalog.concat(old.%1$I is distinct from null, old.%1$I)', name), E'\n        or ')
       into changed
@@ -4618,19 +4771,22 @@ begin
       declarations := concat_ws(E'\n', declarations, format('  touches_%s pg_catalog.bool := true;', source.n));
       guarded := concat_ws(E'\n', guarded,
                  '    if op operator(pg_catalog.=) ''u'' then',
-        -- a row with another key is another row, which other documents may show
+        -- with another key it is another row, which may belong to other documents
         format(E'      touches_%s := %s%s;', source.n,
-               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end, coalesce(changed, 'false')),
+               case when cardinality(capture.key_columns) > 0 then E'rekeyed\n        or ' end,
+                 coalesce(changed, 'false')),
                  '    end if;');
     end if;
-    -- The key of the table itself does not change: that is a delete and an insert.
+    -- The table's own key does not change here: such an update is a delete and an insert.
     if source.keys_query is not null or source.is_key then
       queueing := concat_ws(E'\n', queueing,
         case when source.only_columns is not null then
           format('  if touches_%s then', source.n) end,
                  '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-        format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s)), day, %s)',
-               source.first_lane, case when source.is_key then 'pg_catalog.hashtext(key)' else 'hash' end, source.lanes, size),
+        format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(%s, 2147483647), %s)), '
+               'day, %s)',
+               source.first_lane, case when source.is_key then 'pg_catalog.hashtext(key)' else 'hash' end,
+                 source.lanes, size),
                  '    on conflict do nothing;',
         case when source.only_columns is not null then
                  '  end if;' end);
@@ -4639,7 +4795,9 @@ begin
     declarations := concat_ws(E'\n', declarations,
       format('  document_%s pg_catalog.text;', source.n),
       format('  former_%s pg_catalog.text;', source.n));
-    moves := format('op operator(pg_catalog.=) ''u'' and pg_catalog.concat(former_%1$s is null, former_%1$s) operator(pg_catalog.<>) '
+    moves := format(
+        'op operator(pg_catalog.=) ''u'' and pg_catalog.concat(former_%1$s is null, former_%1$s) '
+        'operator(pg_catalog.<>) '
                     'pg_catalog.concat(document_%1$s is null, document_%1$s)', source.n);
     guarded := concat_ws(E'\n', guarded,
                '    if op operator(pg_catalog.<>) ''d'' then',
@@ -4659,21 +4817,23 @@ begin
       format('  if op operator(pg_catalog.<>) ''d'' and document_%s is not null%s then', source.n,
              case when source.only_columns is not null then ' and touches_' || source.n end),
                '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(document_%s), 2147483647), %s)), day, %s)',
+      format('    values (id, pg_catalog.int4pl(%s, '
+             'pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(document_%s), 2147483647), %s)), day, %s)',
              source.first_lane, source.n, source.lanes, size),
                '    on conflict do nothing;',
                '  end if;',
       format('  if former_%s is not null and (op operator(pg_catalog.=) ''d'' or %s) then', source.n, moves),
                '    insert into rowrelay.queue (change_id, lane, day, bytes)',
-      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(former_%s), 2147483647), %s)), day, %s)',
+      format('    values (id, pg_catalog.int4pl(%s, pg_catalog.mod(pg_catalog.int4and(pg_catalog.hashtext(former_%s), '
+             '2147483647), %s)), day, %s)',
              source.first_lane, source.n, source.lanes, size),
                '    on conflict do nothing;',
                '  end if;');
   end loop;
 end
 $$;
--- Purpose:    whether an update's row before it is kept: asked for, or because rows are told apart by all they hold, or
---             because a query leads from the row to documents, and the row before may lead to others
+-- Purpose:    whether to keep the image before an update: by option, because rows without a key are identified by all
+--             of their values, or because a document's query may return other keys for the old row
 -- Parameters: capture
 create or replace function rowrelay.keeps_before(capture rowrelay.capture) returns boolean
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
@@ -4684,8 +4844,8 @@ begin
                     where s.capture = capture.id and s.keys_query is not null and t.dropped_at is null));
 end
 $$;
--- Purpose:    SQL for columns of a row as JSON that brings their values back. What would not survive is given as its
---             text, as it is in images: an array that does not begin at 1, a type with a JSON form of its own.
+-- Purpose:    returns SQL for columns of a row as JSON that preserves their values. Values that JSON does not preserve
+--             become text, as in images: an array that does not begin at 1, a type with a JSON form of its own.
 -- Parameters: relation; names of its columns; name of the row
 -- Result:     an expression of type json; null when there are no names
 create or replace function rowrelay.key_json(relation regclass, names text[], row_name text) returns text
@@ -4702,10 +4862,10 @@ language sql stable as $$
     left join rowrelay.awkward_columns(relation) w on w.name = u.name and not w.is_json
   having count(*) > 0
 $$;
--- Purpose:    SQL for what is kept of a row before, when not all of it is: its key, and the keys of documents that are
+-- Purpose:    returns SQL for what is kept of the old row when its image is not: its key, and the keys of documents
 --             built from it
 -- Parameters: capture
--- Result:     an expression of type json about the row "old"; 'null' when there is nothing to keep
+-- Result:     an expression of type json on the row "old"; 'null' when there is nothing to keep
 create or replace function rowrelay.key_row(capture rowrelay.capture) returns text
 language sql stable as $$
   select coalesce(rowrelay.key_json(capture.relation, array_agg(k.name order by k.position), 'old'), 'null')
@@ -4716,11 +4876,10 @@ language sql stable as $$
            where u.name is not null
            group by u.name) as k
 $$;
--- Purpose:    where the changes of a table stand that is just being copied to a target as a whole: in a waiting room, a set of
---             lanes of its own from which nobody delivers, until it is known which of them the copy has.
---             A function that is there only meanwhile tells of it, because PostgreSQL looks up functions by what is
---             committed at this moment. A row in a table would be seen as it was when the writer's transaction began, if
---             that is a repeatable read.
+-- Purpose:    finds the waiting room for changes of a table that is being copied to a target as a whole: a set of lanes
+--             from which nobody delivers, until it is known which of these changes the copy includes. A function that
+--             exists only during the copy marks it, because PostgreSQL looks up functions by the latest committed
+--             catalogs. A repeatable read transaction would see a row in a table as it was when it began.
 -- Parameters: capture; target
 -- Result:     what to add to the number of one of the target's lanes; 0: the table is not being copied
 create or replace function rowrelay.waiting_room(capture integer, target integer) returns integer
@@ -4734,8 +4893,8 @@ begin
   return room;
 end
 $$;
--- Purpose:    queues a change for every target that its table is routed to, and for the documents that it makes stale;
---             what the generated triggers do in line
+-- Purpose:    queues a change for every target that its table is routed to, and for the documents that it affects, as
+--             the generated triggers do inline
 -- Parameters: the change as it is in the log; hash that chooses the lane, null for a barrier
 create or replace function rowrelay.enqueue(change rowrelay.change, lane_hash integer) returns void
 language plpgsql as $$ -- rather than SQL, because its plans are kept
@@ -4744,7 +4903,8 @@ declare
 begin
   insert into rowrelay.queue (change_id, lane, day, bytes)
   select change.id,
-         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1)) + rowrelay.waiting_room(r.capture, r.target),
+         rowrelay.lane_number(t.id, coalesce(mod(lane_hash & 2147483647, t.lanes::integer), -1))
+           + rowrelay.waiting_room(r.capture, r.target),
          change.day, bytes
     from rowrelay.route r
     join rowrelay.target t on t.id = r.target
@@ -4759,42 +4919,49 @@ begin
   end if;
 end
 $$;
--- Purpose:    from how many bytes of images on a change is logged in a guarded block, which costs a subtransaction: PostgreSQL
---             may refuse a row of that size, or lack the memory for it
+-- Purpose:    the size of images from which a change is logged in a guarded block, which costs a subtransaction:
+--             PostgreSQL may refuse a row of that size, or lack the memory for it
 -- Result:     bytes
 create or replace function rowrelay.large_image() returns integer
 language sql immutable as $$ select 52428800 $$;
--- Purpose:    one change, logged and queued as it is; rowrelay.add_change() sees to what cannot be
--- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
+-- Purpose:    logs and queues one change; rowrelay.add_change() handles those that are too large
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the
+--             caveat
 -- Result:     its id
-create or replace function rowrelay.insert_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
-                                               new_row json, problem text default null, caveat json default null) returns bigint
+create or replace function rowrelay.insert_change(capture_id integer, op "char", key text, lane_hash integer,
+                                                  old_row json,
+                                               new_row json, problem text default null, caveat json default null)
+                                                 returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   added rowrelay.change;
 begin
   insert into rowrelay.change as c (txid, captured_at, day, capture, op, key, actor, db_user,
                                     application_name, client_addr, old_row, new_row, caveat)
-  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, insert_change.op, insert_change.key,
+  values (pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), capture_id, insert_change.op,
+          insert_change.key,
           rowrelay.actor(), rowrelay.db_user(),
           current_setting('application_name'), rowrelay.client_addr(), insert_change.old_row, insert_change.new_row,
           case when problem is not null then json_build_object('problem', problem) else insert_change.caveat end)
   returning c.* into added;
   if insert_change.op = 't' then
     insert into rowrelay.truncation (capture, change_id, day, txid, captured_at, condition, is_known)
-    values (capture_id, added.id, added.day, added.txid, added.captured_at, insert_change.new_row ->> 'where', problem is null);
+    values (capture_id, added.id, added.day, added.txid, added.captured_at, insert_change.new_row ->> 'where',
+            problem is null);
   end if;
   perform rowrelay.enqueue(added, lane_hash);
   return added.id;
 end
 $$;
--- Purpose:    one change, logged and queued; the generated triggers do the same in line, but for images that are large.
---             PostgreSQL refuses a row of more than a gigabyte, and may lack the memory for less, where the writer's own
---             statement went well: then the change is logged without images, and says why.
--- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the caveat
+-- Purpose:    logs and queues one change. PostgreSQL refuses a row of more than a gigabyte, and may lack the memory for
+--             less, although the writer's own statement succeeded: then the change is logged without images, and says
+--             why.
+-- Parameters: as the columns of rowrelay.change; hash that chooses the lane, null for a barrier; problem: for the
+--             caveat
 -- Result:     its id
 create or replace function rowrelay.add_change(capture_id integer, op "char", key text, lane_hash integer, old_row json,
-                                               new_row json, problem text default null, caveat json default null) returns bigint
+                                               new_row json, problem text default null, caveat json default null)
+                                                 returns bigint
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
   if coalesce(pg_column_size(old_row), 0) + coalesce(pg_column_size(new_row), 0) > rowrelay.large_image() then
@@ -4809,12 +4976,13 @@ begin
   return rowrelay.insert_change(capture_id, op, key, lane_hash, old_row, new_row, problem, caveat);
 end
 $$;
--- Purpose:    writes a change whose images are large into the log. PostgreSQL refuses a row of more than a gigabyte, and may
---             lack the memory for less, where the writer's own statement went well: then the change is logged without
---             images, and says why. That takes a subtransaction, which is why other changes are not logged so.
--- Parameters: as those of rowrelay.log_change()
--- Result:     bytes of the images that are in the log
-create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text, old_row json,
+-- Purpose:    writes a change with large images to the log. PostgreSQL refuses a row of more than a gigabyte, and may
+--             lack the memory for less, although the writer's own statement succeeded: then the change is logged
+--             without images, and says why. That takes a subtransaction, which other changes avoid.
+-- Parameters: as for rowrelay.log_change()
+-- Result:     bytes of the images in the log
+create or replace function rowrelay.log_large_images(capture integer, op "char", key text, actor text, db_user text,
+                                                     old_row json,
                                                      new_row json, caveat json, bytes integer) returns integer
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -4831,19 +4999,21 @@ exception when program_limit_exceeded or out_of_memory or internal_error then
   return 0;
 end
 $$;
--- Purpose:    writes a change into the log and the queue, and rings the doorbell if somebody sleeps: the last thing that every
---             generated trigger function does. It is one function for all tables, because each session keeps the plans of
---             each function: some kilobytes for each statement. Nothing in it depends on the session's search_path.
+-- Purpose:    writes a change to the log and the queue, and wakes sleeping processes: the last step of every generated
+--             trigger function. It is one function for all tables, because a session caches the plans of each function,
+--             some kilobytes for each statement. Nothing in it depends on the session's search_path.
 -- Parameters: as the columns of rowrelay.change; lanes: where it is queued; bytes: size of its images
 -- Result:     true
-create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text, old_row json,
-                                               new_row json, caveat json, lanes integer[], bytes integer) returns boolean
+create or replace function rowrelay.log_change(capture integer, op "char", key text, actor text, db_user text,
+                                               old_row json,
+                                               new_row json, caveat json, lanes integer[], bytes integer)
+                                                 returns boolean
 language plpgsql as $$
 declare
   id  pg_catalog.int8;
   day pg_catalog.date := rowrelay.partition_day();
 begin
-  -- an INSERT prepares its expressions for every row, an assignment for a whole transaction
+  -- an INSERT prepares its expressions for every row, an assignment once per transaction
   db_user := coalesce(db_user, session_user);
   if bytes operator(pg_catalog.>) 52428800 then -- rowrelay.large_image()
     bytes := rowrelay.log_large_images(capture, op, key, actor, db_user, old_row, new_row, caveat, bytes);
@@ -4867,8 +5037,8 @@ begin
   return true;
 end
 $$;
--- Purpose:    whether what this transaction writes is not to be captured: it has asked for that, or it is rowrelay's own work
--- Parameters: whether that is captured too
+-- Purpose:    whether not to capture what this transaction writes: it has set rowrelay.skip, or is rowrelay's own
+-- Parameters: capture_origin: whether to capture rowrelay's own writes
 create or replace function rowrelay.is_left_out(capture_origin boolean) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 begin
@@ -4877,7 +5047,7 @@ begin
                   or not capture_origin and current_setting('rowrelay.origin', true) <> '', false);
 end
 $$;
--- Purpose:    ends the guarded part of a trigger function, so that the change is captured the slow way
+-- Purpose:    raises an error in the guarded part of a trigger function, so that the slow path captures the change
 -- Result:     none
 -- Errors:     always
 create or replace function rowrelay.raise_altered() returns integer
@@ -4886,11 +5056,12 @@ begin
   raise exception 'the table was altered';
 end
 $$;
--- Purpose:    key texts and lane hashes out of two row images, as the generated triggers compute them from the rows
+-- Purpose:    returns key texts and lane hashes of two row images, as the generated triggers compute them from the rows
 -- Parameters: capture; untrimmed row images before and after, null where there is none
--- Result:     old and new key: null when the table has none, or a column of it is gone; old and new hash
+-- Result:     old and new key: null when the table has none, or a key column was dropped; old and new hash
 create or replace function rowrelay.key_and_hash(capture rowrelay.capture, before_image json, after_image json,
-                                                 out old_key text, out old_hash integer, out new_key text, out new_hash integer)
+                                                 out old_key text, out old_hash integer, out new_key text,
+                                                   out new_hash integer)
 language plpgsql as $$
 declare
   key_columns  smallint[] := rowrelay.live_key(capture);
@@ -4905,8 +5076,10 @@ begin
   if definitions is null then
     return;
   end if;
-  -- a row of nulls for an image that is not there
-  execute format('select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, ''{}'')) as new(%s)',
+  -- a row of nulls for a missing image
+  execute format(
+      'select %s, %s, %s, %s from json_to_record(coalesce($1, ''{}'')) as old(%s), json_to_record(coalesce($2, '
+      '''{}'')) as new(%s)',
                  rowrelay.key_expression(capture.relation, key_columns, 'old'),
                  rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old'),
                  rowrelay.key_expression(capture.relation, key_columns, 'new'),
@@ -4921,14 +5094,15 @@ begin
   end if;
 end
 $$;
--- Purpose:    the tables whose rows a capture sees: the table, its partitions or its inheritance children, and theirs
+-- Purpose:    returns the tables whose rows a capture covers: the table, its partitions or inheritance children, and
+--             theirs
 -- Parameters: capture
 -- Result:     tables, parents first, so that locks are taken in the order in which writers take them
 create or replace function rowrelay.captured_tables(capture rowrelay.capture) returns regclass[]
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
-  -- Most tables stand alone. It is asked of each of thousands, so nothing here may read a catalog from end to end: a kind
-  -- is looked up for each table, where a join would read all of pg_class.
+  -- Most tables stand alone. This runs for each of thousands, so it must not scan a catalog: it looks up relkind for
+  -- each table, where a join would read all of pg_class.
   if not exists (select from pg_class c where c.oid = capture.relation and c.relhassubclass) then
     return array(select c.oid::regclass from pg_class c where c.oid = capture.relation and c.relkind in ('r', 'p'));
   end if;
@@ -4940,18 +5114,19 @@ begin
     )
     select array(select m.relation::regclass
                    from member m
-                  -- of a table that was altered, and truncated by a transaction that does not see that, there are two
+                  -- a join could find two versions of a table's row, if it was altered and truncated concurrently
                   where exists (select from pg_class c where c.oid = m.relation and c.relkind in ('r', 'p'))
                   group by m.relation order by min(m.depth), m.relation));
 end
 $$;
--- Purpose:    the triggers of a capture that are on some tables
--- Parameters: capture; tables, null: wherever they are, which takes a look at every trigger of the database
--- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
---             parent's
-create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass, out name text,
+-- Purpose:    lists the triggers of a capture on some tables
+-- Parameters: capture; tables, null: any table, which reads all triggers of the database
+-- Result:     table; trigger's name; whether it is enabled always; whether it is a partition's copy, which is dropped
+--             with its parent's
+create or replace function rowrelay.triggers_on(capture rowrelay.capture, tables regclass[], out relation regclass,
+                                                out name text,
                                                 out is_always boolean, out is_copy boolean) returns setof record
-language plpgsql stable as $$ -- rather than SQL, because what is looked for is then found out once
+language plpgsql stable as $$ -- rather than SQL, so that the functions' oids are looked up once
 declare
   row_function      constant oid := to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id));
   truncate_function constant oid := to_regprocedure('rowrelay.capture_truncate()');
@@ -4974,37 +5149,40 @@ begin
   return query
     select t.tgrelid::regclass, t.tgname::text, t.tgenabled = 'A',
            exists (select from pg_depend d
-                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid and d.refclassid = 'pg_trigger'::regclass)
+                    where d.classid = 'pg_trigger'::regclass and d.objid = t.oid
+                      and d.refclassid = 'pg_trigger'::regclass)
       from unnest(found) as f(oid)
      cross join lateral (select * from pg_trigger t where t.oid = f.oid offset 0) as t;
 end
 $$;
--- Purpose:    triggers of ours that are on the tables of a capture and do not belong to it: another capture, of which a table
---             was a partition once, has left them. A trigger of the application may be called like ours, and is none.
+-- Purpose:    lists rowrelay's triggers on the tables of a capture that do not belong to it, left by another capture of
+--             which the table was once a partition. Triggers of the application with such names do not count.
 -- Parameters: capture; its tables
 -- Result:     table; trigger's name
-create or replace function rowrelay.other_triggers(capture rowrelay.capture, tables regclass[], out relation regclass, out name text)
+create or replace function rowrelay.other_triggers(capture rowrelay.capture, tables regclass[], out relation regclass,
+                                                   out name text)
 returns setof record language sql stable as $$
   select t.tgrelid::regclass, t.tgname::text
     from pg_trigger t
     join pg_proc p on p.oid = t.tgfoid and p.pronamespace = 'rowrelay'::regnamespace
    where t.tgrelid = any (tables) and t.tgname like '!rowrelay%'
-     and not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = t.tgrelid and o.name = t.tgname)
+     and not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = t.tgrelid
+                     and o.name = t.tgname)
 $$;
--- Purpose:    the triggers of a capture, wherever they are: a partition that was detached still has the one for TRUNCATE
+-- Purpose:    lists the triggers of a capture on any table: a detached partition still has the one for TRUNCATE
 -- Parameters: capture
--- Result:     table; trigger's name; whether it fires always; whether it is a partition's copy, which goes with its
---             parent's
+-- Result:     table; trigger's name; whether it is enabled always; whether it is a partition's copy, which is dropped
+--             with its parent's
 create or replace function rowrelay.own_triggers(capture rowrelay.capture, out relation regclass, out name text,
                                                  out is_always boolean, out is_copy boolean) returns setof record
 language sql stable as $$
   select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
 $$;
--- Purpose:    whether the row version that a trigger is told of is no more: another trigger, fired by an earlier row of the
---             same statement, has changed or deleted the row since, and that was captured already. What we are told now
---             is older than what is in the log.
--- Parameters: the table that holds the row; where the version stands
--- Result:     false also when it cannot be seen
+-- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
+--             the same statement, has changed or deleted the row since, and that was captured already. This change is
+--             older than what the log has.
+-- Parameters: the table with the row; ctid of the version
+-- Result:     false also when this is unknown
 create or replace function rowrelay.is_superseded(relation oid, version tid) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -5019,14 +5197,15 @@ exception when others then
   return false;
 end
 $$;
--- Purpose:    what the composite types are like that a table's columns have in them: images take such values apart
---             (rowrelay.safe_json), so a trigger function has to be made anew when one of them is altered
+-- Purpose:    describes the composite types in a table's columns: images split such values (rowrelay.safe_json), so a
+--             trigger function has to be replaced when one of them is altered
 -- Parameters: relation
 -- Result:     '' for most tables
 create or replace function rowrelay.part_state(relation regclass) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
-  if not exists (select from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and a.atttypid >= 16384) then
+  if not exists (select from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                 and a.atttypid >= 16384) then
     return '';
   end if;
   return (
@@ -5041,13 +5220,14 @@ begin
         join pg_type t on t.oid = rowrelay.base_type(coalesce(e.oid, b.type))
        where t.typtype = 'c' and t.oid >= 16384
     )
-    select coalesce(string_agg(format('%s %s %s', a.attrelid, a.attname, a.atttypid), ',' order by a.attrelid, a.attnum), '')
+    select coalesce(string_agg(format('%s %s %s', a.attrelid, a.attname, a.atttypid), ',' order by a.attrelid,
+                               a.attnum), '')
       from part p join pg_attribute a on a.attrelid = p.relation and a.attnum > 0 and not a.attisdropped
      where p.relation <> part_state.relation);
 end
 $$;
--- Purpose:    SQL for whether two rows have the same key, by each type's own equality, which not everybody's search_path
---             finds: two spellings in citext are one key
+-- Purpose:    returns SQL that compares the keys of two rows by each type's own equality operator, which need not be in
+--             search_path: two spellings in citext are one key
 -- Parameters: capture; names of the two rows
 -- Result:     a condition
 create or replace function rowrelay.same_key(capture rowrelay.capture, one text, other text) returns text
@@ -5064,31 +5244,34 @@ begin
         select format('%I.%s', n.nspname, o.oprname) as operator
           from pg_opclass c
           join pg_am m on m.oid = c.opcmethod and m.amname = 'btree'
-          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype and p.amoprighttype = c.opcintype
+          join pg_amop p on p.amopfamily = c.opcfamily and p.amoplefttype = c.opcintype
+            and p.amoprighttype = c.opcintype
                         and p.amopstrategy = 3
           join pg_operator o on o.oid = p.amopopr
           join pg_namespace n on n.oid = o.oprnamespace
          where c.opcdefault and c.opcintype = b.type) as e on true);
 end
 $$;
--- Purpose:    SQL for keys as the log has them, taken apart into the columns of the key
+-- Purpose:    returns SQL that splits keys as the log has them into the columns of the key
 -- Parameters: capture; keys: SQL for an array of texts
--- Result:     what can stand behind FROM: u.key is the text, wanted.* are the columns, of types without domains
+-- Result:     items for a FROM clause: u.key is the text, wanted.* are the columns, with base types in place of domains
 create or replace function rowrelay.parsed_keys(capture rowrelay.capture, keys text) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 begin
   return (
     select format(case when cardinality(capture.key_columns) = 1
                        then 'unnest(%1$s) as u(key) cross join lateral (select u.key::%2$s as %3$I) as wanted'
-                       -- an array or a row is JSON within the array that the key is
+                       -- a key of several columns is a JSON array; an array or a row in it is JSON too
                        else 'unnest(%1$s) as u(key) '
                             'cross join lateral json_to_record(json_build_object(%4$s)) as part(%5$s) '
                             'cross join lateral (select %6$s) as wanted' end,
                   keys, min(k.type), min(k.name),
                   string_agg(format('%L, u.key::json -> %s', k.name, k.position - 1), ', '),
                   string_agg(format('%I %s', k.name, k.type), ', ' order by k.position),
-                  -- a key is never null, so a null there is one of JSON
-                  string_agg(format(case when k.type = 'pg_catalog.jsonb' then '(u.key::json -> %1$s)::text::pg_catalog.jsonb as %2$I'
+                  -- no key column is null, so a null there is the JSON value null
+                  string_agg(format(case
+                                    when k.type = 'pg_catalog.jsonb'
+                                      then '(u.key::json -> %1$s)::text::pg_catalog.jsonb as %2$I'
                                          else 'part.%2$I' end, k.position - 1, k.name), ', ' order by k.position))
       from (select a.attname::text as name, u.position, rowrelay.plain_type(a.atttypid, a.attcollation) as type
               from unnest(capture.key_columns) with ordinality as u(number, position)
@@ -5096,10 +5279,10 @@ begin
     having count(*) > 0);
 end
 $$;
--- Purpose:    whether no two rows of a capture can have the same key, not even for the time of a statement
+-- Purpose:    whether no two rows of a capture can have the same key, not even within a statement
 -- Parameters: capture
--- Result:     false also when there is no key, or not any more, and for a table whose inheritance children have rows too: an
---             index is of one table
+-- Result:     false also when there is no key, or no longer, and for a table with inheritance children, which an index
+--             does not cover
 create or replace function rowrelay.key_is_unique(capture rowrelay.capture) returns boolean
 language sql stable as $$
   select exists (
@@ -5109,9 +5292,9 @@ language sql stable as $$
               and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ rowrelay.live_key(capture))
      and not rowrelay.has_children(capture.relation)
 $$;
--- Purpose:    whether there is a row with a key, of those that are captured, as the transaction sees it that asks
+-- Purpose:    whether the caller's transaction sees a captured row with a key
 -- Parameters: capture id; key as the log has it
--- Result:     false also when that cannot be seen
+-- Result:     false also when this is unknown
 create or replace function rowrelay.is_present(capture_id integer, key text) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp set datestyle = 'ISO, MDY' set timezone = 'UTC'
 set intervalstyle = 'postgres' set bytea_output = 'hex' set extra_float_digits = 1 set lc_monetary = 'C'
@@ -5133,21 +5316,24 @@ exception when others then
   return false;
 end
 $$;
--- Purpose:    remembers by which change a row version went that this transaction itself had made, of a table without a key.
---             Its own change may come later: the two cancel each other, and rowrelay.take_follower() takes them out.
--- Parameters: table and place of the version; the change that says that it went, and its partition
+-- Purpose:    records which change removed a row version that this transaction had made itself, in a table without a
+--             key. The change that made the version may be captured later: then the two cancel each other, and
+--             rowrelay.take_follower() removes them.
+-- Parameters: table and ctid of the version; the change that removed it, and its partition
 create or replace function rowrelay.note_follower(relation oid, version tid, change_id bigint, day date) returns void
 language plpgsql as $$
 begin
   insert into rowrelay.follower as f (txid, relation, version, change_id, day)
-  values (pg_catalog.pg_current_xact_id(), note_follower.relation, note_follower.version, note_follower.change_id, note_follower.day)
+  values (pg_catalog.pg_current_xact_id(), note_follower.relation, note_follower.version, note_follower.change_id,
+          note_follower.day)
   on conflict on constraint follower_pkey do update set change_id = excluded.change_id, day = excluded.day;
 end
 $$;
--- Purpose:    takes out of the log that a row version of a table without a key went, because that it came is only told now,
---             and is not logged either. Nobody has seen that change: it is this transaction's own.
--- Parameters: table and place of the version
--- Result:     false: nothing is in the log of that it went, because that is told later
+-- Purpose:    removes the change that removed a row version of a table without a key from the log, because the change
+--             that made the version is captured only now, and is not logged either. Nobody has seen the removed change:
+--             it is this transaction's own.
+-- Parameters: table and ctid of the version
+-- Result:     false: the log has no such change, because it will be captured later
 create or replace function rowrelay.take_follower(relation oid, version tid) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -5164,7 +5350,8 @@ begin
   if not found then
     delete from rowrelay.queue q
      using rowrelay.change c,
-           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r where r.capture = c.capture
+           lateral (select r.target, rowrelay.waiting_room(r.capture, r.target) as room from rowrelay.route r
+                    where r.capture = c.capture
                      union
                     select s.document, 0 from rowrelay.document_source s where s.capture = c.capture) as way
      join rowrelay.target t on t.id = way.target
@@ -5176,16 +5363,17 @@ begin
   return true;
 end
 $$;
--- Purpose:    what generated trigger functions were made from, so that one can see that a table is no longer so. Of many
---             captures at once, because one by one it would take seconds where thousands are captured.
---             (A server in FIPS mode has no md5.)
+-- Purpose:    returns digests of what generated trigger functions depend on, which show that a function is out of date.
+--             For many captures at once, because one by one thousands would take seconds. (A server in FIPS mode has no
+--             md5.)
 -- Parameters: ids of captures
--- Result:     capture; a digest of its table's columns and of the row types in them, whether its key is unique, whether it has
---             inheritance children, who may make partitions of it, and the number of the way in which functions are
---             made. None for a capture whose table is gone.
+-- Result:     capture; digest of its table's columns and of the row types in them, whether its key is unique, whether
+--             it has inheritance children, the owner if it is partitioned, and the version of
+--             rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
--- processes have other plans forbidden, which suit the queue
-language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+-- resets the planner settings of processes, which suit only the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
+  set enable_hashjoin = on
 set enable_mergejoin = on set jit = off as $$
 begin
   return query
@@ -5209,14 +5397,14 @@ begin
       join rowrelay.capture c on c.id = d.id;
 end
 $$;
--- Purpose:    what a generated trigger function was made from; see rowrelay.column_states()
+-- Purpose:    returns a digest of what a generated trigger function depends on; see rowrelay.column_states()
 -- Parameters: capture
 -- Result:     null when the table is gone
 create or replace function rowrelay.column_state(capture rowrelay.capture) returns text
 language sql stable as $$
   select s.state from rowrelay.column_states(array[capture.id]) as s
 $$;
--- Purpose:    what decides the lane of a row: the columns and their types, whose hash functions differ
+-- Purpose:    describes what decides the lane of a row: the columns and their types, whose hash functions differ
 -- Parameters: capture
 -- Result:     a text that changes when rows may change lanes; renames do not count
 create or replace function rowrelay.lane_state(capture rowrelay.capture) returns text
@@ -5230,9 +5418,9 @@ begin
       left join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.n and not a.attisdropped);
 end
 $$;
--- Purpose:    the statements of a trigger function that make the row images. For most tables that is row_to_json and no
---             more; columns that are left out or masked, and values that JSON would not bring back, take some care.
--- Parameters: capture; whether the row before is to be kept
+-- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
+--             row_to_json; columns that are left out or masked, and values that JSON does not preserve, need more.
+-- Parameters: capture; whether to keep the image before
 -- Result:     declarations; statements; expression for the column caveat, null when it is always null
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
                                                      out declarations text, out statements text, out caveat text)
@@ -5243,7 +5431,7 @@ declare
   leave_out  text[];
   masks      json;
   row_type   oid;
-  own        text[]; -- columns that an inheritance child has, too: its own are nobody's business
+  own        text[]; -- the table's columns: an inheritance child's own ones are not captured
   plain      text;
   same_names text;
   awkward    record;
@@ -5266,10 +5454,10 @@ begin
     plain := plain || format(E'\n    old_row := %s;', rowrelay.row_image(row_type, 'old', own));
   end if;
 
-  -- Were a column renamed that is left out, it would slip through under its new name, even when another one has its name
-  -- by now. So the guard looks what each is called: in the catalogs' cache, which is cheap, and true to the row also when
-  -- this transaction cannot see yet that the table was altered.
-  select string_agg(format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
+  -- A left-out column that was renamed would be captured under its new name. So the guard checks the columns' names in
+  -- the catalog cache, which is cheap, and correct even if this transaction cannot see the alteration yet.
+  select string_agg(
+      format('(pg_catalog.pg_identify_object_as_address(%s, %s, %s)).object_names[3] operator(pg_catalog.=) %L',
                            'pg_class'::regclass::oid, relation::oid, a.attnum, a.attname),
                     E'\n        and ' order by a.attnum)
     into same_names
@@ -5277,7 +5465,7 @@ begin
    where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
      and a.attname = any (coalesce(keep, leave_out || array(select json_object_keys(masks))));
 
-  -- What is left out has to be read over all the same.
+  -- trim_image() has to read left-out columns too, so unreadable ones are set to null.
   select string_agg(concat_ws(E'\n', format('    new.%I := null;', a.name),
                               case when keeps_before then format('    old.%I := null;', a.name) end), E'\n')
     into hidden
@@ -5288,7 +5476,7 @@ begin
     select a.* from rowrelay.awkward_columns(relation) as a
      where (keep is null or a.name = any (keep)) and a.name <> all (leave_out)
   loop
-    -- Both images take the same form, because text_columns speaks of both.
+    -- Both images take the same form, because text_columns applies to both.
     condition := format(awkward.condition, format('new.%I', awkward.name));
     if keeps_before then
       condition := condition || ' or ' || format(awkward.condition, format('old.%I', awkward.name));
@@ -5305,7 +5493,7 @@ begin
         '      end if;');
     end if;
     if awkward.is_unreadable then
-      -- \u0000 and the like must not get into what exact_image() and trim_image() have to read
+      -- exact_image() and trim_image() cannot read \u0000 and the like
       hiding := concat_ws(E'\n', hiding, format('      if %s then', condition),
         format('        new.%I := null;', awkward.name),
         case when keeps_before then format('        old.%I := null;', awkward.name) end,
@@ -5321,7 +5509,8 @@ begin
     case when json_names is not null then
            '  text_columns pg_catalog.text[];' end), '');
   if json_names is not null then
-    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', text_columns) end';
+    caveat := 'case when text_columns is not null then pg_catalog.json_build_object(''text_columns'', '
+              'text_columns) end';
   end if;
   statements := concat_ws(E'\n',
     case when same_names is not null then concat_ws(E'\n',
@@ -5331,7 +5520,7 @@ begin
     hidden,
     case when conditions is null then plain else concat_ws(E'\n',
       format('    if %s then', conditions),
-      -- of arrays, because a function takes a hundred arguments at most
+      -- from arrays, because a function takes at most 100 arguments
       format(E'      new_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, new_texts),
       case when keeps_before then
       format(E'      old_texts := pg_catalog.json_object(%L, array[\n          %s]);', names, old_texts) end,
@@ -5339,7 +5528,8 @@ begin
       hiding,
              '      new_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'new', own) || ', new_texts);',
       case when keeps_before then
-             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own) || ', old_texts);' end,
+             '      old_row := rowrelay.exact_image(' || rowrelay.row_image(row_type, 'old', own)
+               || ', old_texts);' end,
              '    else',
       plain,
              '    end if;') end,
@@ -5347,7 +5537,8 @@ begin
       format('    new_row := rowrelay.trim_image(new_row, %L, %L, %L);', keep, leave_out, masks),
       case when keeps_before then
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
-    -- A filter's update may count as insert or delete, and has both rows all the same; so has a row touched above.
+    -- With a filter an update may count as insert or delete, but has both rows; so has a row that was assigned to
+    -- above.
     case when capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
@@ -5358,14 +5549,14 @@ begin
              '    end if;') end) end);
 end
 $$;
--- Purpose:    SQL for the image of a row: the same image that the trigger makes of a row when it is written
---             (rowrelay.image_statements), byte for byte
--- Parameters: capture; what the row is called in the statement; what another one is called whose image is made to take the
---             same form, null: none
--- Result:     two expressions on the row, of the table or a partition, or of a child (of one with columns of its own only when
---             those are in the row): the image, and what caveat.text_columns is, an array that may be empty (null when
---             it always is)
-create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new', other text default null,
+-- Purpose:    returns SQL for the image of a row, the same byte for byte as the trigger makes it
+--             (rowrelay.image_statements)
+-- Parameters: capture; name of the row in the statement; name of another row whose image has to take the same form,
+--             null: none
+-- Result:     two expressions on the row, which may be of the table, a partition or a child: the image; and
+--             caveat.text_columns, an array that may be empty (null when it always is)
+create or replace function rowrelay.image_expression(capture rowrelay.capture, row_name text default 'new',
+                                                     other text default null,
                                                      out image text, out text_columns text)
 language plpgsql stable as $$
 declare
@@ -5385,11 +5576,13 @@ declare
 begin
   select i.keep, i.leave_out, i.masks into keep, leave_out, masks from rowrelay.image_columns(capture) as i;
 
-  -- the row with what trim_image() cannot read taken out, and what exact_image() cannot
-  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value, a.name) end, ', '
+  -- the row without values that trim_image() or exact_image() cannot read
+  select string_agg(case when a.is_hidden then format('null as %I', a.name) else format('%s as %I', a.value,
+      a.name) end, ', '
                     order by a.place) filter (where a.any_hidden),
          string_agg(case when a.is_hidden then format('null as %I', a.name)
-                         when a.condition is not null then format('case when %s then null else %s end as %I', a.condition, a.value, a.name)
+                         when a.condition is not null then format('case when %s then null else %s end as %I',
+                                                                  a.condition, a.value, a.name)
                          else format('%s as %I', a.value, a.name) end, ', '
                     order by a.place) filter (where a.any_hidden or a.any_condition)
     into readable, shown
@@ -5399,7 +5592,8 @@ begin
             from rowrelay.current_columns(row_type) as c
             left join (select u.name, u.name <> all (keep) or u.name = any (leave_out) as is_hidden,
                               concat_ws(' or ', format(u.condition, format('%I.%I', row_name, u.name)),
-                                        case when other is not null then format(u.condition, format('%I.%I', other, u.name)) end) as condition
+                                        case when other is not null then format(u.condition,
+                                            format('%I.%I', other, u.name)) end) as condition
                          from rowrelay.awkward_columns(capture.relation) as u where u.is_unreadable) as w
               on w.name = c.name) as a;
 
@@ -5414,7 +5608,8 @@ begin
     conditions := concat_ws(' or ', conditions, condition);
     names := array_append(names, awkward.name);
     texts := concat_ws(', ', texts, format('case when %s then %s end', condition,
-                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name), awkward.type)));
+                                             rowrelay.safe_text(format('%I.%I', row_name, awkward.name),
+                                                                awkward.type)));
     if awkward.is_json then
       json_names := concat_ws(', ', json_names, format('case when %s then %L end', condition, awkward.name));
     end if;
@@ -5438,12 +5633,14 @@ begin
   end if;
 end
 $$;
--- Purpose:    keys and lane hashes of two rows, as the trigger functions compute them
+-- Purpose:    returns keys and lane hashes of two rows, as the trigger functions compute them
 -- Parameters: capture; rows before and after, null where there is none
--- Result:     old and new key: null where there is no row, when the table has no key, or a column of it is gone; old and new
---             hash; whether a row has null in its key; what is kept of the row before when not all of it is
-create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record, out old_key text,
-                                             out old_hash integer, out new_key text, out new_hash integer, out is_null boolean,
+-- Result:     old and new key: null where there is no row, when the table has no key, or a key column was dropped; old
+--             and new hash; whether a row has null in its key; what is kept of the old row when its image is not
+create or replace function rowrelay.row_keys(capture rowrelay.capture, before_row record, after_row record,
+                                             out old_key text,
+                                             out old_hash integer, out new_key text, out new_hash integer,
+                                               out is_null boolean,
                                              out key_row json)
 language plpgsql as $$
 declare
@@ -5468,10 +5665,13 @@ begin
      into old_key, old_hash, new_key, new_hash, is_null, key_row using before_row, after_row;
 end
 $$;
--- Purpose:    images of two rows, as the trigger functions make them (rowrelay.image_statements), byte for byte
--- Parameters: capture; rows before and after, null where there is none; whether that before is kept: then both take one form
--- Result:     images without what is left out; null where there is no row, or it is not kept; the caveat about them
-create or replace function rowrelay.row_images(capture rowrelay.capture, before_row record, after_row record, keeps_before boolean,
+-- Purpose:    returns the images of two rows, the same byte for byte as the trigger functions make them
+--             (rowrelay.image_statements)
+-- Parameters: capture; rows before and after, null where there is none; whether the image before is kept: then both
+--             take one form
+-- Result:     images without left-out columns; null where there is no row, or it is not kept; their caveat
+create or replace function rowrelay.row_images(capture rowrelay.capture, before_row record, after_row record,
+                                               keeps_before boolean,
                                                out old_row json, out new_row json, out caveat json)
 language plpgsql as $$
 declare
@@ -5482,15 +5682,17 @@ begin
                  case when keeps_before and before_row is distinct from null then old_image.image else 'null' end,
                  case when after_row is distinct from null then new_image.image else 'null' end,
                  case when new_image.text_columns is null then 'null'
-                      else format('case when %1$s <> ''{}'' then pg_catalog.json_build_object(''text_columns'', %1$s) end',
+                      else format('case when %1$s <> ''{}'' then pg_catalog.json_build_object(''text_columns'', '
+                                  '%1$s) end',
                                   new_image.text_columns) end,
                  rowrelay.rows_given(before_row, after_row))
      into old_row, new_row, caveat using before_row, after_row;
 end
 $$;
--- Purpose:    captures a change the slow way, as rowrelay.record_row() does, for trigger functions that version 1 of the schema
---             made: until they are made anew, half a minute after an upgrade, they call it. What nests it does not know.
--- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); what went wrong before
+-- Purpose:    captures a change by the slow path, as rowrelay.record_row() does, for trigger functions of version 1 of
+--             the schema: they call it until they are replaced, half a minute after an upgrade. It does not handle
+--             nested writes.
+-- Parameters: capture; TG_OP; images before and after, untrimmed (null where there is none); the error that led here
 create or replace function rowrelay.record_change(capture_id integer, operation text, before_image json,
                                                   after_image json, problem text default null) returns void
 language plpgsql set search_path = pg_catalog, pg_temp
@@ -5522,25 +5724,27 @@ begin
        and not rowrelay.names_are_current(capture.relation) then
       raise exception 'its columns were renamed by a transaction that this one cannot see yet';
     end if;
-    select k.* into old_key, old_hash, new_key, new_hash from rowrelay.key_and_hash(capture, before_image, after_image) as k;
-    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    select k.* into old_key, old_hash, new_key, new_hash
+      from rowrelay.key_and_hash(capture, before_image, after_image) as k;
+    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
       new_hash := null;
     end if;
     new_row := rowrelay.trim_image(after_image, images.keep, images.leave_out, images.masks);
     old_row := rowrelay.trim_image(before_image, images.keep, images.leave_out, images.masks);
-    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}', '{}') end;
+    old_key_row := case when cardinality(key_names) > 0 then rowrelay.trim_image(before_image, key_names, '{}',
+        '{}') end;
     if exists (select from unnest(key_names) as name, (values (before_image), (after_image)) as v(image)
                 where v.image is not null and coalesce(json_typeof(v.image -> name), 'null') = 'null') then
       problem := 'its key is null';
     elsif new_row is not null or old_row is not null then
-      problem := null; -- what went wrong before is made good
+      problem := null; -- the change was captured after all
     end if;
   exception when others then
     problem := sqlerrm;
     if sqlstate in ('22P02', '22P05') then
-      -- the images are of now, and not made readable as rowrelay.image_statements() does
+      -- unlike rowrelay.image_statements(), this does not remove unreadable values from the images
       problem := concat(problem, (select format(' (in column %s)', string_agg(a.name, ' or '))
                                     from rowrelay.awkward_columns(capture.relation) a where a.is_unreadable
                                   having count(*) > 0));
@@ -5567,13 +5771,12 @@ begin
   end if;
 end
 $$;
--- Purpose:    captures a change the slow way, by what the catalogs say at this moment, and as the trigger function would if
---             it were made anew. The generated triggers fall back to it when a column they name has been renamed, dropped or
---             retyped since, or when a row is too large for an image. It must not fail where the writer would not, so
---             what it cannot do it records as a problem. What nests is told from what does not as in
---             rowrelay.nesting_statements().
--- Parameters: capture; TG_OP; rows before and after (null where there is none); what went wrong before; the table that holds
---             the row; where its new version is, if somebody may have changed it since; and its old one
+-- Purpose:    the slow path of capture: captures a change by the present catalogs, as a new trigger function would. The
+--             generated triggers fall back to it when a column that they name was renamed, dropped or given another
+--             type, or when a row is too large for an image. It must not fail where the writer would not, so it records
+--             what it cannot do as a problem. It handles nested writes as rowrelay.nesting_statements() does.
+-- Parameters: capture; TG_OP; rows before and after (null where there is none); the error that led here; the table with
+--             the row; ctid of its new version, if another write may have changed it since; and of its old one
 create or replace function rowrelay.record_row(capture_id integer, operation text, before_row record, after_row record,
                                                problem text, relation oid default null, is_at tid default null,
                                                was_at tid default null) returns void
@@ -5617,7 +5820,7 @@ begin
     rekeyed := has_key and operation = 'UPDATE' and old_key is distinct from new_key;
     -- as the trigger function does: see rowrelay.can_change_lane()
     if rowrelay.can_change_lane(capture) or not has_key and cardinality(capture.lane_columns) > 0 then
-      -- a key that is only spelled otherwise is the same row, so it moves too
+      -- a key with only another spelling is the same row, so the row moves too
       if operation = 'UPDATE' and old_hash <> new_hash and (not rekeyed or not capture.key_is_exact) then
         new_hash := null;
       end if;
@@ -5625,7 +5828,7 @@ begin
         old_hash := null;
       end if;
     end if;
-    -- Rows are in other lanes than before, and there is no barrier yet between those: make each one.
+    -- Rows have changed lanes, and there is no barrier between old and new lanes yet: make each change a barrier.
     if capture.lane_state <> rowrelay.lane_state(capture) then
       old_hash := null;
       new_hash := null;
@@ -5637,13 +5840,14 @@ begin
                      rowrelay.rows_given(before_row, after_row), rowrelay.same_key(capture, 't', 'new'))
          into is_double using before_row, after_row, relation;
     end if;
-    select i.* into old_row, new_row, caveat from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
-    -- an update that brings the row in, or takes it out of what is captured
+    select i.* into old_row, new_row, caveat
+      from rowrelay.row_images(capture, before_row, after_row, keeps_before) as i;
+    -- an update after which the row begins or ceases to meet the row filter
     if capture.row_filter is not null and operation <> 'UPDATE' and pg_column_size(before_row) is not null
        and pg_column_size(after_row) is not null then
       caveat := json_strip_nulls(json_build_object('filtered', true, 'text_columns', caveat -> 'text_columns'));
     end if;
-    problem := case when key_is_null then 'its key is null' end; -- what went wrong before is made good
+    problem := case when key_is_null then 'its key is null' end; -- else the change was captured after all
   exception when others then
     problem := case when rowrelay.names_are_current(capture.relation) then sqlerrm
                     else 'its columns were altered by a transaction that this one cannot see yet' end;
@@ -5657,9 +5861,11 @@ begin
       end if;
       operation := 'DELETE';
     end if;
-    id := rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
+    id := rowrelay.add_change(capture_id,
+                              case operation when 'INSERT' then 'i' when 'UPDATE' then 'u' else 'd' end::"char", null,
                               case operation when 'DELETE' then old_hash else new_hash end,
-                              case when operation <> 'INSERT' then old_row end, case when operation <> 'DELETE' then new_row end,
+                              case when operation <> 'INSERT' then old_row end,
+                                case when operation <> 'DELETE' then new_row end,
                               problem, caveat);
     if operation <> 'INSERT' and was_at is not null then
       perform rowrelay.note_follower(relation, was_at, id, rowrelay.partition_day());
@@ -5668,13 +5874,15 @@ begin
   end if;
 
   if operation = 'DELETE' or rekeyed then
-    -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+    -- if the key exists again under another spelling, the old spelling is still gone
     if not is_back or not capture.key_is_exact then
-      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash, case when keeps_before then old_row else old_key_row end,
+      perform rowrelay.add_change(capture_id, 'd', old_key, old_hash,
+                                  case when keeps_before then old_row else old_key_row end,
                                   null, problem, case when keeps_before then caveat end);
     end if;
     if is_back then
-      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null, '{"left_out":true}', null, 0);
+      perform rowrelay.log_change(capture_id, 'r', old_key, rowrelay.actor(), rowrelay.db_user(), null, null,
+                                  '{"left_out":true}', null, 0);
       perform rowrelay.record_state(capture_id, old_key, old_hash);
     end if;
     if operation = 'DELETE' then
@@ -5683,20 +5891,23 @@ begin
     operation := 'INSERT';
   end if;
   if is_gone then
-    -- rare enough to be told in full: documents that the row has left, another lane
+    -- rare enough to log everything: documents that the row has left, another lane
     perform rowrelay.add_change(capture_id, 'r', new_key, new_hash, old_row, null, null, '{"left_out":true}');
     perform rowrelay.record_state(capture_id, new_key, new_hash);
   elsif is_double then
-    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash, null, null,
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
+                                new_hash, null, null,
                                 'another inheritance child, or the table itself, has a row with its key');
   else
-    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key, new_hash,
-                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row, problem, caveat);
+    perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
+                                new_key, new_hash,
+                                case when operation = 'UPDATE' and keeps_before then old_row end, new_row,
+                                  problem, caveat);
   end if;
 end
 $$;
--- Purpose:    logs what the row of a key is at this moment: that it is there, and how, or that it is not. It is called where
---             what has been logged of it may arrive in another order: among lanes, or for keys that are not unique. It
+-- Purpose:    logs the present state of the row with a key: its values, or that it does not exist. It is called where
+--             logged changes of the row may arrive in another order: across lanes, or for keys that are not unique. It
 --             must not fail where the writer would not.
 -- Parameters: capture id; key as the log has it; hash that chooses the lane, null: a barrier
 create or replace function rowrelay.record_state(capture_id integer, key text, lane_hash integer) returns void
@@ -5710,11 +5921,11 @@ declare
   present record;
   is_gone boolean := true;
   key_row json;
-  shown   text; -- an inheritance child's own columns are nobody's business
+  shown   text; -- without an inheritance child's own columns
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   if row_security_active(capture.relation) then
-    raise exception 'row-level security hides what the row is now from role %', current_user;
+    raise exception 'row-level security hides the row from role %', current_user;
   end if;
   select * into strict images from rowrelay.image_expression(capture);
   select string_agg(format('t.%I', a.attname), ', ' order by a.attnum) into shown
@@ -5723,22 +5934,26 @@ begin
     select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
   loop
     for present in
-      execute format('select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
+      execute format(
+          'select %s as key, %s as image, %s as names from (select %s from only %s as t) as new, %s where %s',
                      rowrelay.key_expression(capture.relation, rowrelay.live_key(capture), 'new'),
                      images.image, coalesce(images.text_columns, 'null::text[]'),
                      case when rowrelay.has_children(capture.relation) then shown else 't.*' end, part,
                      rowrelay.parsed_keys(capture, 'array[$1]'),
-                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'), rowrelay.filter_condition(capture)))
+                     concat_ws(' and ', rowrelay.same_key(capture, 'new', 'wanted'),
+                               rowrelay.filter_condition(capture)))
         using key
     loop
       perform rowrelay.add_change(capture_id, 'u', present.key, lane_hash, null, present.image, null,
-                                  case when present.names <> '{}' then json_build_object('text_columns', present.names) end);
+                                  case when present.names <> '{}' then json_build_object('text_columns',
+                                      present.names) end);
       is_gone := false;
     end loop;
   end loop;
   if is_gone then
     execute format('select %s from %s',
-                   rowrelay.key_json(capture.relation, rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
+                   rowrelay.key_json(capture.relation,
+                                     rowrelay.attribute_names(capture.relation, capture.key_columns), 'wanted'),
                    rowrelay.parsed_keys(capture, 'array[$1]')) into key_row using key;
     perform rowrelay.add_change(capture_id, 'd', key, lane_hash, key_row, null);
   end if;
@@ -5746,37 +5961,44 @@ exception when others then
   perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
 end
 $$;
--- Purpose:    the statements of a trigger function that keep the last change of a row the last in the log, whatever nests.
+-- Purpose:    returns the statements of a trigger function that keep the last change of a row the last one in the log
+--             when writes nest.
 --
---             PostgreSQL tells of what a statement did to rows when the statement is over. What was written while it ran, by
---             a BEFORE trigger, by a function in it, by another trigger of an earlier row, is a statement of its own that is
---             over sooner, and is told of sooner. So what we are told may be older than what is in the log. The rule is:
---             what is logged of a key is what is true of it at that moment, or is left to who has made it true.
+--             PostgreSQL fires AFTER triggers when a statement has ended. Writes made while it ran (by a BEFORE
+--             trigger, by a function in it, by an AFTER trigger of an earlier row) are statements of their own, which
+--             end sooner and whose triggers fire sooner. So a trigger may get a change that is older than what is in
+--             the log. The rule is: log for a key what is true at this moment, or leave it to the trigger of the write
+--             that made it so.
 --
---             - A row version that is no more is left out: who changed or deleted it has been told of that already, or, if
---               it was a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
---               (the row was locked before, or upserted) are looked for at their place, by a snapshot that sees all that
---               this transaction has done until now. What was rolled back is not, and counts for nothing.
---             - That a key is gone is left out when a row has it: who has made that has been told, or will be. It can only be
---               where this transaction has inserted into the table, or given a row another key, and PostgreSQL counts
---               that. It is not left out when the row that has the key got it by the same statement, after the key was free:
---               we will be told of that row later. The two versions have the same xmin and cmin then. A version that this
---               transaction has changed, though that was rolled back, has another number for its cmin, which may be
---               anybody's; it has an xmax, and proves nothing. (Of a row that moved to another partition we are told that
---               it was deleted, and compare what deleted it, unless this transaction had made it.) Where the key is not sure to be unique, or equal keys may
---               have different texts, or rows change lanes, it is not left out: what the row is now is logged once more.
---             - Without a key all that counts is how many rows there are of each, so it is pairs that are left out: a
---               version that is no more, and that it went. See rowrelay.note_follower().
+--             - Leave out a row version that no longer exists: the write that changed or deleted it was captured
+--             already or,
+--               for a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
+--               (locked before, or upserted) are looked up by ctid, with a snapshot that sees all that this transaction
+--               has done so far. Rolled-back writes do not count.
+--             - Leave out the delete of a key if a row has the key again: the write that made that row was captured
+--             already,
+--               or will be. This can only happen if this transaction has inserted into the table or updated a key, and
+--               PostgreSQL counts that. Do not leave it out if the same statement made that row after the key was free,
+--               because its trigger fires later. The two versions then have the same xmin and cmin. A version that this
+--               transaction has changed, even if that was rolled back, has a combined cmin, which may equal any other;
+--               it has an xmax, and proves nothing. (A row that moved to another partition arrives as a delete: then
+--               compare what deleted it, unless this transaction had made it.) If the key may not be unique, or equal
+--               keys may have different texts, or rows change lanes, do not leave it out, but log the present row once
+--               more.
+--             - Without a key only the number of equal rows counts, so changes are left out in pairs: the one that made
+--             a
+--               version that no longer exists, and the one that removed it. See rowrelay.note_follower().
 --
---             What is left out of a key is marked by a change of which no target hears (op r, caveat left_out), because
---             what the log says of the row before is not what it was: rowrelay.undo_steps() has to know.
--- Parameters: capture; whether the row before is kept anyhow; expression for what is kept of a row that goes; expressions
---             for keys and hashes; for whether a row has another key now; whether a row may change lanes; whether documents
---             are built from the table
--- Result:     declarations; then for when there may be something of all that: guarded: statements that look; settled: what
---             is done before the change is logged; noted: and after it
+--             A change left out for a key is marked by a change that goes to no target (op r, caveat left_out), because
+--             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
+-- Parameters: capture; whether the image before is kept anyway; expression for what is kept of a deleted row;
+--             expressions for keys and hashes, and for whether an update changed the key; whether a row may change
+--             lanes; whether documents are built from the table
+-- Result:     declarations; then, for writes that may nest: guarded: statements that check; settled: statements before
+--             the change is logged; noted: statements after it
 create or replace function rowrelay.nesting_statements(
-  capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text, can_move boolean,
+  capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text,
+    can_move boolean,
   has_documents boolean, caveat text, out declarations text,
   out guarded text, out settled text, out noted text)
 language plpgsql stable as $$
@@ -5784,24 +6006,26 @@ declare
   has_key     constant boolean := cardinality(rowrelay.live_key(capture)) > 0;
   is_filtered constant boolean := capture.row_filter is not null;
   is_firm     constant boolean := has_key and rowrelay.key_is_unique(capture);
-  -- the key is not told from another one by its text alone
+  -- the text of a key does not identify one row in one lane
   is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
   marked      constant text := '{"left_out":true}';
   followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
-  -- A transaction's numbers are larger than its own first one; that others' may be does no harm.
+  -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
   is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
                                ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
                                ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
   came_back   constant text := E'(pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid) operator(pg_catalog.>) 0'
                                ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
-                               '\n        or pg_catalog.current_setting(''track_counts'') operator(pg_catalog.<>) ''on'')';
+                               '\n        or pg_catalog.current_setting(''track_counts'') '
+                               'operator(pg_catalog.<>) ''on'')';
   name        constant text := rowrelay.full_name(capture.relation);
-  -- nothing keeps their keys apart
+  -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
   -- another table may have the name by now
-  is_named    constant text := format('pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid',
+  is_named    constant text :=
+    format('pg_catalog.to_regclass(%L)::pg_catalog.oid operator(pg_catalog.=) %s::pg_catalog.oid',
                                       rowrelay.full_name(capture.relation), capture.relation::oid);
-  at_write    text; -- whether there may be something of all that
+  at_write    text; -- whether writes may nest
   at_delete   text;
 begin
   declarations := concat_ws(E'\n',
@@ -5825,7 +6049,8 @@ begin
     at_write := concat_ws(' or ', rekeyed, followed, case when has_children then 'op operator(pg_catalog.=) ''i''' end);
     at_delete := case when not is_firm then 'true'
                       when is_filtered then format(E'tg_op operator(pg_catalog.=) ''DELETE'' and %s'
-                                                   '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and (%s or %s)',
+                                                   '\n        or tg_op operator(pg_catalog.=) ''UPDATE'' and '
+                                                   '(%s or %s)',
                                                    came_back, rekeyed, followed)
                       else came_back end;
   else
@@ -5834,27 +6059,32 @@ begin
   end if;
 
   guarded := concat_ws(E'\n',
-    -- of a row that was inserted there is no old one, and what is compared with that is null
-    format(E'    if op operator(pg_catalog.<>) ''d'' and (%s)\n       or op operator(pg_catalog.=) ''d'' and (%s) then', at_write, at_delete),
-    -- Each statement costs the session that runs it some 13 kB, for each table, so there are few.
+    -- an insert has no old row, so comparisons with it are null
+    format(E'    if op operator(pg_catalog.<>) ''d'' and (%s)\n       or op operator(pg_catalog.=) ''d'' and (%s) '
+            'then', at_write, at_delete),
+    -- Each statement costs a session some 13 kB per table, so there are few.
     case when has_key then
-    format('      rekeyed := case when %s then op operator(pg_catalog.=) ''u'' and (%s) else rowrelay.raise_altered() is null end;',
+    format('      rekeyed := case when %s then op operator(pg_catalog.=) ''u'' and (%s) else rowrelay.raise_altered() '
+           'is null end;',
            is_named, rekeyed)
     else concat_ws(E'\n',
     format('      may_nest := case when %s then true else rowrelay.raise_altered() is null end;', is_named),
            '      is_at := new.ctid;',
            '      was_at := old.ctid;') end,
-    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then', followed),
+    format('      if op operator(pg_catalog.<>) ''d'' and %s and not pg_catalog.row_security_active(tg_relid) then',
+           followed),
     case when has_key then
-           -- not in what is changed for an image any more
+           -- system columns such as ctid are lost after an assignment to the row
            '        is_at := new.ctid;' end,
-    -- a child that comes later has a trigger of its own, and this function is made anew before
+    -- a later child gets a trigger of its own, and this function is replaced before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
            '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
-    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) is_at::pg_catalog.tid);', name) end,
+    format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) '
+           'is_at::pg_catalog.tid);', name) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
-    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not pg_catalog.row_security_active(%s::pg_catalog.oid) then',
+    format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not '
+           'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
            capture.relation::oid),
     format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
            case when is_firm then
@@ -5874,7 +6104,8 @@ begin
            '      end if;',
     case when has_children then concat_ws(E'\n',
            '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
-    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) tg_relid);', name,
+    format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) '
+           'tg_relid);', name,
            rowrelay.same_key(capture, 't', 'new')),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
@@ -5889,7 +6120,7 @@ begin
     case when keeps_before then
            '    former_row := old_row;' end,
            '    if rekeyed or is_back then',
-           -- a row that is there under another spelling of the key takes nothing from that the former one has gone
+           -- if the key exists again under another spelling, the old spelling is still gone
     case when capture.key_is_exact then
            '      if is_back is not true then' else
            '      if true then' end,
@@ -5897,16 +6128,19 @@ begin
            case when can_move then 'null' else 'former_hash' end,
            case when keeps_before then ', null, ' || caveat end),
     case when has_documents then concat_ws(E'\n',
-           -- what is left out here may be the only change that tells which documents the row has left
+           -- this may be the only change that shows which documents the row has left
            '      else',
-    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null, null, %L);', capture.id, marked))
+    format('        perform rowrelay.add_change(%s, ''r'', former, former_hash, former_row, null, null, %L);',
+           capture.id, marked))
          when capture.key_is_exact then concat_ws(E'\n',
            '      else',
-    format('        perform rowrelay.log_change(%s, ''r'', former, actor, db_user, null, null, %L, null, 0);', capture.id, marked)) end,
+    format('        perform rowrelay.log_change(%s, ''r'', former, actor, db_user, null, null, %L, null, 0);',
+           capture.id, marked)) end,
            '      end if;',
     case when is_told then concat_ws(E'\n',
            '      if is_back then',
-    format('        perform rowrelay.record_state(%s, former, %s);', capture.id, case when can_move then 'null' else 'former_hash' end),
+    format('        perform rowrelay.record_state(%s, former, %s);', capture.id,
+           case when can_move then 'null' else 'former_hash' end),
            '      end if;') end,
            '      if rekeyed is not true then',
            '        return null;',
@@ -5919,15 +6153,18 @@ begin
     format('      perform rowrelay.record_state(%s, key, null);', capture.id) end,
     case when has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
-    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null, null, %L);', capture.id, marked),
+    format('        perform rowrelay.add_change(%s, ''r'', key, hash, former_row, null, null, %L);',
+           capture.id, marked),
            '        return null;',
            '      end if;') end,
-    format('      perform rowrelay.log_change(%s, ''r'', key, actor, db_user, null, null, %L, null, 0);', capture.id, marked),
+    format('      perform rowrelay.log_change(%s, ''r'', key, actor, db_user, null, null, %L, null, 0);',
+           capture.id, marked),
            '      return null;',
            '    end if;',
     case when has_children then concat_ws(E'\n',
            '    if is_double then',
-    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance child, or the table itself, has a row with its key'');', capture.id),
+    format('      perform rowrelay.add_change(%s, op::pg_catalog."char", key, hash, null, null, ''another inheritance '
+           'child, or the table itself, has a row with its key'');', capture.id),
            '      return null;',
            '    end if;') end,
            '  end if;');
@@ -5947,23 +6184,25 @@ begin
   end if;
 end
 $$;
--- Purpose:    the text of the function that a captured table's row triggers run. It is generated for the table, so that
---             its SQL is static and its plans are cached; everything in it is named with its schema, operators too, so
+-- Purpose:    returns the text of the function that a captured table's row triggers run. It is generated for the table,
+--             so that its SQL is static and its plans are cached. All names in it have their schema, even operators, so
 --             that nothing in the application's session can change what is captured.
 --
 --             What it does with a row:
---               1. nothing, when this transaction asked to be skipped, or is rowrelay's own work;
---               2. makes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). This is the one part that could fail where the application's
---                  statement did not (a column was renamed, a row is too large), so it is guarded, and what fails is
---                  captured the slow way by rowrelay.record_row();
---               3. writes one row into rowrelay.change, and one into rowrelay.queue for each target
---                  (rowrelay.log_change). The id is taken
---                  inside the INSERT, where its lock on rowrelay.change is held already: rowrelay.writers() relies on it;
---               4. rings the doorbell if somebody sleeps.
---             A changed key is two changes: the old key deleted, the new one inserted. What takes a row out of its lane
---             while its key stays, or may come back in another lane, is a barrier, because lanes have no order among each
---             other: see rowrelay.can_change_lane().
---             What nests in a statement is told of before the statement: see rowrelay.nesting_statements().
+--               1. nothing, when this transaction has set rowrelay.skip or is rowrelay's own;
+--               2. computes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). Only this
+--               part
+--                  could fail where the application's statement did not (a column was renamed, a row is too large), so
+--                  it is guarded, and rowrelay.record_row() captures the change by the slow path instead;
+--               3. writes one row to rowrelay.change, and one to rowrelay.queue for each target (rowrelay.log_change).
+--               The
+--                  INSERT takes the id, when it already holds its lock on rowrelay.change: rowrelay.writers() relies on
+--                  it;
+--               4. wakes sleeping processes.
+--             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
+--             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
+--             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
+--             before those of the statement: see rowrelay.nesting_statements().
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
@@ -5974,10 +6213,10 @@ declare
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   has_key      boolean := cardinality(key_columns) > 0;
   keeps_before boolean := rowrelay.keeps_before(capture);
-  -- without a key a row that is updated may have been inserted in another lane
+  -- without a key, an updated row may have been inserted in another lane
   can_move     boolean := case when has_key then rowrelay.can_change_lane(capture)
                                else coalesce(cardinality(capture.lane_columns), 0) > 0 end;
-  -- a filter's triggers say what a change means: an update may bring a row in, or take it out
+  -- with a filter the trigger's argument tells the operation: an update may count as insert or delete
   operation    text := case when capture.row_filter is null then 'tg_op' else 'tg_argv[0]' end;
   key_row      text;
   lanes        text;
@@ -5995,17 +6234,20 @@ declare
   new_is_null  text;
   old_is_null  text;
   size         text;
-  is_relayed   text := case when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
+  is_relayed   text := case
+    when not capture.capture_origin then ' pg_catalog.current_setting(''rowrelay.origin'', true),' end;
   known        text := rowrelay.row_check(relation, not rowrelay.has_children(relation)
-                                                    and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
+                                                    and rowrelay.row_image((select c.reltype from pg_class c
+                                                        where c.oid = relation), 'new')
                                                         = 'pg_catalog.row_to_json(new.*)');
-  -- PostgreSQL wants the owner of a partitioned table to be allowed to use this (rowrelay.trigger_grants), so he can put
-  -- it on another table of his.
+  -- The owner of a partitioned table needs the right to execute this function (rowrelay.trigger_grants), and could
+  -- attach it to another table.
   foreign_to   text := (select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
-                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from '
+                                      '%L::pg_catalog.regclass',
                                       rowrelay.captured_tables(capture)::oid[], relation::oid)
                           from pg_class c where c.oid = relation and c.relkind = 'p');
-  -- PL/pgSQL does not take its own words for fields of a row, unless they stood in quotes once.
+  -- PL/pgSQL accepts its keywords as fields of a row only after they appeared in quotes.
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
                          where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
@@ -6023,17 +6265,21 @@ begin
     into rekeyed
     from unnest(key_columns) with ordinality as u(number, position)
     join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
-  -- Somebody said that these are the key; a row without one cannot be told from others.
-  select format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('new.%I is null', a.attname), ' or ')),
-         format('      if %s then raise exception ''its key is null''; end if;', string_agg(format('old.%I is null', a.attname), ' or '))
+  -- A user chose this key; a row with a null in it cannot be identified.
+  select format('      if %s then raise exception ''its key is null''; end if;',
+                string_agg(format('new.%I is null', a.attname), ' or ')),
+         format('      if %s then raise exception ''its key is null''; end if;',
+                string_agg(format('old.%I is null', a.attname), ' or '))
     into new_is_null, old_is_null
     from pg_attribute a
    where a.attrelid = relation and a.attnum = any (key_columns) and not a.attnotnull
   having count(*) > 0;
   size := case when keeps_before
-               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), coalesce(pg_catalog.pg_column_size(old_row), 0))'
+               then 'pg_catalog.int4pl(coalesce(pg_catalog.pg_column_size(new_row), 0), '
+                    'coalesce(pg_catalog.pg_column_size(old_row), 0))'
                else 'coalesce(pg_catalog.pg_column_size(new_row), 0)' end;
-  select * into pins from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
+  select * into pins
+    from rowrelay.pin_statements(relation, key_columns || lane_columns || rowrelay.document_columns(capture.id));
   key_row := rowrelay.key_row(capture);
   select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
   select * into nesting
@@ -6051,24 +6297,27 @@ begin
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
 
-  -- What takes a row in, or out, is not what made it, or took it from the table.
+  -- Mark inserts and deletes that are really updates across the row filter.
   if capture.row_filter is not null then
     images.caveat := format('case when tg_op operator(pg_catalog.=) ''UPDATE'' and op operator(pg_catalog.<>) ''u'''
                             ' and pg_catalog.lower(tg_argv[0]) operator(pg_catalog.<>) ''update'' then %s else %s end',
                             case when images.caveat is null then '''{"filtered":true}''::pg_catalog.json'
-                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', true,'
-                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))', images.caveat) end,
+                                 else format('pg_catalog.json_strip_nulls(pg_catalog.json_build_object(''filtered'', '
+                                             'true,'
+                                             ' ''text_columns'', (%s) operator(pg_catalog.->) ''text_columns''))',
+                                               images.caveat) end,
                             coalesce(images.caveat, 'null'));
   end if;
-  logged := format('rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
+  logged := format(
+      'rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  key      pg_catalog.text;',
-           -- a name for a type that was named before, and texts where another type would do: each name that PostgreSQL has
-           -- to look up costs a session 2 kB for each table
+           -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
+           -- table
     format('  op       key%%type := pg_catalog.left(pg_catalog.lower(%s), 1);', operation),
            '  hash     pg_catalog.int4;',
            '  new_row  pg_catalog.json;',
@@ -6085,9 +6334,10 @@ begin
     documents.declarations,
     pins.declarations,
            'begin',
-           -- one look at all that is rarely set
+           -- one check of all rarely used settings
     format('  if pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true),%s', is_relayed),
-           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) operator(pg_catalog.<>) ''none''',
+           '       pg_catalog.current_setting(''rowrelay.actor'', true), pg_catalog.current_setting(''role'')) '
+           'operator(pg_catalog.<>) ''none''',
            '  then',
     format('    if rowrelay.is_left_out(%L) then', capture.capture_origin),
            '      return null;',
@@ -6098,14 +6348,16 @@ begin
            '',
     case when foreign_to is not null then concat_ws(E'\n',
     format('  if %s then', foreign_to),
-    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using errcode = ''insufficient_privilege'';'),
+    format('    raise exception ''table %% is not captured by this trigger'', tg_relid::pg_catalog.regclass using '
+           'errcode = ''insufficient_privilege'';'),
            '  end if;') end,
            '  begin',
     case when own_words is not null then
       format(E'    if false then\n      key := pg_catalog.concat(%s);\n    end if;', own_words) end,
     pins.pin,
-    -- first, because nothing is made of a row that has other columns
-    format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else rowrelay.raise_altered() end;',
+    -- first, because a row with other columns must not be processed
+    format('    hash := case when %s then case when op operator(pg_catalog.<>) ''d'' then %s else %s end else '
+           'rowrelay.raise_altered() end;',
            known, new_hash, old_hash),
     format('    key := case when op operator(pg_catalog.<>) ''d'' then %s else %s end;', new_key, old_key),
     case when new_is_null is not null or can_move then concat_ws(E'\n',
@@ -6116,7 +6368,7 @@ begin
     old_is_null,
            '      end if;') end,
     case when can_move then
-      -- a key that is only spelled otherwise is the same row, so it moves too
+      -- a key with only another spelling is the same row, so the row moves too
       format('      moves := op operator(pg_catalog.=) ''u'' and %shash operator(pg_catalog.<>) %s;',
              case when has_key and capture.key_is_exact then format('not (%s) and ', rekeyed) end, old_hash) end,
            '    end if;') end,
@@ -6136,9 +6388,10 @@ begin
            '    declare',
            '      problem key%type := sqlerrm;',
            '    begin',
-           -- in what was changed for an image they are not any more
+           -- system columns such as ctid are lost after an assignment to the row
     format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
-    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid end)%s);',
+    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid '
+           'end)%s);',
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',
@@ -6153,13 +6406,14 @@ begin
     nesting.noted,
     documents.queueing,
     case when documents.queueing is not null then concat_ws(E'\n',
-             '  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
+             '  if id operator(pg_catalog.<=) '
+             'pg_catalog.pg_sequence_last_value(''rowrelay.doorbell''::pg_catalog.regclass) then',
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
-           -- what is returned does not matter, and a variable is no expression that a session would have to plan
+           -- the result does not matter, and a variable needs no plan
            '  return old;',
            'end');
-  -- A column may be called like what quotes the text.
+  -- A column's name may contain the quote.
   while position(quote in body) > 0 loop
     quote := '$' || replace(quote, '$', '') || '_$';
   end loop;
@@ -6170,9 +6424,10 @@ begin
     quote);
 end
 $$;
--- Purpose:    what the row images of a capture look like now: the columns that row_to_json() puts into them, in its order
+-- Purpose:    returns the present shape of a capture's row images: the columns that row_to_json() puts into them, in
+--             order
 -- Parameters: capture
--- Result:     as a row of rowrelay.shape, of which the id is that of no other; all null when the table is gone
+-- Result:     as a row of rowrelay.shape, with the largest possible id; null when the table is gone
 create or replace function rowrelay.current_shape(capture rowrelay.capture) returns rowrelay.shape
 language plpgsql stable as $$
 declare
@@ -6189,21 +6444,24 @@ begin
     into shape.capture, shape.numbers, shape.names, shape.hidden
     from pg_attribute a
    cross join lateral (
-     select (images.keep is null or a.attname = any (images.keep)) and a.attname <> all (images.leave_out)) as s(is_shown)
+     select (images.keep is null or a.attname = any (images.keep))
+       and a.attname <> all (images.leave_out)) as s(is_shown)
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
   shape.id := 2147483647;
   shape.masks := images.masks;
   shape.key_types := array(select rowrelay.base_type(a.atttypid)::regtype
                              from unnest(capture.key_columns) with ordinality as u(number, position)
-                             join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
+                             join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number
+                               and not a.attisdropped
                             order by u.position);
-  -- xmin has 32 bits, and frozen ones are older than everything
-  select greatest(0, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - coalesce(min(age(a.xmin)), 0))::text::xid8 into shape.altered_by
+  -- xmin has 32 bits, and a frozen one is older than everything
+  select greatest(0, pg_snapshot_xmax(pg_current_snapshot())::text::bigint - coalesce(min(age(a.xmin)),
+      0))::text::xid8 into shape.altered_by
     from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0;
   return shape;
 end
 $$;
--- Purpose:    remembers what the row images of a capture look like from now on, if that is new (rowrelay.shape)
+-- Purpose:    records the shape of a capture's row images from now on (rowrelay.shape), if it has changed
 -- Parameters: capture
 create or replace function rowrelay.note_shape(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -6214,15 +6472,17 @@ begin
   select s.* into last from rowrelay.shape s where s.capture = note_shape.capture.id order by s.id desc limit 1;
   if (last.numbers, last.names, last.masks::text, last.hidden, last.key_types)
      is distinct from (shape.numbers, shape.names, shape.masks::text, shape.hidden, shape.key_types) then
-    -- The id is read last: what is written after it has this shape.
-    insert into rowrelay.shape (capture, from_id, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
-    values (shape.capture, rowrelay.last_change_id(), false, false, shape.numbers, shape.names, shape.masks, shape.hidden,
+    -- The id is read last: all changes with larger ids have this shape.
+    insert into rowrelay.shape (capture, from_id, begins, was_empty, numbers, names, masks, hidden, key_types,
+                                altered_by)
+    values (shape.capture, rowrelay.last_change_id(), false, false, shape.numbers, shape.names, shape.masks,
+            shape.hidden,
             shape.key_types, shape.altered_by);
   end if;
 end
 $$;
--- Purpose:    remembers that the log holds every change of a table from now on. The caller has put on the triggers and
---             holds the lock that this takes, so whoever wrote before has ended, and whoever writes later is captured.
+-- Purpose:    records that the log has every change of a table from now on. The caller has created the triggers and
+--             still holds the lock for that, so earlier writers have ended and later ones are captured.
 -- Parameters: capture
 create or replace function rowrelay.begin_log(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -6232,18 +6492,20 @@ begin
   update rowrelay.capture c set log_since = clock_timestamp()
    where c.id = begin_log.capture.id
   returning c.log_since into shape.noticed_at;
-  insert into rowrelay.shape (capture, from_id, noticed_at, begins, was_empty, numbers, names, masks, hidden, key_types, altered_by)
+  insert into rowrelay.shape (capture, from_id, noticed_at, begins, was_empty, numbers, names, masks, hidden,
+                              key_types, altered_by)
   values (shape.capture, rowrelay.last_change_id(), shape.noticed_at, true,
-          -- A file without a page has no row. To look for one among the dead could take long, and writers wait.
-          not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation) where pg_relation_size(t.relation) > 0),
+          -- An empty file has no rows. Searching for live rows could take long while writers wait.
+          not exists (select from unnest(rowrelay.captured_tables(capture)) as t(relation)
+                      where pg_relation_size(t.relation) > 0),
           shape.numbers, shape.names, shape.masks, shape.hidden, shape.key_types, shape.altered_by);
 end
 $$;
--- Purpose:    who may use a capture's trigger function: nobody, because that would be a way to write into the log. Only
---             where PostgreSQL hands a partitioned table's triggers down to a new partition it asks whether the one who
---             makes it may, and that is the table's owner.
--- Parameters: capture, whose trigger function there is
--- Result:     GRANT and REVOKE statements, none when all is as it should be
+-- Purpose:    returns statements that set the rights on a capture's trigger function. Nobody may execute it, because
+--             that would be a way to write to the log; except the owner of a partitioned table, because PostgreSQL
+--             checks that right when it creates the triggers on a new partition.
+-- Parameters: capture whose trigger function exists
+-- Result:     GRANT and REVOKE statements; none when the rights are correct
 create or replace function rowrelay.trigger_grants(capture rowrelay.capture) returns setof text
 language plpgsql stable as $$
 begin
@@ -6265,35 +6527,36 @@ begin
       from trigger_function f, (table wanted except table present) as w;
 end
 $$;
--- Purpose:    makes a capture's trigger function as the table, the capture's options and its routes are now. Writers
---             are not held up: no lock on the table is taken, and running transactions go on with what they have.
---             Unless rows change lanes by it (another key, another type of it): then what was queued under the old
---             lanes must be delivered before anything under the new ones, so a barrier is put between them, in a moment
---             when nobody writes.
--- Parameters: capture id; how long to try for the lock that this takes
--- Errors:     as rowrelay.lock_tables()
-create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s') returns void
--- callers have several paths, and with each other one all that is called from here would be planned anew
+-- Purpose:    creates or replaces a capture's trigger function for the present table, options and routes. It does not
+--             block writers: it takes no lock on the table, and running transactions go on with the old function. But
+--             if rows change lanes (another key, or another type of it), changes in the old lanes must be delivered
+--             before those in the new ones: then it locks the table against writers and queues a barrier between them.
+-- Parameters: capture id; how long to try for that lock
+-- Errors:     as for rowrelay.lock_tables()
+create or replace function rowrelay.make_trigger_function(capture_id integer, lock_wait interval default '10 s')
+  returns void
+-- fixed, because all functions called from here would be planned again for each caller's search_path
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture;
   statement text;
-  owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner where n.nspname = 'rowrelay');
+  owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner
+                     where n.nspname = 'rowrelay');
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id for update;
   if rowrelay.full_name(capture.relation) is null then
-    return; -- the table is gone, and its triggers with it
+    return; -- the table was dropped with its triggers
   end if;
   if capture.lane_state <> rowrelay.lane_state(capture) then
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
     perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
   end if;
-  -- another type may have another idea of equality
+  -- another type may define equality differently
   update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
    where c.id = capture_id and rowrelay.live_key(c) = c.key_columns;
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
   execute rowrelay.trigger_function(capture);
-  -- It runs with its owner's rights, and only the schema's owner is sure to have them.
+  -- It runs with its owner's rights, and only the schema's owner is sure to have enough.
   if owner <> current_user then
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
   end if;
@@ -6305,7 +6568,7 @@ begin
          relation_name = rowrelay.full_name(capture.relation),
          key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
    where c.id = capture_id;
-  -- of a capture that is new rowrelay.capture_table() notes the first
+  -- rowrelay.capture_table() records the first shape of a new capture
   if exists (select from rowrelay.shape s where s.capture = capture_id) then
     perform rowrelay.note_shape(capture);
   end if;
@@ -6313,24 +6576,24 @@ begin
      set key_name = (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1]
    where s.capture = capture_id and s.key_column is not null
      and (rowrelay.attribute_names(capture.relation, array[s.key_column]))[1] is not null;
-  -- Processes know the table by what it was.
+  -- A new version makes processes read the table's settings again.
   update rowrelay.target t set version = t.version + 1
    where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);
 end
 $$;
 -- Purpose:    captures all rows of a table as deleted, in one statement, because there may be many
--- Parameters: capture; the table or partition that holds the rows
+-- Parameters: capture; the table or partition with the rows
 create or replace function rowrelay.add_deletes(capture rowrelay.capture, relation regclass) returns void
 language plpgsql as $$
 declare
   key_columns  smallint[] := rowrelay.live_key(capture);
   lane_columns smallint[] := coalesce(capture.lane_columns, key_columns);
   images       record;
-  shown        text; -- an inheritance child's own columns are nobody's business
+  shown        text; -- without an inheritance child's own columns
   old_row      text;
   caveat       text := 'null::json';
 begin
-  -- Its statement would speak of columns that are others by now: their types may have casts that run somebody's code.
+  -- The statement would name columns that have changed since, whose types may have casts that run a user's code.
   if not rowrelay.names_are_current(capture.relation) then
     raise exception 'its columns were altered by a transaction that this one cannot see yet';
   end if;
@@ -6347,12 +6610,16 @@ begin
     old_row := rowrelay.key_row(capture);
   end if;
   execute format(
-    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s as caveat from only %s as old%s), '
-    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, old_row, caveat) '
+    'with gone as materialized (select nextval(''rowrelay.change_id'') as id, %s as key, %s as hash, %s as old_row, %s '
+    'as caveat from only %s as old%s), '
+    'logged as (insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, '
+    'application_name, client_addr, old_row, caveat) '
     '           select id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $1, ''d'', key, $2, '
-    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat from gone) '
+    '         rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), old_row, caveat '
+    'from gone) '
     'insert into rowrelay.queue (change_id, lane, day, bytes) '
-    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, rowrelay.partition_day(), pg_column_size(g.old_row) '
+    'select g.id, rowrelay.lane_number(t.id, coalesce(mod(g.hash & 2147483647, t.lanes::integer), -1)) + t.room, '
+    'rowrelay.partition_day(), pg_column_size(g.old_row) '
     '  from gone g, (select t.id, t.lanes, rowrelay.waiting_room(r.capture, r.target) as room '
     '                  from rowrelay.route r join rowrelay.target t on t.id = r.target '
     '                 where r.capture = $1 and r.until_id is null and t.dropped_at is null) as t '
@@ -6363,7 +6630,7 @@ begin
     case when rowrelay.can_change_lane(capture) then 'null::integer'
          else rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'old') end,
     old_row, caveat, relation,
-    -- a row outside of the filter was never there, and somebody else's may look like it
+    -- rows that do not meet the filter were never captured
     ' where (select ' || rowrelay.filter_condition(capture) || ' from (select old.*) as new)')
     using capture.id, rowrelay.actor();
   if pg_sequence_last_value('rowrelay.doorbell'::regclass) > 0 then
@@ -6372,14 +6639,13 @@ begin
 end
 $$;
 -- Purpose:    trigger function for TRUNCATE, the same for all tables. A truncate has no key, so it is queued as a
---             barrier: pushed alone, after all before it and before all after it.
---             When a partition is truncated, the change says which rows that were; when it cannot be said in a way that
---             the target understands (an inheritance child, a hash partition, columns that are not captured), each row
---             is captured as deleted.
---             It runs twice: before, when the rows are still there to be captured as deleted; and after, when what other
---             triggers have written before is gone too. PostgreSQL tells of a table and then of each of its
---             partitions, all before and then all after. What stands for the partitions too is told once: setting
---             rowrelay.truncates names the tables that are being truncated and tell it.
+--             barrier: delivered alone, after all earlier changes and before all later ones. For a truncated partition,
+--             the change has the condition of its rows; if the target could not evaluate it (an inheritance child, a
+--             hash partition, columns that are not captured), each row is captured as deleted. It runs twice: before,
+--             while the rows can still be captured as deleted; and after, when rows that other triggers wrote meanwhile
+--             are gone too. PostgreSQL fires it for a table and then for each of its partitions, first all before and
+--             then all after. A truncate of the whole table is captured once: setting rowrelay.truncates lists the
+--             tables whose truncate is to be captured.
 -- Parameters: TG_ARGV[0]: capture id
 create or replace function rowrelay.capture_truncate() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -6388,9 +6654,10 @@ set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
 set row_security = off set standard_conforming_strings = on as $$
 declare
   is_before  constant boolean := tg_when = 'BEFORE';
-  -- one that an older version has put on runs only before
+  -- a trigger of an older version runs only before
   is_alone   constant boolean := not exists (select from pg_trigger t
-                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated' and t.tgenabled = 'A');
+                                              where t.tgrelid = tg_relid and t.tgname = '!rowrelay_truncated'
+                                                and t.tgenabled = 'A');
   truncates  oid[] := string_to_array(nullif(current_setting('rowrelay.truncates', true), ''), ' ');
   capture    rowrelay.capture;
   is_whole   boolean;
@@ -6404,7 +6671,8 @@ begin
     perform set_config('rowrelay.truncates', array_to_string(truncates, ' '), true);
   end if;
   if lower(current_setting('rowrelay.skip', true)) = any ('{1,on,t,tr,tru,true,y,ye,yes}')
-     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid and a.relid = any (truncates)) then
+     or exists (select from pg_partition_ancestors(tg_relid) as a(relid) where a.relid <> tg_relid
+                and a.relid = any (truncates)) then
     return null;
   end if;
   select c.* into capture from rowrelay.capture c where c.id = tg_argv[0]::integer;
@@ -6418,17 +6686,17 @@ begin
     return null;
   end if;
   if not capture.capture_origin and current_setting('rowrelay.origin', true) <> ''
-     -- a partition that was detached keeps this trigger, but its rows are not the table's any more
+     -- a detached partition keeps this trigger, but its rows no longer belong to the table
      or tg_relid <> all (rowrelay.captured_tables(capture)) then
     return null;
   end if;
-  -- Children keep their rows when ONLY their parent is truncated, and have a trigger of their own when it is not only that.
+  -- Inheritance children keep their rows under TRUNCATE ONLY; else their own triggers fire.
   is_whole := tg_relid = capture.relation
               and not exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
                                where i.inhparent = tg_relid and c.relkind = 'r');
   if not is_whole and capture.only_columns is null and capture.exclude_columns = '{}' and capture.mask = '{}' then
     condition := pg_get_partition_constraintdef(tg_relid);
-    -- the name of the parent, which it needs, means nothing elsewhere
+    -- it needs the oid of the parent, which means nothing elsewhere
     if position('satisfies_hash_partition' in condition) > 0 then
       condition := null;
     end if;
@@ -6447,14 +6715,14 @@ begin
   end if;
   begin
     perform rowrelay.add_deletes(capture, tg_relid);
-  exception when others then -- columns may have names that this transaction cannot see yet
+  exception when others then -- such as columns that this transaction cannot see yet
     perform rowrelay.add_change(capture.id, 't', null, null, null, null, sqlerrm);
   end;
   return null;
 end
 $$;
--- Purpose:    refuses a table whose rows, or those of one of its partitions or children, another capture sees: two
---             captures of one row would be two orders of one key
+-- Purpose:    refuses a table if another capture covers it, or one of its partitions or children: two captures of one
+--             row would deliver its changes in two independent orders
 -- Parameters: relation
 -- Errors:     names the other table, and one that belongs to both
 create or replace function rowrelay.check_overlap(relation regclass) returns void
@@ -6465,7 +6733,7 @@ declare
   shared regclass;
 begin
   wanted.relation := relation;
-  -- from what the tables belong to: to ask each capture for its tables would take the longer the more there are
+  -- upwards from the tables, because checking each capture's tables would take longer with every capture
   with recursive belongs(relation, upper) as (
     select m, m::oid from unnest(rowrelay.captured_tables(wanted)) as m
     union
@@ -6478,15 +6746,15 @@ begin
    order by c.id, b.relation
    limit 1;
   if found then
-    raise exception 'table % is captured already together with %', relation, other using errcode = 'duplicate_object',
+    raise exception 'table % is already captured with table %', relation, other using errcode = 'duplicate_object',
       detail = format('Rows of %s would be captured twice.', shared),
-      hint = format('Release that first: select rowrelay.release_table(%L);', other);
+      hint = format('Release that table first: select rowrelay.release_table(%L);', other);
   end if;
 end
 $$;
--- Purpose:    refuses relations that have no changes of their own to capture, or that are not ours
+-- Purpose:    refuses relations that have no changes of their own, or that the schema's owner does not own
 -- Parameters: relation
--- Errors:     says why not, and what to do
+-- Errors:     say why not, and what to do
 create or replace function rowrelay.check_capturable(relation regclass) returns void
 language plpgsql stable as $$
 declare
@@ -6501,14 +6769,15 @@ begin
     raise exception '% is not a table', relation using errcode = 'wrong_object_type',
       hint = case kind when 'v' then 'Capture the tables that the view reads.'
                        when 'm' then 'Capture the tables that the materialized view reads.'
-                       when 'f' then 'Capture the table in the database where it lives.'
+                       when 'f' then 'Capture the table in its own database.'
                        else 'Only tables have rows that change.' end;
   end if;
-  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target') or schema like E'pg\\_toast%' then
+  if temporary or schema in ('pg_catalog', 'information_schema', 'rowrelay', 'rowrelay_target')
+    or schema like E'pg\\_toast%' then
     raise exception 'table % cannot be captured', relation using errcode = 'wrong_object_type',
       detail = case when temporary then 'It is temporary.' else format('It is in schema %s.', schema) end;
   end if;
-  -- who asks is the schema's owner, on behalf of somebody (rowrelay.capture_table)
+  -- current_user is the schema's owner here: rowrelay.capture_table() is security definer
   if not pg_has_role(owner, 'usage') then
     raise exception 'role %, which owns schema rowrelay, does not own table %', current_user, relation
       using errcode = 'insufficient_privilege',
@@ -6517,7 +6786,7 @@ begin
   perform rowrelay.check_overlap(relation);
 end
 $$;
--- Purpose:    whether an index of a table itself keeps a key unique in it; see rowrelay.key_guard()
+-- Purpose:    whether a unique index of the table itself covers a key; see rowrelay.key_guard()
 -- Parameters: relation; attribute numbers of the key
 -- Result:     table, deferrable or none
 create or replace function rowrelay.index_guard(relation regclass, numbers smallint[]) returns text
@@ -6528,7 +6797,7 @@ begin
        from pg_index i
       where i.indrelid = relation and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null
         and (i.indkey::smallint[])[0:i.indnkeyatts - 1] <@ numbers
-        -- one that tells apart what the column's collation does not lets equal keys in
+        -- an index that distinguishes values which the column's collation does not would allow equal keys
         and not exists (select from generate_series(0, i.indnkeyatts - 1) as n
                           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[n]
                           join pg_collation c on c.oid = a.attcollation and not c.collisdeterministic
@@ -6538,10 +6807,10 @@ begin
     'none');
 end
 $$;
--- Purpose:    what keeps two rows of a table from having the same key
+-- Purpose:    tells what enforces that a key is unique
 -- Parameters: relation; attribute numbers of the key
--- Result:     table: a unique index on these columns, or on some of them; parts: each partition has one of its own;
---             deferrable: only one that two rows may break for a while; none: nothing does
+-- Result:     table: a unique index on these columns, or on some of them; parts: each partition has its own;
+--             deferrable: only a deferrable one, which two rows may violate for a while; none: nothing
 create or replace function rowrelay.key_guard(relation regclass, numbers smallint[]) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plans are kept
 declare
@@ -6563,9 +6832,9 @@ begin
 end
 $$;
 -- Purpose:    refuses a key that several rows may have: they would be one row in a mirror
--- Parameters: relation; attribute numbers of the key that somebody chose; none is no key, and no matter
--- Result:     Warning: each partition keeps it unique by itself, which two of them together may not
--- Errors:     no unique index keeps it from that
+-- Parameters: relation; attribute numbers of the chosen key; none: there is no key to check
+-- Result:     Warns when each partition enforces uniqueness by itself, so that two of them may share a key
+-- Errors:     no unique index covers it
 create or replace function rowrelay.check_key(relation regclass, numbers smallint[]) returns void
 language plpgsql stable as $$
 declare
@@ -6578,21 +6847,22 @@ begin
   guard := rowrelay.key_guard(relation, numbers);
   select string_agg(quote_ident(n), ', ') into names from unnest(rowrelay.attribute_names(relation, numbers)) as n;
   if guard = 'parts' then
-    raise warning 'table %: each partition keeps the key (%) unique by itself, and rows of two partitions may share one',
+    raise warning 'table %: the key (%) is unique within each partition, but rows of two partitions may share one',
       relation, names
-      using hint = 'They would be one row in a target. rowrelay verify TARGET finds such rows.';
+      using hint = 'They would be one row in a target. To find such rows: rowrelay verify TARGET';
   elsif guard <> 'table' then
-    raise exception 'nothing keeps the key (%) of table % unique', names, relation
+    raise exception 'no unique index covers the key (%) of table %', names, relation
       using errcode = 'invalid_parameter_value',
             detail = case guard when 'deferrable'
                        then 'Its unique constraint is deferrable: while it is deferred, two rows may have the same key.'
                        else 'Rows with the same key would be one row in a target.' end,
-            hint = format('Make a unique index: create unique index on %s (%s); or leave the key out: then rows are told '
-                          'apart by all they hold.', relation, names);
+            hint = format('Create one: create unique index on %s (%s); or omit the key: then rows are identified '
+                          'by all of '
+                          'their values.', relation, names);
   end if;
 end
 $$;
--- Purpose:    a mask with columns' numbers in place of their names, so that a rename does not uncover anything
+-- Purpose:    returns a mask with columns' numbers instead of names, so that a rename does not uncover anything
 -- Parameters: relation; {"name": value}
 -- Result:     {"number": value}
 -- Errors:     not an object; a column does not exist
@@ -6603,15 +6873,16 @@ begin
     raise exception 'mask is not a JSON object' using errcode = 'invalid_parameter_value',
       hint = 'Write {"column": "value to show instead"}.';
   end if;
-  return (select coalesce(jsonb_object_agg((rowrelay.attribute_numbers(relation, array[m.key], 'mask'))[1]::text, m.value), '{}')
+  return (select coalesce(jsonb_object_agg((rowrelay.attribute_numbers(relation, array[m.key], 'mask'))[1]::text,
+                                           m.value), '{}')
             from jsonb_each(mask) as m);
 end
 $$;
--- Purpose:    locks tables without ever making others wait for long behind us: whoever asks for a strong lock holds up
---             everybody who comes later, for as long as one old transaction lasts. So we ask for a tenth of a second,
---             give up, let the others pass, and ask again.
--- Parameters: tables; lock mode, as in LOCK TABLE; how long to go on trying
--- Errors:     lock_not_available, naming who holds the table
+-- Purpose:    locks tables without blocking others for long: a request for a strong lock blocks all later requests
+--             while it waits for one old transaction. So this waits for a tenth of a second, withdraws, lets others
+--             pass, and tries again.
+-- Parameters: tables; lock mode, as in LOCK TABLE; how long to keep trying
+-- Errors:     lock_not_available, with the processes that hold the lock
 create or replace function rowrelay.lock_tables(relations regclass[], mode text, patience interval) returns void
 language plpgsql as $$
 declare
@@ -6621,14 +6892,14 @@ declare
   waited_for regclass;
   ask_until  timestamptz;
   holders    text;
-  endings    text; -- of transactions that are prepared
+  endings    text; -- statements that end prepared transactions
 begin
   loop
     begin
       ask_until := clock_timestamp() + interval '100 ms';
       foreach relation in array relations loop
         waited_for := relation;
-        -- the bound is for all of them together
+        -- one time limit for all tables together
         perform set_config('lock_timeout',
                            greatest(1, extract(epoch from ask_until - clock_timestamp()) * 1000)::integer::text, true);
         execute format('lock table only %s in %s mode', relation, mode);
@@ -6636,16 +6907,18 @@ begin
       perform set_config('lock_timeout', before, true);
       return;
     exception when lock_not_available or deadlock_detected then
-      -- what was locked is free again: the block was a subtransaction
+      -- the block was a subtransaction, so its locks are released
       perform set_config('lock_timeout', before, true);
     end;
     if clock_timestamp() > give_up_at then
       with holder as (
         select l.pid, l.virtualtransaction from pg_locks l
-         where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid is distinct from pg_backend_pid()
+         where l.locktype = 'relation' and l.relation = waited_for and l.granted and l.pid is distinct
+           from pg_backend_pid()
            and l.database = (select d.oid from pg_database d where d.datname = current_database())
       ), named as (
-        select a.backend_start as since, null as gid, format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)) as words
+        select a.backend_start as since, null as gid,
+          format('process %s (%s, %s)', a.pid, a.usename, left(a.query, 60)) as words
           from pg_stat_activity a where a.pid in (select h.pid from holder h)
         union all
         select p.prepared, p.gid, format('prepared transaction %L (%s, prepared %s ago)', p.gid, p.owner,
@@ -6660,36 +6933,39 @@ begin
         into holders, endings from named n;
       raise exception 'table % is in use: no lock within %', waited_for, patience
         using errcode = 'lock_not_available',
-              detail = coalesce('It is held by ' || holders || '.', 'It is held by short transactions that follow close on each other.'),
+              detail = coalesce('It is held by ' || holders || '.', 'It is held by a series of short transactions.'),
               hint = 'Nothing was changed. '
-                     || coalesce('A prepared transaction holds its locks until somebody ends it: ' || endings || '.',
-                                 'Try again when that transaction has ended, or wait for longer (--lock-wait; in SQL lock_wait).');
+                     || coalesce('A prepared transaction holds its locks until you end it: ' || endings || '.',
+                                 'Try again when that transaction has ended, or wait longer (--lock-wait; in SQL '
+                                 'lock_wait).');
     end if;
     perform pg_sleep(0.05 + random() * 0.2);
   end loop;
 end
 $$;
--- Purpose:    a row filter as a trigger's WHEN wants it, with the row's name before each column. PostgreSQL itself reads
---             the condition and writes it out again: it is put into a view, and the view's text is taken.
---             Both in one way of writing strings, whatever the session has: who makes the trigger may have another.
+-- Purpose:    returns a row filter as a trigger's WHEN needs it, with the row's name before each column. PostgreSQL
+--             itself parses and prints the condition: this creates a view with it and takes the view's text.
+--             standard_conforming_strings is fixed, because the session that creates the trigger may have another
+--             setting.
 -- Parameters: relation; condition as a person writes it, such as  status = 'open'; name of the row, new or old
--- Result:     the condition, with all names resolved: it means the same under any search_path
--- Errors:     what PostgreSQL says of a condition that is not one
+-- Result:     the condition with all names resolved, so that it means the same under any search_path
+-- Errors:     the condition is not valid; detail is PostgreSQL's message
 create or replace function rowrelay.filter_expression(relation regclass, row_filter text, row_name text) returns text
 language plpgsql set standard_conforming_strings = on as $$
 declare
   definition text;
-  view_name  text := 'filter_probe_' || pg_backend_pid(); -- somebody else may be at the same
+  view_name  text := 'filter_probe_' || pg_backend_pid(); -- other sessions may do the same
   path       constant text := current_setting('search_path');
 begin
   begin
     -- the second table makes PostgreSQL write names in full
     execute format('create view rowrelay.%I as select (%s)::boolean as rowrelay_filter '
-                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter, relation);
+                   'from %s as rowrelay_row, (values (1)) as rowrelay_other (rowrelay_other)', view_name, row_filter,
+                     relation);
   exception when syntax_error or undefined_column or undefined_function or undefined_table or cannot_coerce then
     raise exception 'row filter "%" of table % is not a condition on its columns', row_filter, relation
       using errcode = 'invalid_parameter_value', detail = sqlerrm,
-            hint = 'Write what could stand behind WHERE, such as  status = ''open''.';
+            hint = 'Write it as in a WHERE clause, such as  status = ''open''.';
   end;
   perform set_config('search_path', 'pg_catalog, pg_temp', true);
   definition := pg_get_viewdef(format('rowrelay.%I', view_name)::regclass);
@@ -6699,10 +6975,10 @@ begin
   return regexp_replace(definition, E'\\mrowrelay_row\\.', row_name || '.', 'g');
 end
 $$;
--- Purpose:    the triggers that a capture needs: on the table, on the inheritance children whose rows are the table's
---             too, and for TRUNCATE on every partition, because PostgreSQL does not hand that one down.
---             Their names begin with ! so that they run before the table's own triggers, which may change the row again:
---             what is written first must be captured first.
+-- Purpose:    returns the triggers that a capture needs: on the table, on its inheritance children, and for TRUNCATE on
+--             every partition, because PostgreSQL does not create that one for partitions. Their names begin with ! so
+--             that they fire before the table's own triggers, which may change the row again: an earlier write must be
+--             captured first.
 -- Parameters: capture
 -- Result:     table, trigger name, CREATE TRIGGER statement
 create or replace function rowrelay.wanted_triggers(capture rowrelay.capture, out relation regclass, out name text,
@@ -6741,15 +7017,16 @@ begin
      where m.relation = capture.relation or not has_parts
     union all
     select m.relation::regclass, t.name,
-           format('create trigger %I %s truncate on %s for each statement execute function rowrelay.capture_truncate(%L)',
+           format('create trigger %I %s truncate on %s for each statement execute function '
+                  'rowrelay.capture_truncate(%L)',
                   t.name, t.moment, m.relation::regclass, capture.id)
       from (values ('!rowrelay_truncate', 'before'), ('!rowrelay_truncated', 'after')) as t(name, moment)
       cross join member m
      where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
 end
 $$;
--- Purpose:    takes a capture's triggers off its tables, and what another capture has left there; the caller has locked
---             the tables
+-- Purpose:    drops a capture's triggers from its tables, and leftover triggers of other captures; the caller has
+--             locked the tables
 -- Parameters: capture
 create or replace function rowrelay.detach_triggers(capture rowrelay.capture) returns void
 language plpgsql as $$
@@ -6765,8 +7042,8 @@ begin
   end loop;
 end
 $$;
--- Purpose:    a digest of the condition that the triggers of a capture with a row filter have; a renamed column does not
---             change it, another condition does
+-- Purpose:    returns a digest of the triggers' condition for a capture with a row filter; a renamed column does not
+--             change it
 -- Parameters: capture
 -- Result:     null when there is no filter, or no trigger
 create or replace function rowrelay.filter_state(capture rowrelay.capture) returns text
@@ -6776,13 +7053,15 @@ language sql stable as $$
    where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
      and t.tgfoid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
 $$;
--- Purpose:    puts a capture's triggers onto its tables: those that are missing, or all of them anew
---             Where triggers of the table have been dropped or disabled, nobody knows what was written meanwhile: then the
---             log begins anew (rowrelay.begin_log).
--- Parameters: capture; anew: their conditions have changed, so take off what is there; how long to try for the locks
--- Result:     number of triggers made, or enabled again
--- Errors:     as rowrelay.lock_tables()
-create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval) returns integer
+-- Purpose:    creates a capture's triggers on its tables: those that are missing, or all of them again. If triggers of
+--             the table were dropped or disabled, changes made meanwhile are unknown, and its log starts again
+--             (rowrelay.begin_log).
+-- Parameters: capture; anew: drop the existing triggers first, because their conditions changed; how long to try for
+--             the locks
+-- Result:     number of triggers created or enabled again
+-- Errors:     as for rowrelay.lock_tables()
+create or replace function rowrelay.attach_triggers(capture rowrelay.capture, anew boolean, patience interval)
+  returns integer
 language plpgsql set standard_conforming_strings = on as $$ -- as rowrelay.filter_expression() writes
 declare
   tables     regclass[] := rowrelay.captured_tables(capture);
@@ -6795,9 +7074,10 @@ declare
 begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
-  -- A partition or a child without triggers may be new, and what an older version has put on has no trigger after TRUNCATE.
+  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE.
   was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
-             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always and o.relation = any (tables))
+             and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always
+                          and o.relation = any (tables))
                   or exists (select from rowrelay.wanted_triggers(capture) w
                               where w.relation = capture.relation and w.name <> '!rowrelay_truncated'
                                 and not exists (select from rowrelay.own_triggers(capture) o
@@ -6805,17 +7085,18 @@ begin
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w
-   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation and o.name = w.name);
+   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
+                             and o.name = w.name);
   locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
                              where not o.is_always and o.relation = any (tables));
   if cardinality(locked) = 0 then
     return 0;
   end if;
-  -- What is done to a partitioned table is done to its partitions too.
+  -- DDL on a partitioned table applies to its partitions too.
   locked := array(select u.relation from unnest(tables) with ordinality as u(relation, position)
                    where anew or u.relation = any (locked) or (capture.relation = any (locked)) order by u.position);
 
-  -- Everything that takes time has been done by now: from here to the commit writers of these tables wait.
+  -- All that takes time is done: from here to the commit writers of these tables wait.
   perform rowrelay.lock_tables(locked, case when anew then 'access exclusive' else 'share row exclusive' end, patience);
   if anew then
     perform rowrelay.detach_triggers(capture);
@@ -6828,12 +7109,12 @@ begin
       if capture.row_filter is null then
         raise;
       end if;
-      raise exception 'row filter "%" of table % looks at more than the row', capture.row_filter, capture.relation
+      raise exception 'row filter "%" of table % uses more than the row', capture.row_filter, capture.relation
         using errcode = 'invalid_parameter_value', detail = sqlerrm,
-              hint = 'Put that into a function, and give it the row''s columns.';
+              hint = 'Move it into a function, and pass the row''s columns to it.';
     end;
   end loop;
-  -- Also under session_replication_role = replica, which tools set that load data.
+  -- Fire also under session_replication_role = replica, which tools that load data set.
   for statement in
     select format('alter table %s enable always trigger %I', o.relation, o.name)
       from rowrelay.triggers_on(capture, tables) o
@@ -6847,16 +7128,17 @@ begin
   end if;
   if was_cut then
     perform rowrelay.begin_log(capture);
-    raise warning 'table % had lost triggers: what was written meanwhile is not in the log, and its log begins anew', capture.relation
-      using hint = 'At a mirror, rowrelay verify TARGET --repair brings what is missing.';
+    raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
+      capture.relation
+      using hint = 'To repair a mirror: rowrelay verify TARGET --repair';
   end if;
   return made;
 end
 $$;
--- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for all
---             of them. What comes later is seen when it is written (rowrelay.nesting_statements).
+-- Purpose:    refuses a key that rows of a table and of its inheritance children share: a mirror would have one row for
+--             all of them. Later duplicates are found when they are written (rowrelay.nesting_statements).
 -- Parameters: capture
--- Errors:     names a key, and two tables that have a row with it
+-- Errors:     names a key and the tables with rows of that key
 create or replace function rowrelay.check_children(capture rowrelay.capture) returns void
 language plpgsql as $$
 declare
@@ -6865,25 +7147,30 @@ begin
   if cardinality(capture.key_columns) = 0 or not rowrelay.has_children(capture.relation) then
     return;
   end if;
-  execute format('select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having count(*) > 1 limit 1',
+  execute format(
+      'select min(%1$s) as key, array_agg(distinct t.tableoid::regclass) as tables from %2$s as t group by %3$s having '
+      'count(*) > 1 limit 1',
                  rowrelay.key_expression(capture.relation, capture.key_columns, 't'), capture.relation,
-                 (select string_agg(format('t.%I', name), ', ') from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
+                 (select string_agg(format('t.%I', name), ', ')
+                  from unnest(rowrelay.attribute_names(capture.relation, capture.key_columns)) as name))
      into shared;
   if shared.key is not null then
-    raise exception 'table % and its inheritance children have several rows with the key %', capture.relation, shared.key
+    raise exception 'table % and its inheritance children have several rows with the key %', capture.relation,
+      shared.key
       using errcode = 'unique_violation', detail = format('They are in %s.', array_to_string(shared.tables, ' and ')),
-            hint = 'A unique index is of one table, and says nothing of its children. Capture the table without a key: --key "" '
-                   '(in SQL key => ''{}''). Or name columns that tell all rows apart.';
+            hint = 'A unique index does not cover a table''s children. Capture the table without a key: --key "" '
+                   '(in SQL key => ''{}''); or name columns that identify a row in all of them.';
   end if;
 end
 $$;
--- Purpose:    what a capture is to be, from what is said and what was said before. What is not said stays; a key that
---             nobody has chosen is found anew, and so is one that has lost a column.
--- Parameters: relation; capture as it is, or as a new one begins; then as those of rowrelay.capture_table()
+-- Purpose:    applies options to a capture. Options that are null stay as they are; a key that no user chose is
+--             determined again, and so is one that has lost a column.
+-- Parameters: relation; capture as it is, or with the defaults of a new one; then as for rowrelay.capture_table()
 -- Result:     the capture with its options
--- Errors:     unknown columns; a key that nothing keeps unique; before is neither none nor full; mask is not an object
+-- Errors:     unknown columns; a key without a unique index; before is neither none nor full; mask is not an object
 create or replace function rowrelay.wanted_capture(
-  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text,
+  relation regclass, was rowrelay.capture, key text[], lane text[], columns text[], exclude text[], mask jsonb,
+    row_filter text,
   before text, capture_origin boolean) returns rowrelay.capture
 language plpgsql stable as $$
 declare
@@ -6904,10 +7191,11 @@ begin
   if lane is not null then
     wanted.lane_columns := rowrelay.attribute_numbers(relation, lane, 'lane');
   elsif not was.lane_columns <@ present then
-    wanted.lane_columns := nullif(array(select u.number from unnest(was.lane_columns) with ordinality as u(number, place)
+    wanted.lane_columns := nullif(array(select u.number
+                                        from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');
-    raise warning 'table %: columns that kept changes in order were dropped, and do so no more', relation
-      using hint = 'Say which are to do it: rowrelay capture --lane; in SQL lane.';
+    raise warning 'table %: lane columns were dropped, so they no longer keep changes in order', relation
+      using hint = format('Name others: rowrelay capture %s --lane COLUMNS; in SQL: lane => array[...].', relation);
   end if;
   if columns is not null then
     wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');
@@ -6925,7 +7213,7 @@ begin
     wanted.row_filter := nullif(row_filter, '');
   end if;
   if before not in ('none', 'full') then
-    raise exception 'before is "%"', before using errcode = 'invalid_parameter_value', hint = 'before is none or full.';
+    raise exception 'before must be none or full, not "%"', before using errcode = 'invalid_parameter_value';
   end if;
   wanted.before := coalesce(wanted_capture.before, was.before);
   wanted.capture_origin := coalesce(wanted_capture.capture_origin, was.capture_origin);
@@ -6933,25 +7221,22 @@ begin
 end
 $$;
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
---             table for a moment, without letting anybody queue behind it for longer than a tenth of a second.
--- Parameters: relation; of those below, what is null stays as it was said the last time, if the table is captured already
---             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key, else a
---             unique index on columns not null, else none)
---             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
---             columns / exclude: what to capture (default: everything) / what to leave out ({}: nothing)
---             mask: {"column": value to show instead} ({}: none)
---             row_filter: condition on a row; an update that makes it hold is captured as insert, the other way as delete
---             (default, and '': none)
---             before: none (the default), or full to keep an update's row before it too
---             capture_origin: capture also what rowrelay itself writes into this table (default: not)
---             lock_wait: how long to try for the lock
---             target: send the changes there, too; create_table: make the table there; see rowrelay.route()
---             reset: forget what was said the last time, so that what is null here is as for a new table
+--             table for a moment, and blocks others for at most a tenth of a second at a time.
+-- Parameters: relation; if the table is already captured, parameters below that are null stay as they are key: columns
+--             that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique
+--             index on NOT NULL columns, else none) lane: columns whose equal values keep changes in order (default:
+--             the key; {}: the whole table) columns / exclude: columns to capture (default: all) / to leave out ({}:
+--             none) mask: {"column": value to show instead} ({}: none) row_filter: condition on a row; an update after
+--             which a row begins to meet it is captured as insert, one after which it ceases to as delete (default, and
+--             '': none) before: none (the default), or full to keep the image before an update too capture_origin: also
+--             capture what rowrelay itself writes to this table (default: false) lock_wait: how long to try for the
+--             lock target: also route the table there; create_table: create the table there; see rowrelay.route()
+--             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
---             Warnings: what was left out when the table was captured the last time, and is not now; the table is unlogged;
---             row-level security hides it; two partitions may have rows with the same key.
--- Errors:     the relation cannot be captured; a key that nothing keeps unique, or that rows of it and of inheritance
---             children share; unknown columns; no lock within lock_wait. Nothing has changed then.
+--             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
+--             security that hides rows, and of partitions that may share keys.
+-- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
+--             children share one; unknown columns; no lock within lock_wait. Then nothing has changed.
 create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
@@ -6990,7 +7275,8 @@ begin
       begun.capture_origin := false;
     end if;
   end if;
-  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before, capture_origin);
+  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
+                                     capture_origin);
 
   update rowrelay.capture c
      set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
@@ -7001,43 +7287,48 @@ begin
          before = capture.before, capture_origin = capture.capture_origin
    where c.id = capture.id
   returning c.* into capture;
-  -- Who says one thing anew may not think of what else it means.
+  -- A user who changes one option may not notice what else it uncovers.
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
     from pg_attribute a
    where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
      and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
-     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text or a.attnum <> all (capture.only_columns)) is not true;
+     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
+          or a.attnum <> all (capture.only_columns)) is not true;
   if shown is not null then
-    raise warning 'table %: columns % were left out or masked, and are captured as they are from now on', relation, shown
-      using hint = 'Capture it again with what is to be left out or masked, if that is not what you want.';
+    raise warning 'table %: columns % are no longer left out or masked', relation, shown
+      using hint = 'If that is not what you want, capture it again with --exclude or --mask.';
   end if;
   if was.row_filter is not null and capture.row_filter is null then
-    raise warning 'table %: rows for which (%) does not hold were left out, and are captured from now on', relation, was.row_filter
-      using hint = 'Capture it again with the row filter, if that is not what you want.';
+    raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
+      using hint = 'If that is not what you want, capture it again with the row filter.';
   end if;
-  if capture.key_columns && (capture.exclude_columns || array(select m::smallint from jsonb_object_keys(capture.mask) as m))
+  if capture.key_columns && (capture.exclude_columns || array(select m::smallint
+                                                              from jsonb_object_keys(capture.mask) as m))
      or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
     raise exception 'the key of table % cannot be left out or masked', relation
       using errcode = 'invalid_parameter_value',
-            hint = 'Choose other columns, or another key (parameter key).';
+            hint = 'Choose other columns, or another key.';
   end if;
 
   select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
     from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
   if shown is not null then
-    raise warning 'unlogged tables are emptied by a crash, and no trigger is told: %', shown
-      using hint = 'Afterwards rowrelay verify TARGET --repair removes at a mirror what is gone.';
+    raise warning 'a crash empties unlogged tables without firing triggers: %', shown
+      using hint = 'After a crash, remove the lost rows from a mirror: rowrelay verify TARGET --repair';
   end if;
 
   if row_security_active(relation) then
-    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation, current_user
-      using detail = 'Where triggers of the table change rows that the same statement writes, changes may be captured in the wrong order.',
-            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
-                          'alter table %s no force row level security.', current_user, relation);
+    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
+      current_user
+      using detail =
+        'If triggers of the table change rows that the same statement writes, changes may be captured in the '
+        'wrong order.',
+            hint = format('Have a superuser run: alter role %I bypassrls; or the table''s owner: '
+                          'alter table %s no force row level security;', current_user, relation);
   end if;
 
   if was.id is null then
-    -- It was captured once, and documents are built from it.
+    -- It was captured before, and documents are built from it.
     with ours as (
       update rowrelay.document_source s set capture = capture.id
         from rowrelay.capture c, rowrelay.target t
@@ -7047,8 +7338,8 @@ begin
     )
     select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
     if documents is not null then
-      raise warning 'nothing was captured of table % for a while, and documents % are built from it', relation, documents
-        using hint = 'Build what was missed, for each of them: rowrelay document rebuild NAME';
+      raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
+        using hint = 'Rebuild each of them: rowrelay document rebuild NAME';
     end if;
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
@@ -7057,7 +7348,8 @@ begin
      and (s.key_column = any (capture.exclude_columns) or s.key_column <> all (capture.only_columns)
           or capture.mask ? s.key_column::text);
   if documents is not null then
-    raise exception 'the column of table % that holds the keys of documents % cannot be left out or masked', relation, documents
+    raise exception 'the column of table % with the keys of documents % cannot be left out or masked',
+      relation, documents
       using errcode = 'invalid_parameter_value';
   end if;
 
@@ -7066,7 +7358,7 @@ begin
          or (was.key_columns, was.row_filter, was.capture_origin)
             is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);
   if was.id is not null and begins then
-    -- what is captured as it was before must have ended when the log begins anew
+    -- transactions that capture with the old options must have ended before the log starts again
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
   end if;
   if target is not null then
@@ -7081,9 +7373,9 @@ begin
   return capture.id;
 end
 $$;
--- Purpose:    takes the triggers off a table again; it is then as it was. What was captured stays, and what is queued is
---             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, without letting
---             anybody queue behind it for longer than a tenth of a second.
+-- Purpose:    ends the capture of a table and drops its triggers. Captured changes stay in the log, and queued ones are
+--             still delivered. Takes ACCESS EXCLUSIVE on the table for a moment, as DROP TRIGGER must, and blocks
+--             others for at most a tenth of a second at a time.
 -- Parameters: relation; lock_wait: how long to try for the lock
 -- Errors:     the table is not captured; no lock within lock_wait
 create or replace function rowrelay.release_table(relation regclass, lock_wait interval default '1 min') returns void
@@ -7094,7 +7386,7 @@ begin
   perform rowrelay.lock_tables(
     rowrelay.captured_tables(capture)
       || array(select distinct o.relation from rowrelay.own_triggers(capture) o
-                where o.relation <> all (rowrelay.captured_tables(capture))), -- partitions that were detached
+                where o.relation <> all (rowrelay.captured_tables(capture))), -- detached partitions
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
@@ -7105,8 +7397,9 @@ begin
   update rowrelay.capture c set released_at = now() where c.id = capture.id;
 end
 $$;
--- Purpose:    what it takes to make a table's column types in another database: the types that people defined, those
---             that others are made of first. Types of extensions are left out, because extensions have to be installed.
+-- Purpose:    returns statements that create a table's column types in another database: user-defined types, in the
+--             order of their dependencies. Types of extensions are left out, because the extension has to be installed
+--             there.
 -- Parameters: relation
 -- Result:     [{"type": name, "definition": CREATE statement}]
 create or replace function rowrelay.type_definitions(relation regclass) returns json
@@ -7135,24 +7428,29 @@ language sql stable as $$
       join pg_type t on t.oid = u.type
       join pg_namespace n on n.oid = t.typnamespace
      where t.oid >= 16384 and t.typtype in ('e', 'c', 'd', 'r')
-       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid and d.deptype = 'e')
+       and not exists (select from pg_depend d where d.classid = 'pg_type'::regclass and d.objid = t.oid
+                       and d.deptype = 'e')
   )
   select json_agg(json_build_object('schema', o.nspname, 'type', format('%I.%I', o.nspname, o.typname), 'definition',
            case o.typtype
              when 'e' then format('create type %I.%I as enum (%s)', o.nspname, o.typname,
-               (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum e where e.enumtypid = o.oid))
+               (select string_agg(quote_literal(e.enumlabel), ', ' order by e.enumsortorder) from pg_enum e
+                where e.enumtypid = o.oid))
              when 'c' then format('create type %I.%I as (%s)', o.nspname, o.typname,
-               (select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' order by a.attnum)
+               (select string_agg(format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod)), ', '
+                                  order by a.attnum)
                   from pg_attribute a where a.attrelid = o.typrelid and a.attnum > 0 and not a.attisdropped))
-             -- without its constraints: the source has checked the values
-             when 'd' then format('create domain %I.%I as %s', o.nspname, o.typname, format_type(o.typbasetype, o.typtypmod))
-             else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname, format_type(r.rngsubtype, null))
+             -- without its constraints: the source checks the values
+             when 'd' then format('create domain %I.%I as %s', o.nspname, o.typname,
+                                  format_type(o.typbasetype, o.typtypmod))
+             else (select format('create type %I.%I as range (subtype = %s)', o.nspname, o.typname,
+                                 format_type(r.rngsubtype, null))
                      from pg_range r where r.rngtypid = o.oid)
            end) order by o.depth desc, o.oid)
     from own o
 $$;
--- Purpose:    ends copying a table to a target as a whole, because it no longer goes there. What was captured meanwhile is
---             not delivered. The caller makes the trigger function anew.
+-- Purpose:    cancels copying a table to a target as a whole, because it is no longer routed there. Changes captured
+--             meanwhile are not delivered. The caller replaces the trigger function.
 -- Parameters: capture; target
 create or replace function rowrelay.copy_forget(capture_id integer, target_id integer) returns void
 language plpgsql as $$
@@ -7161,19 +7459,19 @@ declare
 begin
   update rowrelay.backfill b
      set state = 'cancelled', snapshot = null, finished_at = clock_timestamp(),
-         note = 'the table does not go to the target any more'
+         note = 'the table is no longer routed to the target'
    where b.capture = capture_id and b.target = target_id and b.state in ('copying', 'joining');
   if room = 0 then
     return;
   end if;
   execute format('drop function rowrelay.%I()', format('copies_%s_%s', capture_id, target_id));
-  -- what a writer still adds, rowrelay.maintain() removes later
+  -- rowrelay.maintain() later removes what a writer still adds
   delete from rowrelay.queue q
    where q.lane between rowrelay.lane_number(target_id, -1) + room and rowrelay.lane_number(target_id, 1023) + room;
 end
 $$;
--- Purpose:    what the table of a table's changes is called in an append target: its name with _changes. PostgreSQL cuts
---             longer names than 63 bytes, and what is left could be another table's name, or the table's own.
+-- Purpose:    names the table that holds a table's changes in an append target: its name and _changes. PostgreSQL would
+--             truncate a name of more than 63 bytes to what may be another table's name, or the table's own.
 -- Parameters: relation
 -- Result:     the name with its schema, quoted where it must be
 create or replace function rowrelay.changes_name(relation regclass) returns text
@@ -7196,19 +7494,20 @@ begin
   return format('%I.%I', schema, name || '_changes');
 end
 $$;
--- Purpose:    whether a table that changes are to be written to is the one that they are captured of: that table itself, a
---             partition or a child, what it is a partition of, or a view of it
--- Parameters: capture; name of the table that is written to, which need not be there yet
+-- Purpose:    whether the table that receives changes is the captured one: that table itself, a partition or a child of
+--             it, a table that it is a partition of, or a view of it
+-- Parameters: capture; name of the table that is written to, which need not exist yet
 create or replace function rowrelay.is_captured_itself(capture rowrelay.capture, into_table text) returns boolean
 language plpgsql stable as $$
 declare
   written  regclass;
 begin
   begin
-    -- who delivers has a search_path of his own, which the name is looked up by in the end
+    -- The delivering process looks the name up by another search_path.
     written := coalesce(to_regclass(into_table),
-                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.' || into_table) end);
-  exception when others then -- it is no name of a table here, or nobody but its owner may ask for it
+                        case when cardinality(parse_ident(into_table)) = 1 then to_regclass('public.'
+                            || into_table) end);
+  exception when others then -- not the name of a table here, or one that the caller may not look up
     return false;
   end;
   return exists (
@@ -7225,33 +7524,35 @@ begin
     select from reached r where r.relation = any (rowrelay.captured_tables(capture)::oid[]));
 end
 $$;
--- Purpose:    whether two names of tables are of one table, where a name without a schema is one of public
+-- Purpose:    whether two names mean one table; a name without a schema is in public
 -- Parameters: names, quoted where they must be
 create or replace function rowrelay.same_table_name(one text, other text) returns boolean
 language plpgsql immutable as $$
 begin
   return case when cardinality(parse_ident(one)) = 1 then array['public'] || parse_ident(one) else parse_ident(one) end
-       = case when cardinality(parse_ident(other)) = 1 then array['public'] || parse_ident(other) else parse_ident(other) end;
+       = case when cardinality(parse_ident(other)) = 1 then array['public'] || parse_ident(other)
+         else parse_ident(other) end;
 exception when others then -- names of other kinds of targets
   return one = other;
 end
 $$;
--- Purpose:    refuses to send the changes of a table to where they would do harm: into that table itself, or into a table that
---             another one's changes go into, unless that is wanted
+-- Purpose:    refuses to send a table's changes into that table itself, or into a table that receives another one's
+--             changes, unless the user allowed that
 -- Parameters: capture; target; name of the table there; whether tables may share it
--- Errors:     names the other table, and says what to do
+-- Errors:     names the other table and what to do
 create or replace function rowrelay.check_into(capture rowrelay.capture, target rowrelay.target, into_table text,
                                                shared boolean) returns void
 language plpgsql stable as $$
 declare
   other  text;
-  ending text; -- how any spelling of that name ends, but for quotes and capitals: sorts out nearly all that differ, at once
+  ending text; -- of any spelling of that name, without quotes and capitals: rules out most other names cheaply
 begin
   if target.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(capture, into_table) then
-    raise exception 'table % cannot go into itself', capture.relation using errcode = 'invalid_parameter_value',
-      detail = format('Target "%s" is this database, and its table %s would get its own changes, over what is written meanwhile.',
+    raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
+      detail = format('Target "%s" is this database, so old changes would overwrite newer rows of table %s.',
                       target.name, into_table),
-      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, into_table => NAME).',
+      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, '
+                    'into_table => NAME).',
                     capture.relation, target.name, capture.relation, target.name);
   end if;
   if shared or target.options ->> 'mode' = 'append'
@@ -7267,43 +7568,47 @@ begin
     from rowrelay.route r
     join rowrelay.capture c on c.id = r.capture and c.released_at is null
     join rowrelay.target t on t.id = r.target and t.dropped_at is null
-   where r.until_id is null and (t.id = target.id or t.url = target.url) and (r.capture, r.target) <> (capture.id, target.id)
+   where r.until_id is null and (t.id = target.id or t.url = target.url)
+     and (r.capture, r.target) <> (capture.id, target.id)
      and case when right(replace(lower(rtrim(r.into_table)), '"', ''), length(ending)) = ending
-              then rowrelay.same_table_name(r.into_table, check_into.into_table) and rowrelay.full_name(c.relation) is not null
+              then rowrelay.same_table_name(r.into_table, check_into.into_table)
+                and rowrelay.full_name(c.relation) is not null
               else false end
      and not exists (select from rowrelay.document d where d.target = t.id)
    order by c.id limit 1;
   if found then
-    raise exception 'the changes of table % go into table % of target "%" already', other, into_table, target.name
+    raise exception 'the changes of table % already go into table % of target "%"', other, into_table, target.name
       using errcode = 'invalid_parameter_value',
-            detail = 'A row of one table would overwrite a row of the other that has the same key.',
-            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Where no key is in both, they may share it: '
+            detail = 'A row of one table would overwrite the row of the other with the same key.',
+            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Tables without a key in common '
+                          'may share it: '
                           'rowrelay route --shared --into %3$s %1$s %2$s; in SQL: shared => true.',
                           capture.relation, target.name, into_table);
   end if;
 end
 $$;
--- Purpose:    sends the changes of a captured table to a target, from when the trigger function is made anew
--- Parameters: capture, of a table that is there; and those of rowrelay.route()
+-- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
+-- Parameters: capture of an existing table; the others as for rowrelay.route()
 -- Errors:     as rowrelay.route()
-create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text, create_table boolean,
+create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
+                                              create_table boolean,
                                               shared boolean) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   relation  constant regclass := capture.relation;
   target_id constant integer := rowrelay.target_id(target);
-  -- as the table is called now, and not after somebody has renamed it
+  -- read now, before another session renames the table
   default_table text := rowrelay.full_name(capture.relation);
   is_again      boolean;
   known_table   text;
 begin
   if exists (select from rowrelay.document d where d.target = target_id) then
     raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
-      hint = 'What a document is built from is told when it is added.';
+      hint = 'The tables that a document is built from are named when it is added: rowrelay document add.';
   end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
-      hint = 'Leave it out to use the name that the table has here.';
+      hint = 'Omit it to use the name that the table has here.';
   end if;
   if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
     default_table := rowrelay.changes_name(relation);
@@ -7311,24 +7616,26 @@ begin
   if rowrelay.waiting_room(capture.id, target_id) <> 0
      and exists (select from rowrelay.route r
                   where r.capture = capture.id and r.target = target_id and r.into_table <> add_route.into_table) then
-    raise exception 'table % is just being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+    raise exception 'table % is being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
   end if;
-  -- What is queued of it still may be in other lanes than what comes now.
+  -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
   select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target_id;
-  -- what goes there already was decided once
+  -- an existing route was checked when it was added
   if not exists (select from rowrelay.route r
                   where r.capture = capture.id and r.target = target_id and r.until_id is null
                     and r.into_table = coalesce(add_route.into_table, r.into_table))
      or (select t.url ~ '^postgres(ql)?:$' from rowrelay.target t where t.id = target_id) then
-    perform rowrelay.check_into(capture, t, coalesce(add_route.into_table, known_table, default_table), add_route.shared)
+    perform rowrelay.check_into(capture, t, coalesce(add_route.into_table, known_table, default_table),
+                                add_route.shared)
        from rowrelay.target t where t.id = target_id;
   end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-  values (capture.id, target_id, coalesce(add_route.into_table, default_table), coalesce(add_route.create_table, false), rowrelay.last_change_id())
+  values (capture.id, target_id, coalesce(add_route.into_table, default_table),
+          coalesce(add_route.create_table, false), rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
@@ -7336,9 +7643,10 @@ begin
   perform rowrelay.check_indexes(target_id);
   if is_again then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
-    -- And what waits of it, because the target cannot take the table, waits before what comes now.
+    -- Changes that wait because the target cannot take the table go before new ones.
     insert into rowrelay.hold (target, capture, attempts, retry_at, released_to, message, hint)
-    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(), h.message, h.hint
+    select distinct on (h.target) h.target, capture.id, 0, clock_timestamp(), rowrelay.last_change_id(),
+      h.message, h.hint
       from rowrelay.hold h join rowrelay.capture c on c.id = h.capture
      where h.target = target_id and c.relation = add_route.capture.relation and c.id <> capture.id
      order by h.target, h.capture desc
@@ -7346,11 +7654,11 @@ begin
   end if;
 end
 $$;
--- Purpose:    sends the changes of a captured table to a target, from now on. Takes no lock on the table.
--- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: make that table when
---             it is missing, and add columns that it lacks later (null: as it was said before, else not)
+-- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
+-- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
+--             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
 --             shared: whether another table's changes may go into the same table there
--- Errors:     table not captured; no such target; it would go into itself, or into another one's table
+-- Errors:     table not captured; no such target; the table would be its own target, or share another one's
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
                                           create_table boolean default null,
                                           shared boolean default false) returns void
@@ -7365,8 +7673,8 @@ begin
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
--- Purpose:    no longer sends the changes of a table to a target. What is queued is still delivered, unless the table was
---             just being copied there as a whole.
+-- Purpose:    stops sending the changes of a table to a target. What is queued is still delivered, unless the table is
+--             being copied there as a whole.
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; the table is not routed there
 create or replace function rowrelay.unroute(relation regclass, target text) returns void
@@ -7385,13 +7693,13 @@ begin
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
--- Purpose:    sends a table to a target no more, as unroute() does, and gives up what of it is queued for the target, or was
---             refused by it: for a table that is gone there, and holds up all others. The log keeps the changes, and who gave
---             them up. Waits until no batch of the target is in flight. What a transaction has written that is still open
---             is not known yet, and will be delivered: then the same again.
+-- Purpose:    stops sending a table to a target, as unroute() does, and discards its changes that are queued for the
+--             target or were refused by it: for a table that is gone there and holds up all others. The log keeps the
+--             changes and who discarded them. Waits until no batch of the target is in flight. Changes of open
+--             transactions are not visible yet and will be queued: call it again to discard them.
 -- Parameters: relation; target
--- Result:     how many changes were given up
--- Errors:     table not captured; no such target; the table never went there
+-- Result:     number of discarded changes
+-- Errors:     table not captured; no such target; the table was never routed there
 create or replace function rowrelay.discard(relation regclass, target text) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -7400,13 +7708,14 @@ declare
   lanes     integer[] := rowrelay.lanes_of(target_id);
   given_up  bigint;
 begin
-  -- Before anything else is locked: a batch that is about to halt its target must not wait for us while we wait for it.
+  -- Before any other lock: a batch that is about to halt its target would wait for us while we wait for it.
   perform rowrelay.lock_lanes(lanes);
 
   capture := rowrelay.captured(relation);
   target_id := rowrelay.target_id(target);
-  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id and r.until_id is not null) then
-    null; -- it goes there no more, and something of it may have been queued since
+  if exists (select from rowrelay.route r where r.capture = capture.id and r.target = target_id
+             and r.until_id is not null) then
+    null; -- the route has ended, but changes of open transactions may have been queued since
   else
     perform rowrelay.unroute(relation, target);
   end if;
@@ -7425,7 +7734,8 @@ begin
     select u.change_id, u.error, (row_number() over (partition by u.error order by u.change_id) - 1) / 10000 as part
       from (select * from unqueued union all select * from unrefused) as u
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids, first_id, last_id)
+    insert into rowrelay.receipt (token, part, target, outcome, error, attempts, actor, settled_at, change_ids,
+                                  first_id, last_id)
     select nextval('rowrelay.claim_token'), 0, target_id, 'skipped', g.error, 0, rowrelay.actor(), clock_timestamp(),
            array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
       from gone g group by g.error, g.part
@@ -7434,17 +7744,18 @@ begin
   return given_up;
 end
 $$;
--- Purpose:    whether the rows of a capture go to a target now: routed there, or as the table that has all the keys of a
---             document
+-- Purpose:    whether the rows of a capture now go to a target: by a route, or as the first source of a document, which
+--             has all of its keys
 -- Parameters: capture id; target id
 create or replace function rowrelay.goes_to(capture_id integer, target_id integer) returns boolean
 language sql stable as $$
-  select exists (select from rowrelay.route r where r.capture = capture_id and r.target = target_id and r.until_id is null)
+  select exists (select from rowrelay.route r where r.capture = capture_id and r.target = target_id
+                 and r.until_id is null)
       or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
                   where s.capture = capture_id and s.document = target_id and s.position = 1 and t.dropped_at is null)
 $$;
--- Purpose:    how many rows a table has, with its partitions and children, as the planner guesses: from its size now and
---             what it knew of it last
+-- Purpose:    returns the planner's estimate of a table's rows, with its partitions and children, from its present size
+--             and last statistics
 -- Parameters: relation
 -- Result:     number of rows
 create or replace function rowrelay.estimated_rows(relation regclass) returns bigint
@@ -7456,7 +7767,7 @@ begin
   return (plan #>> '{0,Plan,Plan Rows}')::numeric::bigint;
 end
 $$;
--- Purpose:    how much is queued for a target
+-- Purpose:    counts the rows queued for a target
 -- Parameters: target; where to stop counting
 -- Result:     number of queued rows
 create or replace function rowrelay.backlog(target rowrelay.target, at_most bigint) returns bigint
@@ -7464,14 +7775,15 @@ language sql volatile as $$
   select count(*)
     from (select from generate_series(-1, target.lanes - 1) as n
             join rowrelay.queue q on q.lane = rowrelay.lane_number(target.id, n)
-           -- so that rows which are gone, but not vacuumed, are not walked past
+           -- skips dead rows that VACUUM has not removed yet
            where q.change_id > coalesce((select f.floor from rowrelay.floor f where f.target = backlog.target.id), 0)
            limit at_most) as q
 $$;
--- Purpose:    the name of a type to read values under that were in a table already, so that no CHECK of a domain is asked
---             again: it is code of whoever made the domain, and would run with the rights of who reads
+-- Purpose:    returns a type for reading values that were already in a table, so that no CHECK of a domain runs again:
+--             it is its owner's code and would run with the reader's rights
 -- Parameters: type of a column
--- Result:     the type, or what a domain is made of, an array of that; text for an array or a row that has domains deeper in it
+-- Result:     the type; for a domain or an array of one the base type; text for an array or row type with domains
+--             deeper in it
 create or replace function rowrelay.unchecked_type(of_type oid) returns text
 language plpgsql stable as $$
 declare
@@ -7499,11 +7811,11 @@ begin
            where t.oid = coalesce((select e.typarray from pg_type e where e.oid = element), base));
 end
 $$;
--- Purpose:    the row filter of a capture as a condition on a row called new, as its trigger reads it: whatever search_path or
---             names were when it was given
+-- Purpose:    returns the row filter of a capture as a condition on a row called new, as the trigger stores it:
+--             independent of search_path and of renamed columns
 -- Parameters: capture
 -- Result:     a condition in parentheses; null when the capture has no filter
--- Errors:     the table has lost its triggers, or somebody has put another in the place of ours
+-- Errors:     the table has lost its triggers, or another trigger has taken the place of rowrelay's
 create or replace function rowrelay.filter_condition(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -7512,31 +7824,34 @@ begin
   if capture.row_filter is null then
     return null;
   end if;
-  -- Only who may use the trigger function can make a trigger of it. Where the owner of a partitioned table may
-  -- (rowrelay.trigger_grants) it must be the condition that we wrote.
+  -- Only a role that may execute the trigger function can create a trigger with it. Where the owner of a partitioned
+  -- table may (rowrelay.trigger_grants), the condition must be the one that rowrelay wrote.
   select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into condition
     from pg_trigger t
     join pg_proc p on p.oid = t.tgfoid
    where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert'
      and p.oid = to_regprocedure(format('rowrelay.%I()', 'capture_' || capture.id))
      and (capture.filter_state = rowrelay.filter_state(capture)
-          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a where a.grantee <> p.proowner));
+          or not exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) as a
+                         where a.grantee <> p.proowner));
   if condition is null then
     raise exception 'table % has lost its triggers', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);', capture.relation, capture.relation);
+            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);',
+                          capture.relation, capture.relation);
   end if;
   return condition;
 end
 $$;
--- Purpose:    the statement that logs rows of a table as they are, and queues them for one target. Each row is locked FOR
---             SHARE before its change gets an id: whoever writes it later has a larger id, and what somebody else is just
---             writing is either waited for, or makes the statement fail. The image is the one that the trigger makes.
+-- Purpose:    returns the statement that logs rows of a table as they are and queues them for one target. It locks each
+--             row FOR SHARE before its change gets an id, so that later writes have larger ids; it waits for a row that
+--             another session is writing, or fails. The image is the same as the trigger's.
 -- Parameters: capture; target; a table with rows of its own: the captured one, a partition or an inheritance child;
---             condition on a row called new, which the rows of a capture with a row filter must meet too; whether to
---             wait for rows that others have locked; problem: why there can be no image, which the change says instead
--- Result:     an INSERT whose only row of result is the number of rows queued, and the largest id (null: none)
-create or replace function rowrelay.snapshot_statement(capture rowrelay.capture, target rowrelay.target, relation regclass,
+--             condition on a row called new, in addition to the capture's row filter; waits: whether to wait for rows
+--             that others have locked; problem: why there can be no image, recorded in the change instead
+-- Result:     a statement that returns one row: the number of queued rows and the largest id (null: none)
+create or replace function rowrelay.snapshot_statement(capture rowrelay.capture, target rowrelay.target,
+                                                       relation regclass,
                                                        condition text, waits boolean,
                                                        problem text default null) returns text
 language plpgsql stable as $$
@@ -7548,12 +7863,12 @@ declare
 begin
   if not rowrelay.names_are_current(capture.relation) then
     raise exception 'table % was altered by a transaction that this one cannot see yet', capture.relation
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Try again in another transaction.';
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Try again in a new transaction.';
   end if;
   select * into strict images from rowrelay.image_expression(capture);
   if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
               where i.inhrelid = relation and p.relkind = 'r') then
-    -- an inheritance child's own columns are nobody's business
+    -- an inheritance child's own columns are not captured
     select string_agg(format('new.%I', a.attname), ', ' order by a.attnum) into shown
       from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
   end if;
@@ -7561,7 +7876,9 @@ begin
     images.image := 'null::json';
     caveat := format('%L::json', json_build_object('target', target.id, 'problem', problem));
   elsif images.text_columns is not null then
-    caveat := format('(select case when n.names = ''{}'' then %s else json_build_object(''target'', %s, ''text_columns'', n.names) end '
+    caveat := format(
+        '(select case when n.names = ''{}'' then %s else json_build_object(''target'', %s, ''text_columns'', '
+        'n.names) end '
                      'from (select %s) as n(names))', caveat, target.id, images.text_columns);
   end if;
   return format($statement$
@@ -7573,7 +7890,8 @@ begin
       insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor,
                                    db_user, application_name, client_addr, new_row, caveat)
       select t.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), %s, 's', t.key,
-             rowrelay.actor(), rowrelay.db_user(), current_setting('application_name'), rowrelay.client_addr(), t.image, t.caveat
+             rowrelay.actor(), rowrelay.db_user(), current_setting('application_name'), rowrelay.client_addr(),
+               t.image, t.caveat
         from taken t
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
@@ -7584,12 +7902,13 @@ begin
     rowrelay.key_expression(capture.relation, key, 'new'),
     rowrelay.hash_expression(capture.id, capture.relation, coalesce(capture.lane_columns, key), 'new'),
     images.image, caveat,
-    shown, relation, concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), case when not waits then ' nowait' end,
+    shown, relation, concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)),
+      case when not waits then ' nowait' end,
     capture.id, rowrelay.lane_number(target.id, 0), target.lanes);
 end
 $$;
--- Purpose:    in what order the rows of a table can be read piece by piece, each piece beginning behind the last: the
---             columns of a unique index that are not null. The capture's key comes first, but any such order will do.
+-- Purpose:    finds an order for reading a table piece by piece, each piece starting after the last one: the columns of
+--             a unique index that are not null. The capture's key is preferred, but any such index will do.
 -- Parameters: a table with rows of its own; columns to prefer
 -- Result:     names in the index's order; empty when there is no such index
 create or replace function rowrelay.backfill_order(relation regclass, preferred text[]) returns text[]
@@ -7600,10 +7919,11 @@ language sql stable as $$
        join pg_class c on c.oid = i.indexrelid and c.relam = (select m.oid from pg_am m where m.amname = 'btree')
        cross join lateral (
          select array_agg(a.attname::text order by u.position) as names,
-                -- written in the order in which it is asked for: ascending, or all the other way round, by the columns' own
-                -- collations and their types' usual operators
+                -- usable for this order: all columns ascending or all descending, with the columns' own collations and
+                -- their types' default operators
                 bool_and(a.attnotnull and i.indcollation[u.position::integer - 1] = a.attcollation and o.opcdefault
-                         and i.indoption[u.position::integer - 1] = i.indoption[0] and i.indoption[0] in (0, 3)) as usable
+                         and i.indoption[u.position::integer - 1] = i.indoption[0]
+                           and i.indoption[0] in (0, 3)) as usable
            from unnest(i.indkey::smallint[]) with ordinality as u(number, position)
            left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = u.number and a.attnum > 0
            left join pg_opclass o on o.oid = i.indclass[u.position::integer - 1]
@@ -7614,10 +7934,10 @@ language sql stable as $$
       limit 1),
     '{}')
 $$;
--- Purpose:    the condition that rows stand behind a position in the order of some columns, or not behind it
--- Parameters: relation; names of the columns; their values at the position, as text; behind: else up to it, and with it
--- Result:     a condition on a row called new, by the types' own operators, which not everybody's search_path finds
--- Errors:     a column is of a type whose values cannot be read without running somebody's CHECK
+-- Purpose:    returns the condition for rows after a position in the order of some columns, or up to and including it
+-- Parameters: relation; names of the columns; their values at the position, as text; behind: true for rows after it
+-- Result:     a condition on a row called new, with the types' own operators, which need not be in search_path
+-- Errors:     values of a column cannot be read without running a user's CHECK
 create or replace function rowrelay.backfill_bound(relation regclass, names text[], texts text[], behind boolean)
 returns text language plpgsql stable as $$
 declare
@@ -7654,7 +7974,8 @@ begin
   loop
     if part.is_checked then
       raise exception 'table % cannot be read piece by piece: column "%" holds rows with domains', relation, part.name
-        using errcode = 'object_not_in_prerequisite_state', detail = 'Their CHECKs would have to be run again for each piece.',
+        using errcode = 'object_not_in_prerequisite_state',
+          detail = 'Their CHECKs would have to be run again for each piece.',
               hint = 'Copy the table as a whole into an empty mirror, or make a unique index on other columns.';
     end if;
     is_usual := is_usual and part.schema = 'pg_catalog';
@@ -7675,10 +7996,10 @@ begin
   return format('%s and %s', first_one, condition); -- the first for the index
 end
 $$;
--- Purpose:    the tables that a backfill reads one after the other: the captured one, or its partitions or inheritance
---             children, in the order of their numbers
--- Parameters: capture; the one that was read last (null: none)
--- Result:     the next one; null when there is none
+-- Purpose:    returns the next table that a backfill reads: the captured one, its partitions or inheritance children,
+--             in the order of their oids
+-- Parameters: capture; the table that was read last (null: none)
+-- Result:     the next one; null: there is none
 create or replace function rowrelay.backfill_part(capture rowrelay.capture, after regclass) returns regclass
 language sql stable as $$
   select m
@@ -7687,8 +8008,8 @@ language sql stable as $$
    where after is null or m::oid > after::oid
    order by m::oid limit 1
 $$;
--- Purpose:    the transactions that write to a capture's tables at this moment, and may go on using the trigger function
---             as it was when they began to
+-- Purpose:    returns the transactions that are writing to a capture's tables now, and may go on using the trigger
+--             function as it was when they began
 -- Parameters: capture
 -- Result:     virtual transaction ids; empty when there is none
 create or replace function rowrelay.backfill_writers(capture rowrelay.capture) returns text[]
@@ -7702,13 +8023,14 @@ language sql volatile as $$
      and l.granted
      and l.pid is distinct from pg_backend_pid()
 $$;
--- Purpose:    for which transactions a backfill has to wait before it reads anything: those that wrote to the table when it
---             began may still use the trigger function as it was before the route, and their rows are not there to be
---             read yet. They are waited for as CREATE INDEX CONCURRENTLY waits, by looking, without a lock.
+-- Purpose:    lists the transactions for which a backfill has to wait before it reads: those that were writing to the
+--             table when it began may still use the trigger function from before the route, and their rows cannot be
+--             read yet. It waits as CREATE INDEX CONCURRENTLY does, by polling, without a lock.
 -- Parameters: backfill; its capture
--- Result:     waits_for: who of them is still there, null when nobody was listed yet; waits_since: when they were listed,
---             or when this was first asked; note: the same for people
-create or replace function rowrelay.backfill_waits(backfill rowrelay.backfill, capture rowrelay.capture, out waits_for text[],
+-- Result:     waits_for: those that are still open, null: not listed yet; waits_since: when they were listed, or when
+--             this was first called; note: the same for people
+create or replace function rowrelay.backfill_waits(backfill rowrelay.backfill, capture rowrelay.capture,
+                                                   out waits_for text[],
                                                    out waits_since timestamptz, out note text)
 language plpgsql as $$
 declare
@@ -7716,22 +8038,22 @@ declare
 begin
   waits_for := backfill.waits_for;
   waits_since := coalesce(backfill.waits_since, clock_timestamp());
-  -- A transaction can be seen to have committed a moment before other processes are told that functions have changed.
+  -- Other processes may learn that functions have changed a moment after the transaction is seen as committed.
   if waits_since between clock_timestamp() - interval '50 ms' and clock_timestamp() then
     return;
   end if;
   writers := rowrelay.backfill_writers(capture);
-  -- A time that is to come was noted while the clock was ahead, and does not tell.
+  -- A time in the future was written while the clock was ahead, and tells nothing.
   if waits_for is null or waits_since > clock_timestamp() then
     waits_for := writers;
     waits_since := clock_timestamp();
   else
-    -- A restart of the server, also one after a crash, gives new names to those who outlive it, to prepared transactions:
-    -- -1 and their number. They began before it, so all of them are waited for.
+    -- Prepared transactions outlive a restart or crash of the server under new names: -1 and their number. All of them
+    -- began before it, so wait for all.
     waits_for := array(select w from unnest(writers) as w where w = any (backfill_waits.waits_for) or w like '-1/%');
   end if;
   select 'waits for transactions that wrote to the table before this began: '
-         || string_agg(case when l.pid is null then 'a prepared one'
+         || string_agg(case when l.pid is null then 'a prepared transaction'
                              else format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
                                          to_char(a.xact_start, 'HH24:MI:SS')) end, ', ' order by l.pid)
     into note
@@ -7740,15 +8062,16 @@ begin
     left join pg_stat_activity a on a.pid = l.pid;
 end
 $$;
--- Purpose:    queues the next rows of the table that a backfill is at, which the caller has locked. Where they end is looked up first, without locks;
---             then those up to there are locked, logged and queued (rowrelay.snapshot_statement).
+-- Purpose:    queues the next rows of the table that a backfill is reading, which the caller has locked. It first finds
+--             the end of the piece without locks, then locks, logs and queues the rows (rowrelay.snapshot_statement).
 -- Parameters: backfill; its capture; its target; how many rows to read at most
--- Result:     passed: how many were read; fewer than most_rows: these were the last; queued: how many were queued;
---             bound: the new position, null when there was no row; held: for how many milliseconds rows may have been
---             locked so far
--- Errors:     as rowrelay.backfill_step()
-create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, capture rowrelay.capture, target rowrelay.target,
-                                                   most_rows integer, out passed integer, out queued bigint, out bound text[],
+-- Result:     passed: rows read, fewer than most_rows in the last piece; queued: rows queued; bound: the new position,
+--             null: there was no row; held: for how many milliseconds rows may have been locked
+-- Errors:     as for rowrelay.backfill_step()
+create or replace function rowrelay.backfill_piece(backfill rowrelay.backfill, capture rowrelay.capture,
+                                                   target rowrelay.target,
+                                                   most_rows integer, out passed integer, out queued bigint,
+                                                     out bound text[],
                                                    out held integer)
 language plpgsql as $$
 declare
@@ -7771,10 +8094,11 @@ begin
   perform rowrelay.check_sees_all(backfill.part);
   names := rowrelay.backfill_order(backfill.part, rowrelay.attribute_names(capture.relation, capture.key_columns));
   if names = '{}' then
-    raise exception 'table % has no order in which it can be read piece by piece', backfill.part
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Make a unique index on columns that are not null.';
+    raise exception 'table % has no unique index by which it can be copied piece by piece', backfill.part
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Create a unique index on NOT NULL columns.';
   end if;
-  select string_agg(format('new.%I', u.name), ', ' order by u.position), string_agg(format('%I', u.name), ', ' order by u.position),
+  select string_agg(format('new.%I', u.name), ', ' order by u.position),
+    string_agg(format('%I', u.name), ', ' order by u.position),
          string_agg(format('%I desc', u.name), ', ' order by u.position),
          string_agg(rowrelay.safe_text(format('%I', u.name), a.atttypid), ', ' order by u.position)
     into columns, ascending, downwards, texts
@@ -7783,7 +8107,9 @@ begin
 
   condition := case when backfill.position is null then 'true'
                     else rowrelay.backfill_bound(backfill.part, names, backfill.position, true) end;
-  execute format('select array[%s], (count(*) over ())::integer from (select %s from only %s as new where %s order by %s limit %s) as piece '
+  execute format(
+      'select array[%s], (count(*) over ())::integer from (select %s from only %s as new where %s order by %s limit '
+      '%s) as piece '
                  'order by %s limit 1',
                  texts, columns, backfill.part, condition, columns, most_rows, downwards)
      into bound, passed;
@@ -7795,11 +8121,13 @@ begin
   condition := concat_ws(' and ', condition,
                          rowrelay.backfill_bound(backfill.part, names, bound, false),
                          '(' || backfill.condition || ')');
-  -- A document is read when it is built: what is queued are keys, and no row has to be locked for them.
+  -- For a document only keys are queued, because it is read when it is built: no row has to be locked.
   select rowrelay.document_key_expression(capture.relation, s.key_column, 'new') into document_key
     from rowrelay.document_source s where s.document = target.id and s.position = 1;
   if document_key is not null then
-    queued := rowrelay.queue_documents(target.id, format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is not null',
+    queued := rowrelay.queue_documents(target.id,
+                                       format('select distinct %1$s from only %2$s as new where (%3$s) and %1$s is '
+                                              'not null',
                                                          document_key, backfill.part, condition), null);
     return;
   end if;
@@ -7810,8 +8138,9 @@ begin
     begin
       execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true) into queued, last_id;
     exception when data_exception or program_limit_exceeded or out_of_memory or internal_error then
-      -- if it is not the row but the condition that fails, it does so once more
-      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true, sqlerrm) into queued, last_id;
+      -- if the condition fails rather than the row, this fails again
+      execute rowrelay.snapshot_statement(capture, target, backfill.part, condition, true,
+                                          sqlerrm) into queued, last_id;
     end;
   end if;
   held := extract(epoch from clock_timestamp() - locked_at) * 1000;
@@ -7820,16 +8149,16 @@ begin
   end if;
 end
 $$;
--- Purpose:    who has locked the row that a backfill has to read next, or its whole table
---             Whoever calls it gives a number and never a row: what a row says of itself would be believed, and looked up,
---             with the rights of the schema's owner.
+-- Purpose:    says which transaction has locked the row that a backfill has to read next, or its whole table. The
+--             parameter is a number rather than a row, because a caller could make up a row, which would be used with
+--             the rights of the schema's owner.
 -- Parameters: number of a backfill
--- Result:     for people: what is locked, and whose transaction it is; null when nobody is found
+-- Result:     for people: what is locked, and by which process; null: unknown
 create or replace function rowrelay.backfill_holder(backfill_id integer) returns text
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off
--- a policy of the table's would be evaluated with our rights; it is an error instead
+-- a policy of the table would run with the owner's rights; now it is an error instead
 set row_security = off
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
@@ -7844,7 +8173,8 @@ declare
 begin
   select b.* into backfill from rowrelay.backfill b where b.id = backfill_id;
   select string_agg(case when l.pid is null then 'a prepared transaction'
-                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', ' order by l.pid)
+                         else format('process %s (%s, %s)', l.pid, a.usename, left(a.query, 60)) end, ', '
+                           order by l.pid)
     into holders
     from pg_locks l left join pg_stat_activity a on a.pid = l.pid
    where l.locktype = 'relation' and l.relation = backfill.part and l.granted
@@ -7864,7 +8194,7 @@ begin
      into key, locker;
   lockers := array[locker];
   if not exists (select from pg_locks l where l.transactionid = locker) then
-    begin -- several may have locked it, and updated it too: then it is the number of their list
+    begin -- several transactions may have locked it: then xmax is the number of their list
       lockers := array(select m.xid from pg_get_multixact_members(locker) as m);
     exception when others then
       return null;
@@ -7881,48 +8211,49 @@ exception when others then
   return null; -- it is only for information
 end
 $$;
--- Purpose:    the next step of a backfill, to be called again and again, each time in a transaction of its own: waits for
---             the transactions that may use the trigger function as it was, then queues piece after piece of the rows.
---             How far it got is stored by the same transaction, so nothing is left out or repeated however one ends.
---             Nobody is made to wait for long: no lock that is not free at once is waited for, except, for a piece of
---             one row, that row's, for a tenth of a second.
--- Parameters: its number; how many rows to read at most
--- Result:     outcome: progress; waits (note says for what: look again in a while); done; cancelled; gone
---             passed: rows read by this step; held: for how many milliseconds others may have waited for it; queued, read,
---             estimated: rows so far and in all; rate: rows per second at most, null: any; note
--- Errors:     lock_not_available: somebody is writing one of the rows, so try again with fewer of them;
+-- Purpose:    runs the next step of a backfill. Call it repeatedly, each time in a transaction of its own: it waits for
+--             the transactions that may still use the old trigger function, then queues the rows piece by piece. The
+--             same transaction stores the progress, so nothing is left out or repeated however a step ends. It waits
+--             for no lock, except for the lock of the row in a piece of one row, for a tenth of a second.
+-- Parameters: number of the backfill; how many rows to read at most
+-- Result:     outcome: progress; waits (note says for what: call it again later); done; cancelled; gone passed: rows
+--             read by this step; held: for how many milliseconds others may have waited for it; queued, read,
+--             estimated: rows so far and in all; rate: rows per second at most, null: unlimited; note
+-- Errors:     lock_not_available: another session is writing one of the rows, so try again with fewer of them;
 --             insufficient_privilege: row-level security hides rows of the table;
---             whatever a row makes fail, unless it is the only one: then its change says so, and targets refuse it
-create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text, out passed integer,
-                                                  out held integer, out queued bigint, out read bigint, out estimated bigint,
+--             any error that a row causes; in a piece of one row the change records it, and targets refuse the change
+create or replace function rowrelay.backfill_step(backfill_id integer, most_rows integer, out outcome text,
+                                                  out passed integer,
+                                                  out held integer, out queued bigint, out read bigint,
+                                                    out estimated bigint,
                                                   out rate integer, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '100ms'
--- what a policy hides is an error, not missing
+-- hidden rows are an error, not missing rows
 set row_security = off
 -- rows are read in the order of an index, whatever statistics there are
 set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
 declare
   most_queued constant bigint := 100000; -- of the target, before this waits for it
-  look_each   constant integer := 10000; -- rows between looks at that
+  look_each   constant integer := 10000; -- rows between checks of that
   b           rowrelay.backfill;
   capture     rowrelay.capture;
   target      rowrelay.target;
   piece       record;
 begin
-  -- A crash must not take ids back that targets have seen, whatever the session thinks of its commits.
+  -- A crash must not lose ids that targets have seen, whatever the session's setting is.
   perform set_config('synchronous_commit', 'on', true);
   select k.* into b from rowrelay.backfill k where k.id = backfill_id for update skip locked;
   if b.id is null then
     outcome := case when exists (select from rowrelay.backfill k where k.id = backfill_id) then 'waits' else 'gone' end;
-    note := case outcome when 'waits' then 'another process is at it' end;
+    note := case outcome when 'waits' then 'another process works on it' end;
     passed := 0;
     held := 0;
     return;
   end if;
-  -- From here on the table's columns are called as the statements below have them, and its rows stay in their lanes: who
-  -- changes that takes a lock that this one keeps out (rowrelay.make_trigger_function).
+  -- This lock keeps the columns' names and the rows' lanes as they are: changing them takes a conflicting lock
+  -- (rowrelay.make_trigger_function).
   if b.state = 'running' and rowrelay.full_name(b.part) is not null then
     execute format('lock table only %s in row exclusive mode', b.part);
   end if;
@@ -7933,23 +8264,23 @@ begin
   passed := 0;
   held := 0;
   if b.state in ('copying', 'joining') then
-    note := 'it is being copied as a whole';
+    note := 'the table is being copied as a whole';
   elsif b.state in ('done', 'cancelled') then
     outcome := b.state;
     note := b.note;
   elsif capture.released_at is not null or target.dropped_at is not null
      or not rowrelay.goes_to(b.capture, b.target) then
     outcome := 'cancelled';
-    note := 'the table does not go to the target any more';
+    note := 'the table is no longer routed to the target';
   elsif rowrelay.full_name(capture.relation) is null then
     outcome := 'cancelled';
     note := 'the table is gone';
   elsif b.way = 'copy' and capture.key_columns = '{}' then
-    note := 'it can only be copied as a whole';
+    note := 'a table without a key can only be copied as a whole';
   elsif cardinality(rowrelay.live_key(capture)) = 0 then
     note := 'a key column was dropped: capture the table again';
   elsif capture.lane_state is distinct from rowrelay.lane_state(capture) then
-    note := 'the key was altered, and the trigger function has to be made anew';
+    note := 'the key was altered: waits until maintenance replaces the trigger function';
   elsif b.state = 'waiting' then
     select w.waits_for, w.waits_since, w.note into b.waits_for, b.waits_since, note
       from rowrelay.backfill_waits(b, capture) as w;
@@ -7960,15 +8291,15 @@ begin
       b.part := rowrelay.backfill_part(capture, null);
     end if;
   elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
-    -- or all of the table would wait there with what does already
+    -- else all rows would join the changes that wait there
     note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
-    note := format('%s rows wait to be delivered to target "%s" first%s', most_queued, target.name,
+    note := format('waits for the delivery of %s queued changes to target "%s"%s', most_queued, target.name,
                    case when not exists (select from rowrelay.instance i
                                           where rowrelay.is_alive(i.heartbeat_at)
                                             and (i.targets is null or target.id = any (i.targets)))
-                        then ', and no rowrelay run is at it' end);
+                        then ', but no rowrelay run delivers to it' end);
   else
     outcome := 'progress';
     if b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each then
@@ -8007,24 +8338,24 @@ begin
    where k.id = backfill_id;
 end
 $$;
--- Purpose:    refuses to read a table of which row-level security hides rows from whoever reads: they would be taken for
---             rows that are not there. FORCE ROW LEVEL SECURITY binds also who is a member of the table's owner.
+-- Purpose:    refuses to read a table when row-level security hides rows of it from the reader, because hidden rows
+--             would be taken for missing ones. FORCE ROW LEVEL SECURITY also applies to members of the table's owner.
 -- Parameters: a table
--- Errors:     says whom it hides them from, and what to do
+-- Errors:     names the role and what to do
 create or replace function rowrelay.check_sees_all(relation regclass) returns void
 language plpgsql stable as $$
 begin
   if row_security_active(relation) then
     raise exception 'row-level security hides rows of table % from role %', relation, current_user
-      using errcode = 'insufficient_privilege', detail = 'They would be taken for rows that are not there.',
-            hint = format('Let a superuser run: alter role %I bypassrls. Or let the table''s owner do without FORCE: '
-                          'alter table %s no force row level security.', current_user, relation);
+      using errcode = 'insufficient_privilege', detail = 'Hidden rows would be taken for missing ones.',
+            hint = format('Have a superuser run: alter role %I bypassrls; or the table''s owner: '
+                          'alter table %s no force row level security;', current_user, relation);
   end if;
 end
 $$;
--- Purpose:    checks whether the rows of a captured table can be copied piece by piece
+-- Purpose:    refuses a captured table that cannot be copied piece by piece
 -- Parameters: capture
--- Errors:     it has no key; it, or a partition, cannot be read piece by piece, or not all of its rows can be seen
+-- Errors:     it has no key; it or a partition has no suitable unique index; row-level security hides rows
 create or replace function rowrelay.check_pieces(capture rowrelay.capture) returns void
 language plpgsql as $$
 declare
@@ -8032,32 +8363,34 @@ declare
 begin
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', capture.relation using errcode = 'object_not_in_prerequisite_state',
-      detail = 'A row that is written while it is copied would arrive twice, because nothing tells that both are one.',
-      hint = 'Give it a primary key, or name columns that identify a row: rowrelay capture --key.';
+      detail = 'A row that is written while it is copied would arrive twice.',
+      hint = format('Add a primary key, or name columns that identify a row: rowrelay capture %s --key COLUMNS',
+                    capture.relation);
   end if;
-  -- a partition may not exist yet, or have gone, when its turn comes
+  -- only a first check: partitions may come and go before they are read
   for part in
     select m from unnest(rowrelay.captured_tables(capture)) as m join pg_class c on c.oid = m and c.relkind = 'r'
      where rowrelay.backfill_order(m, '{}') = '{}'
   loop
-    raise exception 'table % has no order in which it can be read piece by piece', part
+    raise exception 'table % has no unique index by which it can be copied piece by piece', part
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Make a unique index on columns that are not null.';
+            hint = 'Create a unique index on NOT NULL columns.';
   end loop;
   perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 end
 $$;
--- Purpose:    the columns of a captured table that go to targets, for comparing them with those of a target's table
+-- Purpose:    returns the columns of a captured table that go to targets, for comparison with those of a target's table
 -- Parameters: capture
--- Result:     [{"name", "type": with its schema, a domain's is what it is made of, "plain": COPY can bring it as the trigger's
---             image does}]
+-- Result:     [{"name", "type": with its schema; for a domain the base type, "plain": COPY transfers the same value as
+--             the trigger's image}]
 create or replace function rowrelay.copy_columns(capture rowrelay.capture) returns json
 language sql stable as $$
   select json_agg(json_build_object(
            'name', a.attname,
            'type', n.nspname || '.' || t.typname,
-           -- what takes the place of a value is JSON, and stands for a value of any type only if it is a simple one
-           'plain', coalesce(json_typeof(m.value) not in ('object', 'array') or t.oid in ('json'::regtype, 'jsonb'::regtype), true))
+           -- a mask is JSON: only a scalar can stand for a value of any type
+           'plain', coalesce(json_typeof(m.value) not in ('object', 'array')
+                             or t.oid in ('json'::regtype, 'jsonb'::regtype), true))
            order by a.attnum)
     from pg_attribute a
     join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
@@ -8067,11 +8400,13 @@ language sql stable as $$
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
      and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))
 $$;
--- Purpose:    the statement that copies all rows of a captured table out, as the trigger's images show them
+-- Purpose:    returns the statement that copies all rows of a captured table out, with the values that the trigger's
+--             images have
 -- Parameters: capture; names of columns; condition on a row called new, beside that of the capture (null: none)
 -- Result:     COPY ... TO STDOUT
 -- Errors:     the table has a row filter and has lost its triggers
-create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text) returns text
+create or replace function rowrelay.copy_statement(capture rowrelay.capture, columns text[], condition text)
+  returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   masks     constant json := (select i.masks from rowrelay.image_columns(capture) as i);
@@ -8096,21 +8431,23 @@ begin
     join pg_attribute a on a.attrelid = capture.relation and a.attname = u.name and not a.attisdropped
     left join json_each(masks) as m on m.key = a.attname;
   return format('copy (select %s from %s as new where %s) to stdout', shown, rowrelay.full_name(capture.relation),
-                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)), ''), 'true'));
+                coalesce(nullif(concat_ws(' and ', '(' || condition || ')', rowrelay.filter_condition(capture)),
+                                ''), 'true'));
 end
 $$;
--- Purpose:    takes the lock under which nobody writes to a capture's tables, if it can be had at once: when all who wrote at
---             the last look have ended
--- Parameters: backfill, whose waits_for is what the last look saw, and is set to what this one sees; its capture
--- Result:     may_lock: the lock is held until the transaction ends; note: who is waited for
--- Errors:     as rowrelay.lock_tables()
-create or replace function rowrelay.copy_writers(backfill rowrelay.backfill, capture rowrelay.capture, out may_lock boolean,
+-- Purpose:    takes a lock that blocks writers to a capture's tables, once all transactions that were writing at the
+--             last call have ended
+-- Parameters: backfill, whose waits_for has the writers of the last call and is set to those of this one; its capture
+-- Result:     may_lock: true: the lock is held until the transaction ends; note: the writers that it waits for
+-- Errors:     as for rowrelay.lock_tables()
+create or replace function rowrelay.copy_writers(backfill rowrelay.backfill, capture rowrelay.capture,
+                                                 out may_lock boolean,
                                                  out note text)
 language plpgsql as $$
 declare
   writers text[] := rowrelay.backfill_writers(capture);
 begin
-  -- waits_for is null at the first look
+  -- waits_for is null at the first call
   may_lock := writers = '{}' or coalesce(not backfill.waits_for && writers, false);
   if may_lock then
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', '0 s');
@@ -8120,21 +8457,21 @@ begin
   select 'waits for transactions that write to the table: '
          || string_agg(coalesce(format('process %s (%s, %s, since %s)', l.pid, a.usename, a.state,
                                        to_char(a.xact_start, 'HH24:MI:SS')),
-                                'a prepared one'), ', ' order by l.pid)
+                                'a prepared transaction'), ', ' order by l.pid)
     into note
     from (select distinct k.pid, k.virtualtransaction from pg_locks k where k.virtualtransaction = any (writers)) as l
     left join pg_stat_activity a on a.pid = l.pid
    where a.xact_start is null or a.xact_start < clock_timestamp() - interval '1 s';
 end
 $$;
--- Purpose:    begins copying a table to a target as a whole: from now on its changes go into a waiting room.
---             This takes a lock under which nobody writes, for a moment, so that every transaction either has queued all
---             its changes for the target as ever, and has ended, or has all of them in the waiting room. It is asked for
---             only when all who wrote at the last look have ended, and for a tenth of a second; so nobody queues behind
---             it for longer, and a transaction that takes hours is waited for without it.
+-- Purpose:    begins to copy a table to a target as a whole: from now on its changes go into a waiting room. It briefly
+--             takes a lock that blocks writers, so that every transaction either has ended with all its changes in the
+--             target's lanes, or has all of them in the waiting room. It requests the lock only when all transactions
+--             that were writing at the last call have ended, and for a tenth of a second: nobody queues behind it for
+--             longer, and it waits for long transactions without it.
 -- Parameters: number of the backfill
--- Result:     switched: done; else note says what is waited for: call it again in a while
--- Errors:     the backfill is not one that waits to be copied
+-- Result:     switched: true when done; else note says what it waits for: call it again later
+-- Errors:     the backfill is not waiting to be copied as a whole
 create or replace function rowrelay.copy_switch(backfill_id integer, out switched boolean, out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -8144,22 +8481,24 @@ declare
   flag       text;
 begin
   switched := false;
-  -- locked in the order in which others do it: capture, target, backfill
+  -- in the same lock order as everywhere: capture, target, backfill
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
   if capture.id is null then
-    note := 'somebody is changing how the table is captured';
+    note := 'another session is changing how the table is captured';
     return;
   end if;
   perform from rowrelay.target t where t.id = b.target for update;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'waiting' or b.way <> 'copy' then
-    raise exception 'backfill % does not wait to be copied as a whole', backfill_id using errcode = 'object_not_in_prerequisite_state';
+    raise exception 'backfill % is not waiting to copy its table as a whole', backfill_id
+      using errcode = 'object_not_in_prerequisite_state';
   end if;
   if capture.released_at is not null
-     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target and r.until_id is null) then
+     or not exists (select from rowrelay.route r where r.capture = b.capture and r.target = b.target
+                    and r.until_id is null) then
     update rowrelay.backfill k
-       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table does not go to the target any more'
+       set state = 'cancelled', finished_at = clock_timestamp(), note = 'the table is no longer routed to the target'
      where k.id = backfill_id;
     return;
   end if;
@@ -8181,12 +8520,12 @@ begin
    where k.id = backfill_id;
 exception when lock_not_available then
   switched := false;
-  note := 'waits for a moment when nobody writes to the table';
+  note := 'waits for a moment without writers to the table';
   update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
 end
 $$;
--- Purpose:    the captures whose queued changes are older than a copy of the table: its own, and those of before it was
---             released and captured again, that went to the same table
+-- Purpose:    returns the captures whose queued changes are older than a copy of the table: its own, and those from
+--             before it was released and captured again that were routed to the same table
 -- Parameters: capture; target
 -- Result:     capture ids
 create or replace function rowrelay.copied_captures(capture_id integer, target_id integer) returns integer[]
@@ -8198,17 +8537,17 @@ language sql stable as $$
                  join rowrelay.route r on r.capture = c.id and r.target = own.target and r.into_table = own.into_table
                 where own.capture = capture_id and own.target = target_id)
 $$;
--- Purpose:    puts what is queued of a table that is copied as a whole into the waiting room, piece by piece, the youngest
---             changes first: so what is left of it outside is always what comes before the rest. What is in a lane that
---             somebody works on, in a transaction or by a lease, stays outside; it is waited for by calling this again. At
---             the end the table's refused changes come along: the copy has what they brought, and nobody may retry them
---             after it.
--- Parameters: number of the backfill; the id below which it goes on (null: at the youngest); how many rows to look at
+-- Purpose:    moves queued changes of a table that is copied as a whole into the waiting room, piece by piece, the
+--             newest first, so that the changes outside always precede those inside. Changes in lanes that a process
+--             works on, in a transaction or by a lease, stay outside: call this again for them. At the end the table's
+--             refused changes are moved too: the copy includes them, and nobody may retry them after it.
+-- Parameters: number of the backfill; the id below which it continues (null: from the newest); how many rows to read
 -- Result:     next: where the next piece begins, null: that was the last; busy: whether any of these were in flight
 create or replace function rowrelay.copy_hold(backfill_id integer, below bigint, most_rows integer, out next bigint,
                                               out busy boolean)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   most_id   constant bigint := 9223372036854775807;
   b         rowrelay.backfill;
@@ -8216,13 +8555,13 @@ declare
   room      integer;
   each_lane integer;
   captures  integer[];
-  lanes     integer[]; -- that are ours until this is committed
+  lanes     integer[]; -- locked until this commits
 begin
   busy := false;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
-  -- what is just being released of a held table is in the queue when we look there
+  -- waits for a release of held changes, so that they are in the queue when it is read
   perform from rowrelay.target t where t.id = b.target for no key update; -- before the backfill, as others lock them
-  -- it is not ended while we are at it
+  -- nobody cancels it meanwhile
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   if b.state <> 'copying' then
     return;
@@ -8230,13 +8569,14 @@ begin
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   room := rowrelay.waiting_room(b.capture, b.target);
   captures := rowrelay.copied_captures(b.capture, b.target);
-  -- Those that others hold are not waited for: of a busy target some always are.
+  -- Do not wait for lanes that others hold: a busy target always has some.
   lanes := array(select l.lane from rowrelay.lane l where l.lane = any (rowrelay.lanes_of(b.target)) order by l.lane
                     for update skip locked);
   lanes := array(select l from unnest(lanes) as l
-                  where not exists (select from rowrelay.lease e where e.lane = l and e.lease_until > clock_timestamp()));
+                  where not exists (select from rowrelay.lease e where e.lane = l
+                                    and e.lease_until > clock_timestamp()));
   each_lane := greatest(100, most_rows / target.lanes);
-  -- so far down that no lane has more rows in between than that
+  -- the lowest id such that no lane has more than each_lane rows above it
   select max(l.lowest) into next
     from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
     cross join lateral (
@@ -8250,9 +8590,11 @@ begin
       from generate_series(rowrelay.lane_number(b.target, -1), rowrelay.lane_number(b.target, target.lanes - 1)) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
-         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0) and u.change_id < coalesce(below, most_id)
+         where u.lane = lane.lane and u.change_id >= coalesce(copy_hold.next, 0)
+           and u.change_id < coalesce(below, most_id)
         offset 0) as q
-      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+      cross join lateral (select c.capture from rowrelay.change c where c.id = q.change_id
+                          and c.day = q.day offset 0) as c
      where c.capture = any (captures)
   ), held as (
     update rowrelay.queue q set lane = q.lane + room from found f
@@ -8260,7 +8602,7 @@ begin
   )
   select exists (select from found f where f.lane <> all (lanes)) into busy;
   if next is null and not busy then
-    -- sent at most once, it is among the refused while it is in flight
+    -- with guarantee at-most-once, changes in flight are among the refused
     busy := exists (select from rowrelay.refusal f
                      where f.target = b.target and f.capture = any (captures) and f.lane <> all (lanes));
   end if;
@@ -8273,17 +8615,18 @@ begin
   end if;
 end
 $$;
--- Purpose:    lets changes of a table that was copied as a whole out of the waiting room, the oldest first: those that the
---             copy's snapshot has seen are done with, the others are queued in their lanes, at their old place. Without
---             a snapshot, because nothing came of the copy, all are queued. The lanes' locks are not needed: of a key
---             nothing younger is in flight, because that is in the waiting room too.
--- Parameters: number of the backfill; the id above which it goes on; how many rows to look at
--- Result:     next: where the next piece begins, null: there is nothing more at this moment; passed: how many left the room
--- Errors:     lock_not_available: somebody is changing the target; nothing was done
+-- Purpose:    moves changes of a table that was copied as a whole out of the waiting room, the oldest first: those that
+--             the copy's snapshot includes are settled, the others are queued in their lanes at their old place. If the
+--             copy failed there is no snapshot, and all are queued. The lanes' locks are not needed: no newer change of
+--             a key is in flight, because those are in the waiting room too.
+-- Parameters: number of the backfill; the id above which it continues; how many rows to read
+-- Result:     next: where the next piece begins, null: there is no more at present; passed: number of changes moved
+-- Errors:     lock_not_available: another session is changing the target; nothing was done
 create or replace function rowrelay.copy_join(backfill_id integer, above bigint, most_rows integer, out next bigint,
                                               out passed bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   most_id   constant bigint := 9223372036854775807;
   b         rowrelay.backfill;
@@ -8297,7 +8640,7 @@ begin
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
   perform from rowrelay.target t where t.id = b.target for update; -- before the backfill, as others lock them
-  -- it is not ended while we are at it
+  -- nobody cancels it meanwhile
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id for update;
   passed := 0;
   if b.state <> 'joining' then
@@ -8306,9 +8649,10 @@ begin
   room := rowrelay.waiting_room(b.capture, b.target);
   captures := rowrelay.copied_captures(b.capture, b.target);
   each_lane := greatest(100, most_rows / target.lanes);
-  -- so far up that no lane has more rows in between than that
+  -- the highest id such that no lane has more than each_lane rows below it
   select min(l.highest) into bound
-    from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+    from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                         rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
     cross join lateral (
       select max(q.change_id) as highest, count(*) as n
         from (select u.change_id from rowrelay.queue u
@@ -8317,19 +8661,23 @@ begin
    where l.n = each_lane;
   with leaving as materialized (
     select q.lane, q.change_id, coalesce(pg_visible_in_snapshot(c.txid, b.snapshot), false) as is_copied
-      from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+      from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                           rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
       cross join lateral (
         select u.lane, u.change_id, u.day from rowrelay.queue u
          where u.lane = lane.lane and u.change_id > above and u.change_id <= coalesce(bound, most_id)
         offset 0) as q
-      cross join lateral (select c.capture, c.txid from rowrelay.change c where c.id = q.change_id and c.day = q.day offset 0) as c
+      cross join lateral (select c.capture, c.txid from rowrelay.change c where c.id = q.change_id
+                          and c.day = q.day offset 0) as c
      where c.capture = any (captures)
   ), gone as (
     delete from rowrelay.queue q using leaving l
      where l.is_copied and q.lane = l.lane and q.change_id = l.change_id
   ), noted as (
-    insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, settled_at, change_ids, first_id, last_id)
-    select nextval('rowrelay.claim_token'), 0, b.target, 'copied', 'it came with a copy of the table', 0, clock_timestamp(),
+    insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, settled_at, change_ids,
+                                  first_id, last_id)
+    select nextval('rowrelay.claim_token'), 0, b.target, 'copied', 'it came with a copy of the table', 0,
+      clock_timestamp(),
            array_agg(l.change_id order by l.change_id), min(l.change_id), max(l.change_id)
       from leaving l where l.is_copied having count(*) > 0
   ), queued as (
@@ -8344,14 +8692,18 @@ begin
   next := bound;
 end
 $$;
--- Purpose:    ends copying a table as a whole: lets the last of its changes out of the waiting room, and sends new ones to the
---             target's lanes again. This takes a lock under which nobody writes, as rowrelay.copy_switch() does.
--- Parameters: number of the backfill; how many rows to look at most while that is held: if there are more it is let go of
--- Result:     finished: done; else note says what is waited for: let them out, and call it again in a while
--- Errors:     lock_not_available: somebody is changing the target; nothing was done
-create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean, out note text)
+-- Purpose:    finishes copying a table as a whole: moves the last changes out of the waiting room, and queues new ones
+--             in the target's lanes again. It takes a lock that blocks writers, as rowrelay.copy_switch() does.
+-- Parameters: number of the backfill; how many changes to move at most under that lock: if there are more, it is
+--             released
+-- Result:     finished: true when done; else note says what it waits for: call rowrelay.copy_join(), then this again
+--             later
+-- Errors:     lock_not_available: another session is changing the target; nothing was done
+create or replace function rowrelay.copy_finish(backfill_id integer, most_rows integer, out finished boolean,
+                                                out note text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '500ms'
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off as $$
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set jit = off as $$
 declare
   b       rowrelay.backfill;
   capture rowrelay.capture;
@@ -8362,10 +8714,10 @@ begin
   finished := false;
   select k.* into strict b from rowrelay.backfill k where k.id = backfill_id;
   select t.* into strict target from rowrelay.target t where t.id = b.target;
-  -- in the order in which others lock them
+  -- in the same lock order as everywhere
   select c.* into capture from rowrelay.capture c where c.id = b.capture for update skip locked;
   if capture.id is null then
-    note := 'somebody is changing how the table is captured';
+    note := 'another session is changing how the table is captured';
     return;
   end if;
   perform from rowrelay.target t where t.id = b.target for update;
@@ -8382,7 +8734,8 @@ begin
       return;
     end if;
     if (select count(*) from (
-          select from generate_series(rowrelay.lane_number(b.target, -1) + room, rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
+          select from generate_series(rowrelay.lane_number(b.target, -1) + room,
+                                      rowrelay.lane_number(b.target, target.lanes - 1) + room) as lane
             join rowrelay.queue q on q.lane = lane.lane limit most_rows + 1) as q) > most_rows then
       raise exception 'too many' using errcode = 'lock_not_available';
     end if;
@@ -8390,22 +8743,23 @@ begin
     execute format('drop function rowrelay.%I()', format('copies_%s_%s', b.capture, b.target));
     perform rowrelay.make_trigger_function(b.capture);
   exception when lock_not_available then
-    note := 'waits for a moment when nobody writes to the table';
+    note := 'waits for a moment without writers to the table';
     update rowrelay.backfill k set waits_for = rowrelay.backfill_writers(capture) where k.id = backfill_id;
     return;
   end;
   finished := true;
   update rowrelay.backfill k
-     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled' else 'waiting' end,
+     set state = case when b.snapshot is not null then 'done' when b.give_up is not null then 'cancelled'
+       else 'waiting' end,
          finished_at = case when b.snapshot is not null or b.give_up is not null then clock_timestamp() end,
          note = case when b.snapshot is null then coalesce(b.give_up, b.note) end,
          waits_for = null, waits_since = null, rows_read = case when b.snapshot is null then 0 else b.rows_read end
    where k.id = backfill_id;
 end
 $$;
--- Purpose:    does not copy a table as a whole after all, but piece by piece; a table for which that is not possible is not
---             copied. What stands in the waiting room comes out again.
--- Parameters: number of the backfill, of which nothing was copied; why, for people
+-- Purpose:    switches a backfill from copying the table as a whole to copying it piece by piece; cancels it if that is
+--             not possible. Changes in the waiting room leave it again.
+-- Parameters: number of the backfill, which has copied nothing yet; why, for people
 create or replace function rowrelay.copy_abandon(backfill_id integer, why text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -8424,20 +8778,21 @@ begin
   update rowrelay.backfill k
      set way = 'pieces', snapshot = null, give_up = b.give_up, waits_for = null, waits_since = null,
          note = coalesce(b.give_up, format('not as a whole: %s', why)), rows_read = 0,
-         state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled' else 'waiting' end,
+         state = case when b.state <> 'waiting' then 'joining' when b.give_up is not null then 'cancelled'
+           else 'waiting' end,
          finished_at = case when b.state = 'waiting' and b.give_up is not null then clock_timestamp() end
    where k.id = backfill_id and k.state in ('waiting', 'copying');
 end
 $$;
--- Purpose:    copies the rows that are in a captured table to a target that it is routed to. This only says that it is
---             wanted: a running `rowrelay run` does it, and so does `rowrelay backfill`. One that was not finished goes
---             on where it was, and what is null stays as it was said; one that was done begins anew.
--- Parameters: relation; target; row_filter: condition on the rows to copy (null: all that are captured); rate: rows per
---             second at most (0: as fast as it goes); copy: as a whole, if the target is an empty mirror, rather than
---             piece by piece
+-- Purpose:    orders a copy of the existing rows of a captured table to a target that it is routed to. `rowrelay run`
+--             and `rowrelay backfill` do the work. An unfinished backfill continues, and parameters that are null stay
+--             as they were; a finished one starts again.
+-- Parameters: relation; target; row_filter: condition on the rows to copy (null: all captured rows); rate: rows per
+--             second at most (0: unlimited); copy: as a whole, if the target is an empty mirror, rather than piece by
+--             piece
 -- Result:     its number in rowrelay.backfill
--- Errors:     the table is not captured, or not routed there; it has no key, and cannot be copied as a whole; no such
---             target; another filter than that of the backfill that is not finished
+-- Errors:     the table is not captured or not routed there; it has no key and cannot be copied as a whole; no such
+--             target; the unfinished backfill has another filter
 create or replace function rowrelay.backfill(relation regclass, target text, row_filter text default null,
                                              rate integer default null, copy boolean default true) returns integer
 language plpgsql security definer as $$
@@ -8464,10 +8819,10 @@ begin
    where b.capture = capture.id and b.target = target_id and b.state in ('waiting', 'copying', 'joining', 'running');
   if found then
     if unfinished.row_filter is distinct from coalesce(backfill.row_filter, unfinished.row_filter) then
-      raise exception 'a backfill of table % into target "%" is under way with another filter', relation, target
+      raise exception 'a backfill of table % to target "%" with another filter is under way', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
-              hint = format('Let it finish, or give it up: select rowrelay.cancel_backfill(%L, %L);', relation, target);
+              hint = format('Let it finish, or cancel it: select rowrelay.cancel_backfill(%L, %L);', relation, target);
     end if;
     update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,
@@ -8484,15 +8839,16 @@ begin
     set state = 'waiting', way = excluded.way, snapshot = null, give_up = null, row_filter = excluded.row_filter,
         condition = excluded.condition, rate = excluded.rate,
         waits_for = null, waits_since = null, part = null, position = null, rows_read = 0, rows_queued = 0,
-        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null, registered_at = now(),
+        rows_estimated = excluded.rows_estimated, looked_at_rows = null, note = null, retry_at = null,
+          registered_at = now(),
         started_at = null, finished_at = null
   returning b.id into found_id;
   return found_id;
 end
 $$;
--- Purpose:    gives a backfill up that is not finished. What it has queued is still delivered. It waits for the piece that
---             is being read. A copy of the whole table is given up by whoever is at it, or the next running process,
---             unless the target turns out to have it already.
+-- Purpose:    cancels an unfinished backfill. Rows that it has queued are still delivered. It waits for the piece that
+--             is being read. A copy of the whole table is cancelled by the process that works on it, or the next
+--             running process, unless the target already has it.
 -- Parameters: relation; target
 -- Errors:     table not captured; no such target; no backfill under way
 create or replace function rowrelay.cancel_backfill(relation regclass, target text) returns void
@@ -8504,25 +8860,25 @@ begin
   update rowrelay.backfill b
      set state = case when b.state in ('waiting', 'running') then 'cancelled' else b.state end,
          finished_at = case when b.state in ('waiting', 'running') then clock_timestamp() end,
-         note = format('given up by %s', session_user),
-         give_up = format('given up by %s', session_user)
+         note = format('cancelled by %s', session_user),
+         give_up = format('cancelled by %s', session_user)
    where b.capture = capture.id and b.target = target_id
      and b.state in ('waiting', 'copying', 'joining', 'running');
   if not found then
-    raise exception 'no backfill of table % into target "%" is under way', relation, target
-      using errcode = 'undefined_object', hint = 'View rowrelay.backfills shows them.';
+    raise exception 'no backfill of table % to target "%" is under way', relation, target
+      using errcode = 'undefined_object', hint = 'View rowrelay.backfills lists backfills.';
   end if;
 end
 $$;
--- Purpose:    the name of a type of documents' keys, for SQL; not as format_type() writes it, whose "character" is char(1)
+-- Purpose:    returns the name of a key's type for SQL; format_type() would return "character", which is char(1)
 -- Parameters: a type of schema pg_catalog
 -- Result:     such as pg_catalog.int8
 create or replace function rowrelay.document_key_type(key_type oid) returns text
 language sql stable as $$
   select format('pg_catalog.%I', t.typname) from pg_type t where t.oid = key_type
 $$;
--- Purpose:    SQL for the text of a document's key, as rowrelay.document_key() reads it from a row image, whatever type the
---             expression has and whatever the session's settings are
+-- Purpose:    returns SQL for the text of a document's key, as rowrelay.document_key() reads it from a row image, for
+--             an expression of any type and under any session settings
 -- Parameters: expression; type of the document's keys
 -- Result:     an expression of type text
 create or replace function rowrelay.document_key_text(expression text, key_type oid) returns text
@@ -8533,15 +8889,16 @@ language sql stable as $$
                   when 'date'::regtype then 'pg_catalog.to_json(%s) operator(pg_catalog.#>>) ''{}'''
                   else '(%s)::pg_catalog.text'
                 end,
-                -- a type that somebody made may have a cast that runs his code: see rowrelay.is_safe_type()
-                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then (%1$s)::%2$s '
+                -- the cast of a user-defined type may run a user's code: see rowrelay.is_safe_type()
+                format('case when pg_catalog.pg_typeof(%1$s)::pg_catalog.oid operator(pg_catalog.<) 16384 then '
+                       '(%1$s)::%2$s '
                        'when %1$s is distinct from null then pg_catalog.concat(%1$s)::%2$s end',
                        expression, rowrelay.document_key_type(key_type)))
 $$;
--- Purpose:    finds a document by name; its row in rowrelay.target is locked against others who change it
+-- Purpose:    finds a document by name and locks its row in rowrelay.target against changes by others
 -- Parameters: name
 -- Result:     its id
--- Errors:     there is none of that name
+-- Errors:     no document has that name
 create or replace function rowrelay.document_id(document_name text) returns integer
 language plpgsql as $$
 declare
@@ -8558,12 +8915,12 @@ begin
                               || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
                                     from rowrelay.document d join rowrelay.target t on t.id = d.target
                                    where t.dropped_at is null),
-                            'Add one first: rowrelay document add, or rowrelay.add_document().');
+                            'Add one first: rowrelay document add; in SQL: rowrelay.add_document().');
   end if;
   return found_id;
 end
 $$;
--- Purpose:    the tables that a view reads, through other views as well
+-- Purpose:    returns the tables that a view reads, directly or through other views
 -- Parameters: the view
 -- Result:     tables, partitioned tables, foreign tables and materialized views, each once
 create or replace function rowrelay.read_tables(of_view regclass) returns setof regclass
@@ -8583,29 +8940,30 @@ language sql stable as $$
    where c.relkind in ('r', 'p', 'f', 'm')
    order by 1
 $$;
--- Purpose:    reads what a document is built from: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
+-- Purpose:    parses a source of a document: TABLE:COL, TABLE:COL(columns...), TABLE:QUERY or TABLE(columns...):QUERY
 -- Parameters: the text
--- Result:     relation; number of the column that holds the document's key, or the query that finds the keys of rows in
+-- Result:     relation; number of the column with the document's key, or the query that returns keys for the rows of
 --             "changed"; numbers of the columns that the document uses, null: all
--- Errors:     it cannot be read; no such table or column
+-- Errors:     it cannot be parsed; no such table or column
 create or replace function rowrelay.document_source_parts(source text, out relation regclass, out key_column smallint,
                                                           out keys_query text, out only_columns smallint[])
 language plpgsql stable as $$
 declare
-  part      text[] := regexp_match(source, E'^\\s*((?:"(?:[^"]|"")+"|[^":(\\s])+)\\s*(?:\\(([^()]*)\\))?\\s*:\\s*(.*?)\\s*;?\\s*$');
+  part      text[] := regexp_match(source,
+                 E'^\\s*((?:"(?:[^"]|"")+"|[^":(\\s])+)\\s*(?:\\(([^()]*)\\))?\\s*:\\s*(.*?)\\s*;?\\s*$');
   col       text[];
   columns   text := part[2];
   leads_to  text := part[3];
 begin
   if part is null or leads_to = '' then
-    raise exception '"%" does not say how a row leads to documents', source
+    raise exception 'source "%" is neither TABLE:COLUMN nor TABLE:QUERY', source
       using errcode = 'invalid_parameter_value',
-            hint = 'Write TABLE:COLUMN, or TABLE:QUERY with a query that gives the documents'' keys for the rows of "changed".';
+            hint = 'COLUMN has the documents'' keys; QUERY returns the keys for the rows of "changed".';
   end if;
   relation := to_regclass(part[1]);
   if relation is null then
     raise exception 'table % does not exist', part[1] using errcode = 'undefined_table',
-      hint = format('It is named in "%s".', source);
+      hint = format('Source "%s" names it.', source);
   end if;
   if leads_to ~* E'^(select|with|values|table)\\M|^\\(' then
     keys_query := leads_to;
@@ -8613,7 +8971,7 @@ begin
     col := regexp_match(leads_to, E'^((?:"(?:[^"]|"")+"|[^"()\\s])+)\\s*(?:\\(([^()]*)\\))?$');
     if col is null then
       raise exception '"%" is neither a column nor a query', leads_to using errcode = 'invalid_parameter_value',
-        hint = format('It is what leads from a row of %s to documents.', relation);
+        hint = format('It has to give the documents'' keys for rows of %s.', relation);
     end if;
     columns := coalesce(col[2], columns);
     key_column := (rowrelay.attribute_numbers(relation, parse_ident(col[1]), 'key of the document'))[1];
@@ -8624,30 +8982,34 @@ begin
   end if;
 end
 $$;
--- Purpose:    the statement that finds a document's keys for changed rows of one of its tables
--- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an expression
---             of type json for these rows: an array of their images
+-- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
+-- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
+--             expression of type json for these rows: an array of their images
 -- Result:     a query with one column, the keys as text
-create or replace function rowrelay.keys_statement(relation regclass, keys_query text, key_type oid, images text) returns text
+create or replace function rowrelay.keys_statement(relation regclass, keys_query text, key_type oid, images text)
+  returns text
 language sql stable as $$
-  select format(E'select distinct %s from (%s\n) as q(k) where k is not null', rowrelay.document_key_text('k', key_type),
+  select format(E'select distinct %s from (%s\n) as q(k) where k is not null',
+                rowrelay.document_key_text('k', key_type),
                 case when keys_query ~* E'^with\\s+recursive\\M'
-                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query,
+                           E'^with\\s+recursive\\M', '', 'i')
                      when keys_query ~* E'^with\\M'
                        then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
                      else 'with ' || c.changed || ' ' || keys_query end)
     from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', ' order by a.attnum)) as changed
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
+                                   order by a.attnum)) as changed
             from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
 $$;
--- Purpose:    queues documents to be refreshed: pieces of work of some hundred keys each, in the log as changes with
---             operation r. Many keys go to the document's late lanes, whose work waits behind that of live changes.
--- Parameters: document; a query that gives keys as text, with $1; its parameter
--- Result:     how many keys
+-- Purpose:    queues documents for a refresh, in pieces of some hundred keys, each logged as a change with operation r.
+--             Many keys go to the document's late lanes, which are delivered after those of live changes.
+-- Parameters: document; a query with $1 that returns keys as text; its parameter
+-- Result:     number of keys
 create or replace function rowrelay.queue_documents(document_id integer, keys_query text, parameter text) returns bigint
 language plpgsql as $$
 declare
-  -- keys of a piece; with fewer in all, nobody has to wait behind them
+  -- keys per piece; fewer keys than that in all do not go to the late lanes
   piece_size constant integer := 200;
   document   rowrelay.document;
   lanes      integer;
@@ -8684,20 +9046,20 @@ begin
   return queued;
 end
 $$;
--- Purpose:    queues the documents to which queries lead from changed rows: those of a customer, of an item. All queries are
---             run as one, so a document to which several lead is queued once.
+-- Purpose:    queues the documents whose keys the sources' queries return for changed rows, such as all orders of a
+--             customer. Runs all queries as one, so that each document is queued once.
 -- Parameters: document; ids of changes of its tables; their days
--- Errors:     those of the queries; row-level security hides rows of what they read
+-- Errors:     those of the queries; row-level security hides rows that they read
 create or replace function rowrelay.expand_documents(document_id integer, change_ids bigint[], days date[]) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
   path_before constant text := current_setting('search_path');
   document    rowrelay.document;
-  images      json; -- of each table, because it may have been captured before, under another number
+  images      json; -- by table rather than by capture, because a table may have had several captures
   statement   text;
 begin
   select d.* into strict document from rowrelay.document d where d.target = document_id;
-  -- planned for these days, because there may be years of partitions
+  -- planned for these days alone, because there may be years of partitions
   execute 'select json_object_agg(t.relation, t.images)'
           '  from (select c.relation::oid, json_agg(i.image) as images'
           '          from rowrelay.change h'
@@ -8707,7 +9069,8 @@ begin
           '         group by c.relation) as t'
      into images using change_ids, days;
   select string_agg(format('(%s)', rowrelay.keys_statement(c.relation, s.keys_query, document.key_type,
-                                                           format('$1::pg_catalog.json -> %L', c.relation::oid))), ' union ')
+                                                           format('$1::pg_catalog.json -> %L', c.relation::oid))),
+                                                             ' union ')
     into statement
     from rowrelay.document_source s join rowrelay.capture c on c.id = s.capture
    where s.document = document_id and s.keys_query is not null and images -> c.relation::oid::text is not null;
@@ -8718,10 +9081,10 @@ begin
   end if;
 end
 $$;
--- Purpose:    queues all documents that the first of a document's tables has keys for
+-- Purpose:    queues all documents: those with keys in the first of the document's tables
 -- Parameters: document
--- Result:     how many
--- Errors:     the column that held the keys is gone; row-level security hides rows of that table
+-- Result:     number of documents
+-- Errors:     the key column was dropped; row-level security hides rows of that table
 create or replace function rowrelay.queue_all_documents(document_id integer) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = off as $$
 declare
@@ -8736,8 +9099,8 @@ begin
     join rowrelay.capture c on c.id = s.capture
    where d.target = document_id;
   if key_column is null then
-    raise exception 'the column that holds all keys of the document is gone' using errcode = 'undefined_column',
-      hint = 'Drop the document, and add it with another column.';
+    raise exception 'the column with the keys of the document was dropped' using errcode = 'undefined_column',
+      hint = 'Drop the document and add it with another column: rowrelay document drop, rowrelay document add.';
   end if;
   perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(
@@ -8745,7 +9108,8 @@ begin
     rowrelay.document_key_text(format('r.%I', key_column), key_type), relation, key_column), null);
 end
 $$;
--- Purpose:    notes documents that their target refused: each gets a change of its own in the log, so that it can be retried
+-- Purpose:    records documents that their target refused: each gets a change of its own in the log, so that it can be
+--             retried
 -- Parameters: document; [{"key", "attempts", "sqlstate", "message", "detail"}]
 create or replace function rowrelay.refuse_documents(document_id integer, refused json) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -8759,7 +9123,8 @@ begin
      where d.target = document_id and f.target = d.target and f.capture = d.capture
        and f.row_hash = rowrelay.text_hash(r.key) and f.key = r.key
   ), logged as (
-    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name, client_addr, new_row)
+    insert into rowrelay.change (txid, captured_at, day, capture, op, key, db_user, application_name,
+                                 client_addr, new_row)
     select pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), d.capture, 'r', r.key, session_user,
            current_setting('application_name'), rowrelay.client_addr(), json_build_array(r.key)
       from refused r, rowrelay.document d where d.target = document_id
@@ -8775,10 +9140,10 @@ begin
     join rowrelay.target t on t.id = document_id;
 end
 $$;
--- Purpose:    has documents built anew: those with these keys, or all that the first of its tables has keys for. They
---             wait behind what live changes make stale.
--- Parameters: name; keys (null: all)
--- Result:     how many are queued
+-- Purpose:    queues documents to be built again: those with these keys, or all. They wait behind documents that live
+--             changes refresh.
+-- Parameters: name; keys (null: all keys in the first of its tables)
+-- Result:     number of queued documents
 -- Errors:     no such document
 create or replace function rowrelay.rebuild(document text, keys text[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -8794,10 +9159,10 @@ begin
     from rowrelay.document d where d.target = document_id;
 end
 $$;
--- Purpose:    finds out what a document's query gives and reads, without running it
+-- Purpose:    finds the columns that a document's query returns and the tables that it reads, without running it
 -- Parameters: name, for messages; query; name and type of the key
--- Result:     columns: [{"name", "type"}] in their order; is_json: the one column is the document; reads: tables
--- Errors:     it is no query, or does not give the key
+-- Result:     columns: [{"name", "type"}] in their order; is_json: the only column is the document; reads: tables
+-- Errors:     it is not a valid query, or does not return the key
 create or replace function rowrelay.check_document_query(name text, query text, key_name text, key_type regtype,
                                                          out columns jsonb, out is_json boolean, out reads regclass[])
 language plpgsql as $$
@@ -8808,12 +9173,13 @@ declare
 begin
   if query !~ E'\\$1(?!\\d)' then
     raise exception 'the query of document "%" does not use $1', name using errcode = 'invalid_parameter_value',
-      hint = '$1 is the array of the keys that are to be built, as in: where o.id = any ($1)';
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
   end if;
   begin
-    -- A view shows what the query gives and reads; there, $1 is written as a value of its type.
+    -- A view shows the query's columns and tables; in it, a null of its type replaces $1.
     execute format('create temporary view rowrelay_document_check as %s',
-                   regexp_replace(query, E'\\$1(?!\\d)', format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
+                   regexp_replace(query, E'\\$1(?!\\d)',
+                                  format('(null::%s[])', rowrelay.document_key_type(key_type)), 'g'));
   exception when others then
     get stacked diagnostics words = message_text, hint_words = pg_exception_hint;
     raise exception 'the query of document "%" cannot be run: %', name, words
@@ -8822,10 +9188,12 @@ begin
   made := 'pg_temp.rowrelay_document_check'::regclass;
   reads := array(select rowrelay.read_tables(made));
   select jsonb_agg(jsonb_build_object('name', a.attname,
-                     'type', case when t.typnamespace = 'pg_catalog'::regnamespace or e.typnamespace = 'pg_catalog'::regnamespace
+                     'type', case when t.typnamespace = 'pg_catalog'::regnamespace
+                       or e.typnamespace = 'pg_catalog'::regnamespace
                                   then format_type(a.atttypid, a.atttypmod)
-                                  -- types that people made are not sure to be there at the target
-                                  when b.typtype = 'b' and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
+                                  -- user-defined types may not exist at the target
+                                  when b.typtype = 'b'
+                                    and b.typnamespace = 'pg_catalog'::regnamespace then format_type(b.oid, -1)
                                   else 'text' end) order by a.attnum),
          count(*) = 1 and bool_and(t.oid in ('json'::regtype, 'jsonb'::regtype))
     into columns, is_json
@@ -8836,15 +9204,16 @@ begin
    where a.attrelid = made and a.attnum > 0;
   drop view pg_temp.rowrelay_document_check;
   if not is_json and not columns @> jsonb_build_array(jsonb_build_object('name', key_name)) then
-    raise exception 'the query of document "%" does not give its key "%"', name, key_name
+    raise exception 'the query of document "%" does not return its key "%"', name, key_name
       using errcode = 'undefined_column',
-            hint = 'It gives: ' || (select string_agg(c ->> 'name', ', ') from jsonb_array_elements(columns) as c) || '.';
+            hint = 'It returns: ' || (select string_agg(c ->> 'name', ', ')
+                                      from jsonb_array_elements(columns) as c) || '.';
   end if;
 end
 $$;
--- Purpose:    what the planner thinks of building documents: its cost, and which large tables it would read as a whole
--- Parameters: query; type of the keys; a query that gives keys, such as those that are there
--- Result:     cost, in the planner's units; whole_tables: those of more than some thousand rows; null when there are no keys
+-- Purpose:    returns the planner's cost of building documents, and the large tables that it would read as a whole
+-- Parameters: query; type of the keys; a query that returns keys
+-- Result:     cost in the planner's units; whole_tables: those of more than 5000 rows; null: there are no keys
 create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text, out cost numeric,
                                                   out whole_tables text)
 language plpgsql as $$
@@ -8856,7 +9225,8 @@ begin
   if keys is null then
     return;
   end if;
-  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])', replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
+  execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])',
+      replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
   cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
   with recursive node(plan) as (
@@ -8870,27 +9240,26 @@ begin
    where n.plan ->> 'Node Type' = 'Seq Scan' and c.reltuples > 5000;
 end
 $$;
--- Purpose:    names a document: rows or JSON that a query builds from several tables, kept fresh at a target. Tables that
---             are not captured yet are captured. Documents of rows that are there already are built by
---             rowrelay.rebuild(), or the command backfill.
--- Parameters: name: its own, and that of the table at the target unless into_table is another
---             target: where it goes
---             key: the column of the query's result that tells documents apart
---             query: plain SQL; $1 is the array of keys to build. It gives any columns, or one json or jsonb
---             sources: what it is built from, as TABLE:COLUMN (the column holds the document's key) or TABLE:QUERY (gives
---               the keys for the rows of "changed"), the first of the first kind: its column holds all the keys there
---               are. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: an update of other columns changes no document.
---             create_table: make the table, and columns it lacks
---             search: columns of it whose words can be searched: makes a column "search" with an index
---             lock_wait: how long to try for a lock on all of its tables: no writer may go on with a trigger that does not
---               know the document when it is there
+-- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
+--             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
+--             existing rows.
+-- Parameters: name: name of the document, and of the table at the target unless into_table is given target: where it
+--             goes key: the column of the query's result that identifies a document query: plain SQL; $1 is the array
+--             of keys to build. It returns any columns, or one json or jsonb sources: the tables that it is built from,
+--             as TABLE:COLUMN (a column with the document's key) or TABLE:QUERY (a
+--               query that returns keys for the rows of "changed"). The first one has to be a column, which has all
+--               keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns change no document.
+--             create_table: create the table, and add columns that it lacks search: columns for full-text search: adds
+--             a column "search" with an index lock_wait: how long to try to lock all of its tables: no writer may go on
+--             with a trigger function that does not
+--               know the document
 -- Result:     its id
--- Errors:     no such target, or one that keeps every change; a query that cannot be run; sources that do not fit.
---             Warnings: tables that the query reads and no source names; tables that it would read as a whole.
+-- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
+--             Warnings: the query reads tables that no source names, or whole tables.
 create or replace function rowrelay.add_document(
   name text, target text, key text, query text, sources text[], into_table text default null,
   create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer set standard_conforming_strings = on as $$ -- as who builds documents reads the queries
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
   delivers_to rowrelay.target;
   source      record;
@@ -8921,28 +9290,31 @@ begin
       using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
   end if;
   if coalesce(cardinality(sources), 0) = 0 then
-    raise exception 'document "%" is built from nothing', name using errcode = 'invalid_parameter_value',
+    raise exception 'document "%" has no sources', name using errcode = 'invalid_parameter_value',
       hint = 'Name its tables as TABLE:COLUMN or TABLE:QUERY.';
   end if;
   is_table := delivers_to.url ~ '^postgres';
 
   select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
   if root.key_column is null then
-    raise exception '"%" is a query, but the first source has to be TABLE:COLUMN', sources[1]
-      using errcode = 'invalid_parameter_value', hint = 'Its column holds all the keys there are.';
+    raise exception 'the first source must be TABLE:COLUMN, not the query "%"', sources[1]
+      using errcode = 'invalid_parameter_value',
+        hint = 'Name the table and column that have the keys of all documents.';
   end if;
   select rowrelay.base_type(a.atttypid)::regtype into key_type
     from pg_attribute a where a.attrelid = root.relation and a.attnum = root.key_column;
   if key_type <> all ('{int2,int4,int8,oid,numeric,text,varchar,bpchar,name,uuid,date}'::regtype[])
      or not rowrelay.key_is_exact(root.relation, array[root.key_column]) then
-    raise exception 'documents cannot be told apart by a key of type %', key_type using errcode = 'invalid_parameter_value',
-      hint = 'The key may be an integer, a numeric, a text, a uuid or a date.';
+    raise exception 'the key of a document cannot be of type %', key_type using errcode = 'invalid_parameter_value',
+      hint = 'It may be an integer, numeric, text, uuid or date.';
   end if;
 
   select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
   columns := case when checked.is_json
-                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1))) -- with -1 it is bpchar, not char(1)
-                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type', 'jsonb')) else '[]' end
+                  -- with -1 it is bpchar, not char(1)
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)))
+                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type',
+                             'jsonb')) else '[]' end
                   else checked.columns end;
   if search is not null then
     select string_agg(format('"%s"', s), ', ') into missing
@@ -8952,23 +9324,29 @@ begin
     if missing is not null or not is_table then
       raise exception 'document "%" cannot be searched by %', name, coalesce(missing, 'columns')
         using errcode = 'invalid_parameter_value',
-              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; the target has to be a PostgreSQL database.';
+              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; only PostgreSQL '
+                     'targets have search.';
     end if;
     columns := columns || jsonb_build_object('name', 'search', 'index', 'gin', 'type',
       format('tsvector generated always as (%s) stored',
-             (select string_agg(case when c ->> 'type' ~ '^json' then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
+             (select string_agg(case
+                                when c ->> 'type' ~ '^json'
+                                  then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
                                      else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
                 from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
   end if;
-  -- The first mention of $1 says its type.
+  -- The first mention of $1 sets its type.
   build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
     when checked.is_json then
-      format(E'select %s, %s from (%s\n) as d(j)', rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+      format(E'select %s, %s from (%s\n) as d(j)',
+             rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
              case when is_table
-                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', d.j)', key)
+                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', '
+                              'd.j)', key)
                   else 'd.j' end, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d', rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d',
+             rowrelay.document_key_text(format('d.%I', key), key_type), statement)
     end;
 
   for source in
@@ -8980,11 +9358,12 @@ begin
     if source.key_column is not null then
       select rowrelay.base_type(a.atttypid)::regtype into column_type
         from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
-      -- Equal keys have to have equal texts, in all tables.
+      -- Equal keys must have equal texts in all tables.
       if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
                                           or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
         raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
-          using errcode = 'datatype_mismatch', hint = 'Write TABLE:QUERY, with a query that gives keys for the rows of "changed".';
+          using errcode = 'datatype_mismatch',
+            hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
       begin
@@ -8993,30 +9372,33 @@ begin
         execute 'drop view pg_temp.rowrelay_keys_check';
       exception when others then
         raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It gives one column, the documents'' keys; "changed" stands for the rows of the table that changed.';
+          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
       end;
     end if;
-    -- all that triggers will be attached to
+    -- all tables that get triggers
     captured.relation := source.relation;
     tables := tables || rowrelay.captured_tables(captured);
   end loop;
   select string_agg(r::text, ', ') into missing from unnest(checked.reads) as r where r <> all (tables);
   if missing is not null then
-    raise warning 'document "%" reads %, which none of its sources names: it will not be refreshed when they change', name, missing;
+    raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
   select c.* into one from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
   select c.* into thousand from rowrelay.document_cost(statement, key_type,
-    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1], root.relation)) as c;
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
   if one.cost is not null then
     raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
   end if;
   if one.whole_tables is not null then
-    raise warning 'document "%" reads all of % to build one document: an index is missing', name, one.whole_tables;
+    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
+      one.whole_tables;
   end if;
 
-  -- All that takes time has been done: from here to the commit writers of these tables wait. In one go, so that none of
-  -- them is kept locked while another cannot be had.
+  -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
+  -- none stays locked while another is not free.
   perform rowrelay.lock_tables(array(select u.relation from unnest(tables) with ordinality as u(relation, position)
                                       group by u.relation order by min(u.position)), 'share row exclusive', lock_wait);
 
@@ -9024,16 +9406,20 @@ begin
   values (add_document.name, delivers_to.url, '{}', 128)
   returning t.id into own_target;
   perform rowrelay.add_lanes(own_target);
-  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact, exclude_columns, mask,
+  insert into rowrelay.capture as c (relation, relation_name, key_columns, key_names, key_is_exact,
+                                     exclude_columns, mask,
                                      before, capture_origin, released_at)
   values (0, add_document.name, '{1}', array[key], true, '{}', '{}', 'none', false, now())
   returning c.id into own_capture;
   insert into rowrelay.route (capture, target, into_table, create_table, from_id)
-  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table, rowrelay.last_change_id());
-  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path, build_query, columns)
+  values (own_capture, own_target, coalesce(add_document.into_table, quote_ident(add_document.name)), create_table,
+          rowrelay.last_change_id());
+  insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
+                                 build_query, columns)
   values (own_target, delivers_to.id, own_capture, key, key_type, statement,
-          -- "$user" is somebody else where it is built
-          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'), build, columns);
+          -- "$user" is another role where it is built
+          coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'),
+            build, columns);
 
   for source in
     select p.*, u.position, u.text
@@ -9049,30 +9435,35 @@ begin
     if source.key_column = any (captured.exclude_columns)
        or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
       raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
-        using errcode = 'invalid_parameter_value', hint = 'Capture the table with that column.';
+        using errcode = 'invalid_parameter_value',
+          hint = format('Capture it with that column: rowrelay capture %s', source.relation);
     end if;
     if captured.row_filter is not null then
-      raise warning 'table % is captured with a filter: a row that does not fulfil it refreshes no document', source.relation;
+      raise warning 'table % is captured with a row filter: changes of other rows will not refresh the document',
+        source.relation;
     end if;
-    if delivers_to.url ~ '^postgres(ql)?:$' and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
-      raise exception 'document "%" cannot go into table %, which it is built from', name, source.relation
-        using errcode = 'invalid_parameter_value', hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
+    if delivers_to.url ~ '^postgres(ql)?:$'
+      and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
+      raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
+        using errcode = 'invalid_parameter_value',
+          hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
     end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
-            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query, source.only_columns);
+            (rowrelay.attribute_names(source.relation, array[source.key_column]))[1], source.keys_query,
+              source.only_columns);
     changed := changed || captured.id;
   end loop;
   perform rowrelay.check_indexes(delivers_to.id);
   perform rowrelay.make_trigger_function(c) from (select distinct unnest(changed)) as u(c);
   return own_target;
 exception when unique_violation then
-  raise exception 'there is a target or document "%" already', name using errcode = 'duplicate_object',
+  raise exception 'a target or document "%" already exists', name using errcode = 'duplicate_object',
     hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
 end
 $$;
--- Purpose:    ends a document: its tables no longer queue for it, and what is queued is dropped. What it made at the target
---             stays there.
+-- Purpose:    drops a document: its tables no longer queue for it, and its queue is removed. What it wrote to the
+--             target stays there.
 -- Parameters: name
 -- Errors:     no such document
 create or replace function rowrelay.drop_document(name text) returns void
@@ -9082,12 +9473,11 @@ begin
   perform rowrelay.drop_target(name);
 end
 $$;
--- Purpose:    what tells rows apart where the texts of their keys do not: equal keys have equal hashes, by the types'
---             own idea of equality. Different keys may have the same.
+-- Purpose:    returns hashes by which keys of different spelling can be compared: keys that are equal by their types'
+--             operators have equal hashes. Different keys may have the same.
 -- Parameters: captures and keys, in pairs
--- Result:     for each different pair the hash. It is 0 when it cannot be told: the table is gone, its key was altered,
---             or the key is made of parts that are domains, whose CHECKs are not ours to run. Such a row may be any of
---             the table.
+-- Result:     the hash of each distinct pair. 0: unknown, because the table is gone, its key was altered, or the key
+--             has parts of domain types, whose CHECKs must not run here. Such a row may be any row of the table.
 create or replace function rowrelay.row_hashes(captures integer[], keys text[])
 returns table (capture integer, key text, hash bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
@@ -9118,9 +9508,9 @@ begin
   end loop;
 end
 $$;
--- Purpose:    whether two keys are one, by the types' own idea of equality
+-- Purpose:    whether two keys are equal by the equality operators of their types
 -- Parameters: capture; two keys as the log has them
--- Result:     null when it cannot be told, because the table is gone or its key was altered
+-- Result:     null: unknown, because the table is gone or its key was altered
 create or replace function rowrelay.is_same_key(capture_id integer, one text, other text) returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
@@ -9142,17 +9532,19 @@ exception when others then
   return null;
 end
 $$;
--- Purpose:    queues those of some rows that are there, as snapshots, for one target. A row that somebody is writing at
---             this moment is not waited for.
--- Parameters: capture; target; keys as the log has them; problem: why there can be no image, which the change says instead
--- Result:     how many were queued
--- Errors:     lock_not_available: somebody is writing one of them; whatever a row makes fail
+-- Purpose:    queues snapshots of existing rows for one target. Does not wait for a row that another session is
+--             writing.
+-- Parameters: capture; target; keys as the log has them; problem: why there can be no image, recorded in the change
+--             instead
+-- Result:     number of queued rows
+-- Errors:     lock_not_available: another session is writing one of them; any error that a row causes
 create or replace function rowrelay.requeue_present(capture rowrelay.capture, target rowrelay.target, keys text[],
                                                     problem text default null) returns bigint
 language plpgsql as $$
 declare
   condition text := format('exists (select from %s where %s)',
-                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'), rowrelay.same_key(capture, 'new', 'wanted'));
+                           rowrelay.parsed_keys(capture, quote_literal(keys) || '::text[]'),
+                             rowrelay.same_key(capture, 'new', 'wanted'));
   part      regclass;
   queued    bigint;
   last_id   bigint;
@@ -9167,23 +9559,23 @@ begin
   return total;
 end
 $$;
--- Purpose:    queues those of some rows that are not there, as deleted, for one target. Such a row cannot be locked, so
---             somebody may just be bringing it. Therefore the delete gets an id first; then all transactions are waited for
---             that were writing to the table by then, because theirs could have a smaller one; then the rows' lanes are
---             kept from being claimed, so that nothing with a larger id is delivered before this is committed; and then
---             the rows are looked for again.
--- Parameters: capture; target; keys as the log has them; patience: how long to wait for those who write
--- Result:     how many were queued
--- Errors:     lock_not_available: somebody goes on writing to the table for longer than that
+-- Purpose:    queues deletes of missing rows for one target. A missing row cannot be locked, so another session may be
+--             inserting it. Therefore this first takes ids for the deletes; then waits for all transactions that were
+--             writing to the table by then, whose changes could have smaller ids; then locks the rows' lanes, so that
+--             nothing with a larger id is delivered before this commits; and then checks again that the rows are
+--             missing.
+-- Parameters: capture; target; keys as the log has them; patience: how long to wait for other writers
+-- Result:     number of queued deletes
+-- Errors:     lock_not_available: another session writes to the table for longer than patience
 create or replace function rowrelay.requeue_absent(capture rowrelay.capture, target rowrelay.target, keys text[],
                                                    patience interval) returns bigint
 language plpgsql as $$
 declare
   give_up_at constant timestamptz := clock_timestamp() + patience;
-  -- Of other columns than the key's nobody knows what they were: then it has to be a barrier.
+  -- Of a missing row only the key is known: if other columns choose the lane, its delete has to be a barrier.
   lane_columns constant smallint[] := coalesce(capture.lane_columns, capture.key_columns);
   lane_is_known constant boolean := lane_columns <@ capture.key_columns;
-  is_there   text; -- conditions and expressions on what parsed_keys gives
+  is_there   text; -- conditions and expressions on the columns of parsed_keys
   lane_of    text;
   old_row    text;
   absent     text[];
@@ -9199,7 +9591,8 @@ begin
                                'wanted');
   lane_of := case when lane_is_known
                   then format('%s + mod(%s & 2147483647, %s)', rowrelay.lane_number(target.id, 0),
-                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'), target.lanes)
+                              rowrelay.hash_expression(capture.id, capture.relation, lane_columns, 'wanted'),
+                                target.lanes)
                   else rowrelay.lane_number(target.id, -1)::text end;
 
   execute format('select array(select u.key from %s where not %s)', rowrelay.parsed_keys(capture, '$1'), is_there)
@@ -9215,8 +9608,9 @@ begin
       select string_agg(format('process %s (%s, %s)', a.pid, a.usename, a.state), ', ' order by a.pid) into holders
         from pg_stat_activity a
        where a.pid in (select l.pid from pg_locks l where l.virtualtransaction = any (writers));
-      raise exception 'somebody who writes to table % has not ended within %', capture.relation, patience
-        using errcode = 'lock_not_available', detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
+      raise exception 'another transaction that writes to table % did not end within %', capture.relation, patience
+        using errcode = 'lock_not_available',
+          detail = coalesce('It is ' || holders || '.', 'It is a prepared transaction.'),
               hint = 'Nothing was queued. Try again later.';
     end if;
     perform pg_sleep(0.01);
@@ -9234,7 +9628,8 @@ begin
       'select d.id, %s as key, %s as lane, %s as old_row '
         'from unnest($2, $3) as d(key, id) join (%s) on u.key = d.key where not %s), '
     'logged as ('
-      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr, '
+      'insert into rowrelay.change (id, txid, captured_at, day, capture, op, key, actor, db_user, application_name, '
+      'client_addr, '
                                    'old_row, caveat) '
       'select g.id, pg_current_xact_id(), clock_timestamp(), rowrelay.partition_day(), $4, ''d'', g.key, $5, '
              'rowrelay.db_user(), current_setting(''application_name''), rowrelay.client_addr(), g.old_row, '
@@ -9248,15 +9643,17 @@ begin
   return queued;
 end
 $$;
--- Purpose:    queues rows of a captured table again for one target, as they are now: a row that is there as a snapshot, one
---             that is not as deleted. `rowrelay verify --repair` calls it for rows that differ. To be called by itself, not
---             in a longer transaction: until it is committed the rows cannot be written, nor their lanes delivered.
+-- Purpose:    queues rows of a captured table again for one target, as they are now: an existing row as a snapshot, a
+--             missing one as a delete. `rowrelay verify --repair` calls it for rows that differ. Call it in a
+--             transaction of its own: until it commits, the rows cannot be written and their lanes are not delivered.
 -- Parameters: relation; target; keys as the log has them: the text of a single column, a JSON array of several;
---             patience: how long to wait for others who write to the table, where rows are not there
--- Result:     how many rows were queued; one that somebody is just writing is left out, because that change will tell of it
--- Errors:     the table is not captured, has no key, or does not go there; no such target; row-level security
---             hides some of its rows; a key that its type does not read; lock_not_available: somebody goes on writing to the table for longer than that
-create or replace function rowrelay.requeue(relation regclass, target text, keys text[], patience interval default '10 s')
+--             patience: how long to wait, for missing rows, until other transactions that write to the table end
+-- Result:     number of queued rows, without those that another session is writing now, whose changes will be queued
+-- Errors:     the table is not captured, has no key, or is not routed there; no such target; row-level security hides
+--             rows of it; a key is not valid for its type; lock_not_available: another session writes to the table for
+--             longer than patience
+create or replace function rowrelay.requeue(relation regclass, target text, keys text[],
+                                            patience interval default '10 s')
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set lock_timeout = '10s'
@@ -9268,42 +9665,44 @@ declare
   queued  bigint;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'rows can be queued again in a transaction that is read committed only'
+    raise exception 'rows can only be queued again in a READ COMMITTED transaction'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
-  -- A crash must not take ids back that targets have seen.
+  -- A crash must not lose ids that targets have seen.
   perform set_config('synchronous_commit', 'on', true);
-  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation and c.released_at is null for share;
+  select c.* into capture from rowrelay.capture c where c.relation = requeue.relation
+    and c.released_at is null for share;
   if capture.id is null then
     capture := rowrelay.captured(relation);
   end if;
-  -- Not locked: a batch in flight may have to change it before it lets go of a lane that we wait for.
+  -- Not locked: a batch in flight may have to update it before it releases a lane that we wait for.
   select t.* into goes_to from rowrelay.target t where t.name = requeue.target and t.dropped_at is null;
   if goes_to.id is null then
     perform rowrelay.target_id(target);
   end if;
-  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id and r.until_id is null) then
+  if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id
+                 and r.until_id is null) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
       hint = 'View rowrelay.captures shows where each table goes.';
   end if;
   if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
-    raise exception 'table % is just being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows how far it is.';
+    raise exception 'table % is being copied to target "%"', relation, target
+      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
   end if;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
-      detail = 'Its rows cannot be told apart, so none of them can be queued again.';
+      detail = 'Its rows cannot be identified, so none of them can be queued again.';
   end if;
   if capture.lane_state is distinct from rowrelay.lane_state(capture) then
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
       hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
   end if;
 
-  -- A row that is hidden is not one to be deleted at the target.
+  -- A hidden row must not be deleted at the target.
   perform rowrelay.check_sees_all(m) from unnest(rowrelay.captured_tables(capture)) as m;
 
   keys := array(select distinct k from unnest(keys) as k where k is not null);
-  -- Those that are locked come last, so that they are locked for a moment only.
+  -- Existing rows come last, so that they are locked only for a moment.
   queued := rowrelay.requeue_absent(capture, goes_to, keys, patience);
   begin
     queued := queued + rowrelay.requeue_present(capture, goes_to, keys);
@@ -9325,15 +9724,15 @@ begin
   return queued;
 end
 $$;
--- Purpose:    queues changes of the log again for a target that takes changes as such (events, lines, append): after the
---             receiver lost them, or because it came later than they did. They are delivered in their order, before
---             whatever is queued and younger. A target that holds a state has no use for it: what it lacks is brought by
---             rowrelay.requeue() or rowrelay.backfill().
---             One transaction, or a younger change of a key could come before an older one.
+-- Purpose:    queues changes of the log again for a target that receives every change (events, lines, append): after
+--             the receiver lost them, or because it was added later. They are delivered in their order, before newer
+--             queued changes. For a target that keeps the last state of rows use rowrelay.requeue() or
+--             rowrelay.backfill(). All in one transaction, or a newer change of a key could precede an older one.
 -- Parameters: target; since, until: when they were captured; relation: only of this table
--- Result:     how many changes were queued; what is queued already, or was refused and not settled, is left where it is
--- Errors:     no such target; it holds a state; nothing goes there, or not this table
-create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(), relation regclass default null)
+-- Result:     number of queued changes; those that are queued already, or refused and not settled, stay where they are
+-- Errors:     no such target; it keeps the last state; no table, or not this one, is routed there
+create or replace function rowrelay.replay(target text, since timestamptz, until timestamptz default now(),
+                                           relation regclass default null)
 returns bigint language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   goes_to  rowrelay.target;
@@ -9346,22 +9745,24 @@ declare
   queued   bigint := 0;
 begin
   if since is null or until is null then
-    raise exception 'since when, and until when, are changes to be delivered again?' using errcode = 'null_value_not_allowed';
+    raise exception 'since and until must not be null' using errcode = 'null_value_not_allowed';
   end if;
   select t.* into goes_to from rowrelay.target t where t.id = rowrelay.target_id(target);
   if rowrelay.keeps_state(goes_to) then
-    raise exception 'target "%" holds the last state, so old changes are of no use there', target
+    raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',
-            hint = format('Bring rows that are missing or different: rowrelay verify %s --repair', target);
+            hint = format('To repair missing or different rows: rowrelay verify %s --repair', target);
   end if;
   if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                   where r.target = goes_to.id and r.until_id is null and c.released_at is null
                     and (replay.relation is null or c.relation = replay.relation)) then
-    raise exception '% to target "%"', coalesce(format('table %s does not go', relation), 'no table goes'), target
-      using errcode = 'undefined_object', hint = format('Send it there first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
+    raise exception '% to target "%"',
+      coalesce(format('table %s is not routed', relation), 'no table is routed'), target
+      using errcode = 'undefined_object',
+        hint = format('Route it first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
   end if;
 
-  -- Nobody has a batch in hand, or takes one, while older changes are put before it.
+  -- No batch may be in flight or claimed while older changes are queued ahead of it.
   perform rowrelay.lock_lanes(rowrelay.lanes_of(goes_to.id));
 
   for capture in
@@ -9374,15 +9775,16 @@ begin
        where h.capture = capture.id and h.captured_at >= replay.since and h.captured_at < replay.until and h.op <> 'r'
          and coalesce((h.caveat ->> 'target')::integer, goes_to.id) = goes_to.id
          and not exists (select from rowrelay.refusal f where f.target = goes_to.id and f.change_id = h.id)
-         -- it may be queued in another lane than it would be queued in now
+         -- it may still be queued, in another lane than the one computed now
          and not exists (select from rowrelay.queue q
                           where q.change_id = h.id
-                            and q.lane between rowrelay.lane_number(goes_to.id, -1) and rowrelay.lane_number(goes_to.id, 1023))
+                            and q.lane between rowrelay.lane_number(goes_to.id, -1)
+                              and rowrelay.lane_number(goes_to.id, 1023))
     loop
       hash := null;
       if change.op not in ('t', 'b') and change.caveat ->> 'problem' is null then
         select k.* into hashes from rowrelay.key_and_hash(capture, change.old_row, change.new_row) as k;
-        -- What leaves a lane, or may do so, is a barrier, as it was when it was captured.
+        -- A change that takes a row out of its lane, or may do so, is a barrier, as when it was captured.
         if not rowrelay.can_change_lane(capture) then
           hash := case when change.op = 'd' then hashes.old_hash else hashes.new_hash end;
         elsif change.op in ('i', 's') or change.op = 'u' and hashes.old_hash = hashes.new_hash then
@@ -9391,7 +9793,7 @@ begin
       end if;
       lane := rowrelay.lane_number(goes_to.id, coalesce(mod(hash & 2147483647, goes_to.lanes::integer), -1));
       insert into rowrelay.queue (change_id, lane, day, bytes)
-      values (change.id, lane, change.day, -- as large as they are when they are read, and not as they are stored
+      values (change.id, lane, change.day, -- their size uncompressed
               coalesce(octet_length(change.old_row::text), 0) + coalesce(octet_length(change.new_row::text), 0))
       on conflict do nothing;
       if found then
@@ -9406,16 +9808,18 @@ begin
   return queued;
 end
 $$;
--- Purpose:    whether everything that one snapshot sees is seen by another one too
+-- Purpose:    whether a snapshot sees everything that an earlier one sees
 -- Parameters: the later; the earlier
 create or replace function rowrelay.snapshot_includes(later pg_snapshot, earlier pg_snapshot) returns boolean
 language sql immutable as $$
   select pg_snapshot_xmax(earlier) <= pg_snapshot_xmax(later)
-     and not exists (select from pg_snapshot_xip(later) as running(xid) where pg_visible_in_snapshot(running.xid, earlier))
+     and not exists (select from pg_snapshot_xip(later) as running(xid)
+                     where pg_visible_in_snapshot(running.xid, earlier))
 $$;
--- Purpose:    SQL for whether a change was there at a moment: committed in a snapshot, or, of a time, in a transaction of
---             which nothing was captured later. No half of a transaction is ever shown.
--- Parameters: at: a time, or null; seen: a snapshot, or null; unfinished: transactions that were captured partly by then
+-- Purpose:    returns SQL for whether a change counts at a time or snapshot: it is visible in the snapshot; or it was
+--             captured by that time, in a transaction of which nothing was captured later. A transaction is never shown
+--             in part.
+-- Parameters: at: a time, or null; seen: a snapshot, or null; unfinished: transactions captured only in part by then
 -- Result:     a condition on a row of rowrelay.change, or rowrelay.truncation, that is called h
 create or replace function rowrelay.counts_at(at timestamptz, seen pg_snapshot, unfinished xid8[]) returns text
 language sql stable as $$
@@ -9425,41 +9829,44 @@ language sql stable as $$
     else format('(h.captured_at <= %L and h.txid <> all (%L::pg_catalog.xid8[]))', at, unfinished)
   end
 $$;
--- Purpose:    ends a statement that needs the image of a row which the log has not
--- Parameters: relation; key, null: it is not known; the change that is too late, or that has no image
+-- Purpose:    raises the error for a row image that the log does not have
+-- Parameters: relation; key, null: not known; the change that is too late or has no image
 -- Result:     none
--- Errors:     no_data_found, always
+-- Errors:     always no_data_found
 create or replace function rowrelay.missing_image(relation regclass, key text, change_id bigint) returns json
 language plpgsql stable as $$
 begin
   if key is null then
-    raise exception 'it is not in the log which row of table % change % is about', relation, change_id
+    raise exception 'the log does not say which row of table % change % belongs to', relation, change_id
       using errcode = 'no_data_found',
-            detail = (select 'It could not be captured: ' || (h.caveat ->> 'problem') || '.' from rowrelay.readable_change h where h.id = change_id),
-            hint = 'Ask for a later moment, or for one row.';
+            detail = (select 'It could not be captured: ' || (h.caveat ->> 'problem') || '.'
+                      from rowrelay.readable_change h where h.id = change_id),
+            hint = 'Ask for a later time, or for one row.';
   end if;
-  raise exception 'what row % of table % was before change % is not in the log', key, relation, change_id
+  raise exception 'the log does not have row % of table % as it was before change %', key, relation, change_id
     using errcode = 'no_data_found',
-          detail = 'That change is the first of it, or follows one that could not be captured, and the row before it was not kept.',
-          hint = 'Tables that are captured with before => ''full'', or were empty then, have no such gaps.';
+          detail = 'That change is the row''s first, or follows one that could not be captured, and no image before it '
+                   'was kept.',
+          hint = 'A table captured with before => ''full'', or captured when it was empty, has no such gaps.';
 end
 $$;
--- Purpose:    ends a statement in which a row of a table without a key was taken away more often than it was there
+-- Purpose:    raises the error for a row of a table without a key that was removed more often than it existed
 -- Parameters: relation; the row
--- Errors:     no_data_found, always
+-- Errors:     always no_data_found
 create or replace function rowrelay.missing_row(relation regclass, row_text text) returns integer
 language plpgsql stable as $$
 begin
-  raise exception 'the log of table % does not fit the table', relation
+  raise exception 'the log of table % does not match the table', relation
     using errcode = 'no_data_found',
-          detail = format('It says that a row was written that is not there any more: %s.', left(row_text, 200)),
-          hint = 'Rows were changed without being captured: by a partition that was detached, or with rowrelay.skip.';
+          detail = format('The log has a row that no longer exists: %s.', left(row_text, 200)),
+          hint = 'Rows were changed without being captured: in a detached partition, or by a session with '
+                 'rowrelay.skip set.';
 end
 $$;
--- Purpose:    a row image with its columns under other names
--- Parameters: image; names of json columns in it that are given as text; names as they are in it; what each is to be
---             called, null: left out, as is what has no name here
--- Result:     the image; the text columns under their new names
+-- Purpose:    renames the columns of a row image
+-- Parameters: image; names of json columns that it has as text; old names; new names, null: the column is left out, as
+--             are columns that are not listed
+-- Result:     the image; the new names of the json columns that it has as text
 create or replace function rowrelay.rename_image(image json, texts text[], was text[], becomes text[], out renamed json,
                                                  out renamed_texts text[])
 language sql immutable as $$
@@ -9468,9 +9875,9 @@ language sql immutable as $$
             join unnest(was, becomes) as b(was, name) on b.was = e.key and b.name is not null),
          array(select b.name from unnest(was, becomes) as b(was, name) where b.was = any (texts) and b.name is not null)
 $$;
--- Purpose:    SQL for the value that a masked column shows in the past of a table
+-- Purpose:    returns SQL for the value that a masked column has in the past of a table
 -- Parameters: mask: JSON value; type and type modifier of the column
--- Result:     an expression of that type; null when the type does not take the mask
+-- Result:     an expression of that type; null when the mask is not valid for the type
 create or replace function rowrelay.mask_value(mask json, type oid, modifier integer) returns text
 language plpgsql stable as $$
 declare
@@ -9486,9 +9893,9 @@ exception when others then
   return null;
 end
 $$;
--- Purpose:    the table that a row type is of
+-- Purpose:    returns the table that a row type belongs to
 -- Parameters: type
--- Errors:     it is of no table
+-- Errors:     it is not the row type of a table
 create or replace function rowrelay.table_of(type regtype) returns regclass
 language plpgsql stable as $$
 declare
@@ -9496,8 +9903,8 @@ declare
                          where t.oid = type and c.relkind in ('r', 'p', 'v', 'm', 'f'));
 begin
   if relation is null then
-    raise exception 'type % is not that of a table''s rows', type using errcode = 'wrong_object_type',
-      hint = 'Give null of the table''s type: select * from rowrelay.as_of(null::shop.orders, now());';
+    raise exception 'type % is not the row type of a table', type using errcode = 'wrong_object_type',
+      hint = 'Pass null cast to the table: select * from rowrelay.as_of(null::shop.orders, now());';
   end if;
   return relation;
 end
@@ -9505,7 +9912,7 @@ $$;
 -- Purpose:    refuses questions about the past that the log cannot answer
 -- Parameters: relation; its capture, null: it was never captured; shape with which the log begins; at: a time, or null;
 --             seen: a snapshot, or null
--- Errors:     the table is not captured; the caller may not read all of it; the moment is before the log begins
+-- Errors:     the table is not captured; the caller may not read all of it; the time is before the log begins
 create or replace function rowrelay.check_past(relation regclass, capture rowrelay.capture, begun rowrelay.shape,
                                                at timestamptz, seen pg_snapshot) returns void
 language plpgsql stable as $$
@@ -9515,23 +9922,24 @@ declare
 begin
   if capture.id is null or begun.id is null then
     select c.relation into parent from rowrelay.capture c
-     where c.released_at is null and c.relation <> check_past.relation and check_past.relation = any (rowrelay.captured_tables(c));
+     where c.released_at is null and c.relation <> check_past.relation
+       and check_past.relation = any (rowrelay.captured_tables(c));
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
-            hint = case when parent is not null then format('It is captured together with %s: ask for that.', parent)
-                        else format('Its past begins with: select rowrelay.capture_table(%L);', relation) end;
+            hint = case when parent is not null then format('It is captured as a part of %s: query that table.', parent)
+                        else format('Capture it first: select rowrelay.capture_table(%L);', relation) end;
   end if;
   if capture.released_at is not null then
-    raise exception 'table % is not captured any more', relation
-      using errcode = 'undefined_object', detail = 'What it is now has no connection with what the log says of it.',
-            hint = 'What was captured is in rowrelay.history.';
+    raise exception 'table % is no longer captured', relation
+      using errcode = 'undefined_object', detail = 'The log does not have the changes made since it was released.',
+            hint = 'View rowrelay.history shows the captured changes.';
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
-      detail = 'Its past can be read by who may read all of its rows.';
+      detail = 'Only a role that may read all of its rows may read its past.';
   end if;
   if (at is null) = (seen is null) then
-    raise exception 'the moment is null' using errcode = 'null_value_not_allowed';
+    raise exception 'the time or snapshot is null' using errcode = 'null_value_not_allowed';
   end if;
 
   if seen is null then
@@ -9540,26 +9948,28 @@ begin
     if not rowrelay.snapshot_includes(pg_current_snapshot(), seen) then
       raise exception 'snapshot % is not in the past', seen using errcode = 'invalid_parameter_value',
         detail = format('This statement sees %s.', pg_current_snapshot()),
-        hint = 'It must be of this server, and not later than what this transaction can see.';
+        hint = 'Give a snapshot of this server that is not later than that of this transaction.';
     end if;
     reaches := pg_visible_in_snapshot(begun.txid, seen)
-      and (capture.log_since <= begun.noticed_at -- else something was removed, and only what is left can tell
+      and (capture.log_since <= begun.noticed_at -- else changes were dropped, and only a remaining one can tell
            or exists (select from rowrelay.readable_change h
-                       where h.capture = capture.id and h.captured_at >= capture.log_since and pg_visible_in_snapshot(h.txid, seen)));
+                       where h.capture = capture.id and h.captured_at >= capture.log_since
+                         and pg_visible_in_snapshot(h.txid, seen)));
   end if;
   if not reaches then
     raise exception 'the log of table % begins at %', relation, capture.log_since
       using errcode = 'invalid_parameter_value',
-            detail = case when seen is null then format('It does not say what was there at %s.', at)
-                          else 'That snapshot was taken before, or there is nothing left of the log that shows that it was not.' end,
-            hint = 'Ask for a later moment. Changes that the log holds from before are in rowrelay.history.';
+            detail = case when seen is null then format('It does not have the rows of %s.', at)
+                          else 'That snapshot was taken before, or no remaining change shows that it was taken '
+                               'later.' end,
+            hint = 'Ask for a later time. View rowrelay.history shows earlier changes.';
   end if;
 end
 $$;
--- Purpose:    the last tick before a moment: what it does not show as committed, and only that, may come after the moment
+-- Purpose:    finds the last tick before a time or snapshot: only changes not committed at that tick can be later
 -- Parameters: at: a time, or null; seen: a snapshot, or null
--- Result:     from_id, from_day: changes after the moment have larger ids, and are in this partition or a later one;
---             both as low as can be when there is no tick that helps
+-- Result:     from_id, from_day: later changes have larger ids and are in this partition or a later one; the lowest
+--             values if there is no such tick
 create or replace function rowrelay.past_tick(at timestamptz, seen pg_snapshot, out from_id bigint, out from_day date)
 language plpgsql stable as $$
 declare
@@ -9570,7 +9980,7 @@ begin
      where pg_snapshot_xmax(t.snapshot) <= pg_snapshot_xmin(seen)
      order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
   else
-    -- in the order in which they were taken, should the clock have been set back
+    -- by id rather than by time, because the clock may have been set back
     select t.* into tick from rowrelay.tick t
      where t.id < coalesce((select min(l.id) from rowrelay.tick l where l.taken_at > at), 9223372036854775807)
      order by t.id desc limit 1;
@@ -9579,7 +9989,7 @@ begin
   from_day := coalesce(tick.open_from, '-infinity');
 end
 $$;
--- Purpose:    whether a transaction of which something was captured by a time went on after it
+-- Purpose:    whether a transaction with changes captured by a given time made more changes after it
 -- Parameters: txid; at
 create or replace function rowrelay.is_unfinished(txid xid8, at timestamptz) returns boolean
 language plpgsql stable as $$
@@ -9587,31 +9997,33 @@ declare
   last   record;
   answer boolean;
 begin
-  -- it was over at a tick that was taken by then
+  -- a tick taken by then shows that it had ended
   if (select t.taken_at
         from generate_series(0, (select t.era from rowrelay.tick t order by t.id desc limit 1)) as this(era)
         cross join lateral (
           select t.* from rowrelay.tick t
            where t.era = this.era
-             and pg_snapshot_xmax(t.snapshot) > is_unfinished.txid and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
+             and pg_snapshot_xmax(t.snapshot) > is_unfinished.txid
+               and pg_visible_in_snapshot(is_unfinished.txid, t.snapshot)
            order by pg_snapshot_xmax(t.snapshot), t.id limit 1) as t
        order by pg_snapshot_xmax(t.snapshot), t.id limit 1) <= at then
     return false;
   end if;
-  -- one transaction writes one change after the other
+  -- a transaction's last change has its largest id
   select f.change_id, f.day into last from rowrelay.changes_of_transaction(txid) as f order by f.change_id desc limit 1;
-  execute format('select h.captured_at > $1 from rowrelay.readable_change h where h.id = %s and h.day = %L', last.change_id, last.day)
+  execute format('select h.captured_at > $1 from rowrelay.readable_change h where h.id = %s and h.day = %L',
+                 last.change_id, last.day)
      into answer using at;
   return answer;
 end
 $$;
--- Purpose:    of the changes of one row, the few on which it depends what the row was at a moment: the last that had
---             happened, and the first that had not. Everything else is then asked of these, and not of all partitions
---             in which the row was ever changed.
--- Parameters: capture; after_id: changes up to this id do not count; log_since: what had happened is told only by changes
---             that were captured since; at: a time, or null; seen: a snapshot, or null; key
+-- Purpose:    finds the few changes that determine what one row was at a time: the last one that counts and the first
+--             one that does not. Queries then read only these, not all partitions in which the row was ever changed.
+-- Parameters: capture; after_id: changes up to this id are ignored; log_since: changes captured before this do not tell
+--             what the row was; at: a time, or null; seen: a snapshot, or null; key
 -- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
-create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz, at timestamptz,
+create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz,
+                                                at timestamptz,
                                                 seen pg_snapshot, key text,
                                                 out ids bigint[], out days date[], out unfinished xid8[])
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -9620,8 +10032,8 @@ declare
   found_days date[];
   all_days   date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
   change     record;
-  is_settled boolean := seen is not null; -- whether the unfinished are all known
-  chosen     bigint[] := '{null,null,null,null}'; -- first and last; and again of those that say what the row is
+  is_settled boolean := seen is not null; -- all unfinished transactions are known
+  chosen     bigint[] := '{null,null,null,null}'; -- first and last; then first and last of those with the row's values
   on_days    date[] := '{null,null,null,null}';
 begin
   unfinished := '{}';
@@ -9632,17 +10044,19 @@ begin
       from unnest(found, found_days) as f(id, day)
       cross join lateral (
         select c.*,
-               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd' and c.caveat -> 'target' is null as says
+               c.op in ('i', 'u') or c.op = 's' and c.new_row is not null or c.op = 'd'
+                 and c.caveat -> 'target' is null as says
           from rowrelay.readable_change c
          where c.id = f.id and c.day = f.day and c.day = any (all_days) offset 0) as h
-     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key and h.op in ('i', 'u', 'd', 's')
+     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key
+       and h.op in ('i', 'u', 'd', 's')
      order by h.id desc
   loop
     if not is_settled and change.captured_at <= at and change.txid <> all (unfinished) then
       if rowrelay.is_unfinished(change.txid, at) then
         unfinished := unfinished || change.txid;
       else
-        is_settled := true; -- those before were over when it wrote
+        is_settled := true; -- transactions of earlier changes had ended before it wrote
       end if;
     end if;
     for n in 1..case when change.says then 2 else 1 end loop
@@ -9660,12 +10074,13 @@ begin
   days := array(select distinct d from unnest(on_days) as d where d is not null);
 end
 $$;
--- Purpose:    what is known of a moment in the past of a table: where in the log to look, what counts as having happened,
---             and what truncates do to it
--- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
+-- Purpose:    finds what a query of a table's past needs: the part of the log to read, which changes count, and
+--             truncates
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all
 -- Result:     see rowrelay.past
--- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that moment
-create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text) returns rowrelay.past
+-- Errors:     the table is not captured; the caller may not read it; the log does not reach back to that time
+create or replace function rowrelay.past_of(relation regclass, at timestamptz, seen pg_snapshot, key text)
+  returns rowrelay.past
 language plpgsql stable as $$
 declare
   past       rowrelay.past;
@@ -9688,7 +10103,9 @@ begin
   past.shape := rowrelay.current_shape(capture);
   past.log := format('rowrelay.readable_change h where h.capture = %s and h.id > %s', capture.id, begun.from_id);
   if key is not null then
-    select * into told from rowrelay.past_of_key(past.capture, begun.from_id, case when pruned then capture.log_since else '-infinity' end,
+    select * into told
+      from rowrelay.past_of_key(past.capture, begun.from_id,
+                                case when pruned then capture.log_since else '-infinity' end,
                                                  at, seen, key);
     unfinished := told.unfinished;
     past.log := past.log || format(' and h.id = any (%L) and h.day = any (%L)', told.ids, told.days);
@@ -9697,7 +10114,9 @@ begin
     select format('h.id > %s and h.day >= %L', t.from_id, t.from_day) into since from rowrelay.past_tick(at, seen) as t;
     past.recent := past.log || ' and ' || since;
     if seen is null then
-      execute format('select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where o.captured_at <= %L '
+      execute format(
+          'select coalesce(array_agg(distinct o.txid), ''{}'') from (select h.* from %s) as o where '
+          'o.captured_at <= %L '
                      'and o.txid in (select h.txid from rowrelay.readable_change h where %s and h.captured_at > %L)',
                      past.recent, at, since, at)
          into unfinished;
@@ -9719,20 +10138,20 @@ begin
     past.complete := false;
   end if;
   if pruned then
-    -- an older one may have been followed by one that is gone
+    -- later changes of the same row may have been dropped
     past.log := past.log || format(' and h.captured_at >= %L', capture.log_since);
   end if;
   return past;
 end
 $$;
--- Purpose:    SQL for how to read row images of a captured table, whatever its columns were called when they were made
+-- Purpose:    returns SQL for reading row images of a captured table, whatever its columns were called then
 -- Parameters: past
--- Result:     statement: what can stand behind WITH as shape (n, until_id, altered_by, numbers, names, sorted, hidden, becomes): number
---             in order; last change id that may have it; as in rowrelay.shape, with names sorted as well; what each is
---             called now, null: what it held is not to be shown, or is no more.
---             last_from: changes with a larger id have the last of them, last_n; is_plain: there is only one, and all that
---             it names is called so now
-create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint, out last_n integer, out is_plain boolean)
+-- Result:     statement: for a WITH clause, as shape (n, until_id, altered_by, numbers, names, sorted, hidden,
+--             becomes): position; last change id that may have this shape; columns of rowrelay.shape; names sorted;
+--             present names, null: the column is not shown or no longer exists. last_from: changes with larger ids have
+--             the last shape, last_n; is_plain: there is only one shape, and all of its columns still have their names
+create or replace function rowrelay.past_shapes(past rowrelay.past, out statement text, out last_from bigint,
+                                                out last_n integer, out is_plain boolean)
 language plpgsql stable as $$
 declare
   capture    rowrelay.capture := past.capture;
@@ -9743,7 +10162,7 @@ begin
   with noted as (
     select s.* from rowrelay.shape s where s.capture = (past.capture).id and s.id >= (past.begun).id
     union all
-    -- an alteration that nobody has noticed yet
+    -- an alteration that maintenance has not noticed yet
     select now_shape.*
      where (now_shape.numbers, now_shape.names, now_shape.masks::text)
            is distinct from (last_shape.numbers, last_shape.names, last_shape.masks::text)
@@ -9755,15 +10174,18 @@ begin
                           on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped
                          and a.attnum <> all (now_shape.hidden)
                          and now_shape.masks -> a.attname is null
-                         and (s.masks -> u.name is null or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
+                         and (s.masks -> u.name is null
+                              or rowrelay.mask_value(s.masks -> u.name, a.atttypid, a.atttypmod) is not null)
                   order by u.position) as becomes
       from noted s
     window w as (order by s.id)
   )
   select 'values ' || string_agg(
-           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], %L::pg_catalog.text[], '
+           format('(%s, %s::pg_catalog.int8, %L::pg_catalog.xid8, %L::pg_catalog.int2[], %L::pg_catalog.text[], '
+                  '%L::pg_catalog.text[], '
                   '%L::pg_catalog.int2[], %L::pg_catalog.text[])', s.n, s.until_id, s.altered_by, s.numbers, s.names,
-                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden, s.becomes),
+                  array(select u.name from unnest(s.names) as u(name) order by u.name collate "C"), s.hidden,
+                    s.becomes),
            ', ' order by s.n),
          (array_agg(s.from_id order by s.n desc))[1], max(s.n), count(*) = 1 and bool_and(s.names = s.becomes)
     into statement, last_from, last_n, is_plain
@@ -9771,12 +10193,13 @@ begin
   last_from := coalesce(last_from, 9223372036854775807);
 end
 $$;
--- Purpose:    SQL for the columns of a captured table as as_of() shows them: what is left out of the log is null in all
---             rows, and what is masked shows its mask in all, so that one cannot see by them whether a row has changed.
+-- Purpose:    returns SQL for the columns of a captured table as as_of() shows them: columns left out of the log are
+--             null in all rows, and masked columns have their mask in all rows, so that they do not reveal whether a
+--             row has changed
 -- Parameters: past
--- Result:     present: expressions on a row called new of the table; past_row: the same on r (a record read from an image,
---             image and texts (its json columns that are given as text); base: record of what columns that an image has
---             not are to show, on the shape s, null: nothing
+-- Result:     present: expressions on a row of the table called new; past_row: the same on r (a record read from an
+--             image), image and texts (its json columns that it has as text); base: record with the values of columns
+--             that an image lacks, on the shape s
 create or replace function rowrelay.past_columns(past rowrelay.past, out present text, out past_row text, out base text)
 language plpgsql stable as $$
 declare
@@ -9787,10 +10210,11 @@ begin
          string_agg(coalesce(w.fixed,
                              case when w.is_json then format(
                                'case when %1$L = any (i.texts) then (i.image ->> %1$L)::%3$s '
-                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> %1$L)::pg_catalog.text::%3$s '
+                               'when pg_catalog.json_typeof(i.image -> %1$L) <> ''null'' then (i.image -> '
+                               '%1$L)::pg_catalog.text::%3$s '
                                'else (i.r).%2$I end', a.attname, a.attname, w.type) end,
                              format('(i.r).%I', a.attname)), ', ' order by a.attnum),
-         -- what a row shows that was not written since the column was added
+         -- the value in rows that were not written since the column was added
          'row(' || string_agg(
            case when a.attmissingval is null or w.fixed is not null then 'null::' || w.type
                 else format('case when %s <> all (s.numbers) and %s <> all (s.hidden) then %L::%s end',
@@ -9806,30 +10230,32 @@ begin
                  then coalesce(rowrelay.mask_value(now_shape.masks -> a.attname, a.atttypid, a.atttypmod),
                                'null::' || format_type(a.atttypid, a.atttypmod)) end as fixed) as w
    where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped;
-  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and a.attmissingval is not null) then
+  if not exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0
+                 and a.attmissingval is not null) then
     base := format('null::%s', capture.relation);
   end if;
 end
 $$;
--- Purpose:    SQL for the shape that an image in the log has. The columns' names in it tell, and mostly their order does:
---             it is that of their numbers. Only where a column was dropped and one of its name made anew at the end, both
---             between two looks at the table, is it guessed by the age of the transaction that wrote.
+-- Purpose:    returns SQL that finds the shape of an image in the log by the names of its columns and their order,
+--             which is that of their numbers. Only if a column was dropped and another added under its name, both
+--             between two checks of the table, the age of the writing transaction decides.
 -- Parameters: expressions for image, change id and transaction
--- Result:     an expression: n of shape; null when the image has not all columns (of a deleted row only the key is kept,
---             if nothing else was asked for)
+-- Result:     an expression: n of shape; null when the image lacks columns (a deleted row's may have only the key)
 create or replace function rowrelay.past_shape_of(image text, change_id text, txid text) returns text
 language sql immutable as $$
   select format($sql$(
       select s.n from shape s, (select array(select pg_catalog.json_object_keys(%1$s)) as names offset 0) as k
        where %2$s <= s.until_id
-         and (s.names = k.names or s.sorted = array(select u.name from unnest(k.names) as u(name) order by u.name collate "C"))
+         and (s.names = k.names
+              or s.sorted = array(select u.name from unnest(k.names) as u(name) order by u.name collate "C"))
        order by s.names = k.names desc, s.altered_by <= %3$s desc, case when s.altered_by <= %3$s then -s.n else s.n end
        limit 1)$sql$, image, change_id, txid)
 $$;
--- Purpose:    SQL that makes rows of a captured table out of images in the log, whatever its columns were called then
--- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows id,
---             key, n, image, caveat; those without n cannot be read; condition on a row called i with id and record r
--- Result:     a SELECT of the table's columns; it needs rowrelay.past_shapes() in WITH
+-- Purpose:    returns SQL that turns images in the log into rows of a captured table, whatever its columns were called
+--             then
+-- Parameters: capture; columns and base: past_row and base of rowrelay.past_columns(); source: SQL for rows of id, key,
+--             n, image, caveat (those without n cannot be read); condition on a row called i with id and record r
+-- Result:     a SELECT of the table's columns, which needs rowrelay.past_shapes() in WITH
 create or replace function rowrelay.past_images(capture rowrelay.capture, columns text, base text, source text,
                                                 condition text default 'true') returns text
 language plpgsql stable as $$
@@ -9837,14 +10263,16 @@ declare
   texts text := '''{}''::pg_catalog.text[]';
 begin
   if exists (select from pg_attribute a where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
-                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype, 'jsonb'::regtype)) then
+                                          and rowrelay.base_type(a.atttypid) in ('json'::regtype,
+                                              'jsonb'::regtype)) then
     texts := 'array(select pg_catalog.json_array_elements_text(x.caveat -> ''text_columns''))';
   end if;
   return format($sql$
     select %1$s
       from (select x.id, pg_catalog.json_populate_record(%2$s, f.image) as r, f.image, f.texts
               from (select w.id, coalesce(w.n, 1) as n, w.caveat,
-                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id) else w.image end as image
+                           case when w.n is null then rowrelay.missing_image(%5$s, w.key, w.id)
+                             else w.image end as image
                       from (%3$s) as w) as x
               join shape s on s.n = x.n
              cross join lateral (
@@ -9856,8 +10284,8 @@ begin
      where %6$s$sql$, columns, base, source, texts, capture.relation::oid, condition);
 end
 $$;
--- Purpose:    refuses to go back from a table that was truncated after the caller's snapshot was taken: TRUNCATE is the one
---             change that a snapshot does not hide, so the table would show what the log does not know yet
+-- Purpose:    refuses to reconstruct the past from a table that was truncated after the caller's snapshot was taken: a
+--             snapshot does not hide TRUNCATE, so the table would show a change that the log does not show yet
 -- Parameters: capture
 -- Errors:     serialization_failure
 create or replace function rowrelay.check_present(capture rowrelay.capture) returns void
@@ -9866,21 +10294,21 @@ declare
   tables   constant regclass[] := rowrelay.captured_tables(capture);
   relation regclass;
 begin
-  execute format('select from %s limit 0', capture.relation); -- locks it and all partitions: nobody truncates from here on
-  -- one is as the snapshot sees it, the other as it is
+  execute format('select from %s limit 0', capture.relation); -- locks it and its partitions against TRUNCATE
+  -- relfilenode as the snapshot sees it, and as it is now
   select c.oid into relation from pg_class c
    where c.oid = any (tables) and c.relkind = 'r' and c.relfilenode <> pg_relation_filenode(c.oid)
    limit 1;
   if relation is not null then
-    raise exception 'table % was truncated, or rewritten, since this transaction sees the database', relation
-      using errcode = 'serialization_failure', hint = 'Try again, in a new transaction.';
+    raise exception 'table % was truncated or rewritten after this transaction took its snapshot', relation
+      using errcode = 'serialization_failure', hint = 'Try again in a new transaction.';
   end if;
 end
 $$;
--- Purpose:    SQL for the rows that a captured table has now, as far as they are captured
+-- Purpose:    returns SQL for the captured rows that a table has now
 -- Parameters: capture; columns: present of rowrelay.past_columns()
--- Result:     a SELECT of them, from a row called new, that ends in a WHERE which can be continued
--- Errors:     as rowrelay.check_present(); the triggers with the row filter are gone
+-- Result:     a SELECT from a row called new, ending in a WHERE clause that can be extended
+-- Errors:     as for rowrelay.check_present(); the triggers with the row filter are missing
 create or replace function rowrelay.past_present(capture rowrelay.capture, columns text) returns text
 language plpgsql stable as $$
 declare
@@ -9888,19 +10316,20 @@ declare
 begin
   perform rowrelay.check_present(capture);
   if capture.row_filter is not null then
-    -- as the trigger reads it, whatever search_path or names were then
+    -- as the trigger stores it, independent of search_path and of renamed columns
     select '(' || substring(pg_get_triggerdef(t.oid) from E' WHEN \\((.*)\\) EXECUTE FUNCTION ') || ')' into passes
       from pg_trigger t where t.tgrelid = capture.relation and t.tgname = '!rowrelay_insert';
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
-        using errcode = 'object_not_in_prerequisite_state', hint = 'Capture it again: run rowrelay capture.';
+        using errcode = 'object_not_in_prerequisite_state',
+          hint = format('Capture it again: rowrelay capture %s', capture.relation);
     end if;
   end if;
   return format('select %s from %s as new where %s', columns, capture.relation, passes);
 end
 $$;
--- Purpose:    SQL for whether a row that is read from an image was still there at the moment, as far as truncates of single
---             partitions go
+-- Purpose:    returns SQL for whether a row read from an image survived truncates of single partitions until the given
+--             time
 -- Parameters: past
 -- Result:     a condition on a row called i with id, of the change that the image is from, and record r
 create or replace function rowrelay.past_truncated(past rowrelay.past) returns text
@@ -9909,8 +10338,9 @@ declare
   condition text;
 begin
   execute format($sql$
-    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id, h.condition,
-             -- the condition has the names of then
+    select string_agg(format('not (i.id < %%s and (select (%%s) is true from (select %%s) as o))', h.change_id,
+                             h.condition,
+             -- the condition has the columns' former names
              (select string_agg(format('(i.r).%%I as %%I', a.attname, u.name), ', ')
                 from (select s.numbers, s.names from rowrelay.shape s
                        where s.capture = h.capture and s.from_id < h.change_id order by s.id desc limit 1) as s
@@ -9924,12 +10354,12 @@ begin
   return coalesce(condition, 'true');
 end
 $$;
--- Purpose:    the statement that gives a table with a key as it was. Backwards from now: a row that has not changed since
---             the moment is as the table has it. Of one that has, the first change after the moment says whether it was
---             there, and what it was if the row before was kept; if not, the last change before the moment does.
---             After a truncate there is nothing to go back from: then it is built from what the log says of each row,
---             which takes a log that begins with an empty table.
--- Parameters: past; only_row: condition on the one row that is asked for, called new, null: all rows
+-- Purpose:    returns the statement for a past state of a table with a key. It works backwards from now: a row that has
+--             not changed since then is as the table has it. For a changed row, the first later change tells whether it
+--             existed, and what it was if its image before was kept; else the last earlier change does. After a
+--             truncate it cannot work backwards: it builds all rows from the log, which has to begin with an empty
+--             table.
+-- Parameters: past; only_row: condition on the one wanted row, called new, null: all rows
 -- Result:     a SELECT of the table's columns
 create or replace function rowrelay.past_keyed(past rowrelay.past, only_row text default null) returns text
 language plpgsql stable as $$
@@ -9943,7 +10373,8 @@ declare
 begin
   select * into shapes from rowrelay.past_shapes(past);
   select * into columns from rowrelay.past_columns(past);
-  said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from, shapes.last_n,
+  said := format('case when b.new_row is null then null when b.id > %s then %s else %s end', shapes.last_from,
+                 shapes.last_n,
                  rowrelay.past_shape_of('b.new_row', 'b.id', 'b.txid'));
   if past.cut_at is not null then
     return format($sql$
@@ -9977,7 +10408,7 @@ begin
        order by h.key, h.id desc),
     said as materialized (
       select t.id, t.key, b.new_row as image, b.caveat,
-             -- one that could not be told from others may have been of this row
+             -- a change that could not be captured may have been of this row
              case when b.id > coalesce((select u.id from last_before u where u.key is null), 0) then %8$s end as n
         from told t left join last_before b on b.key = t.key
        where t.n is null and b.op is distinct from 'd')
@@ -9993,12 +10424,13 @@ begin
     rowrelay.key_expression(capture.relation, capture.key_columns, 'new'),
     rowrelay.past_images(capture, columns.past_row, columns.base,
                          'select t.id, t.key, t.n, t.image, t.caveat from told t where t.n is not null'),
-    rowrelay.past_images(capture, columns.past_row, columns.base, 'select s.id, s.key, s.n, s.image, s.caveat from said s'));
+    rowrelay.past_images(capture, columns.past_row, columns.base,
+                         'select s.id, s.key, s.n, s.image, s.caveat from said s'));
 end
 $$;
--- Purpose:    the statement that gives a table without a key as it was. Its rows are told apart by all they hold, so they
---             are counted: as many of each as there are now, and for every change since the moment one less of the row
---             after it and one more of the row before. After a truncate it is counted forwards from when nothing was there.
+-- Purpose:    returns the statement for a past state of a table without a key. Rows are identified by all of their
+--             values, so it counts equal rows: those that exist now and, for every later change, one less of the row
+--             after it and one more of the row before it. After a truncate it counts forwards from an empty table.
 -- Parameters: past
 -- Result:     a SELECT of the table's columns
 create or replace function rowrelay.past_keyless(past rowrelay.past) returns text
@@ -10026,7 +10458,8 @@ begin
   loop
     rows := rows || format('select row(p.*)::%s, %s from (%s) as p', capture.relation, part.weight,
       rowrelay.past_images(capture, columns.past_row, columns.base, format(
-        'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where c.op <> %s',
+        'select c.id, c.key, case when c.key is null then %s end as n, c.%I as image, c.caveat from changes c where '
+        'c.op <> %s',
         rowrelay.past_shape_of('c.' || part.image, 'c.id', 'c.txid'), part.image, part.without),
         case when forwards then rowrelay.past_truncated(past) else 'true' end));
   end loop;
@@ -10046,10 +10479,10 @@ begin
     shapes.statement, changes, array_to_string(rows, E'\n union all\n'), capture.relation::oid);
 end
 $$;
--- Purpose:    one row of a captured table, by its key
+-- Purpose:    returns a condition for one row of a captured table by its key
 -- Parameters: relation; key: as the log has it, the text of a single column, a JSON array of several
--- Result:     the key as the log spells it; condition on a row called new of the table: that it is the one
--- Errors:     the table is not captured, or has no key; a key that its type does not read
+-- Result:     the key as the log spells it; condition on a row of the table called new
+-- Errors:     the table is not captured or has no key; the key is not valid for its type
 create or replace function rowrelay.past_row(relation regclass, inout key text, out condition text)
 language plpgsql stable as $$
 declare
@@ -10058,21 +10491,22 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Ask for all of it: select * from rowrelay.as_of(null::%s, ...);', relation);
+      hint = format('Query all of its rows: select * from rowrelay.as_of(null::%s, ...);', relation);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
-                   rowrelay.key_expression(relation, capture.key_columns, 'wanted'), rowrelay.parsed_keys(capture, 'array[$3]'))
+                   rowrelay.key_expression(relation, capture.key_columns, 'wanted'),
+                     rowrelay.parsed_keys(capture, 'array[$3]'))
        into key, condition
       using rowrelay.parsed_keys(capture, format('array[%L]', key)), rowrelay.same_key(capture, 'new', 'wanted'), key;
   end if;
 end
 $$;
--- Purpose:    what is known of one row when its table was truncated after the moment: a change of it between the two says
---             what it was, as if there were no truncate
+-- Purpose:    handles a truncate of the table after the given time, for one row: a change of the row between the two
+--             tells what the row was, as if there were no truncate
 -- Parameters: past of that one row; its key
--- Result:     past, in which the truncate is left out if it is of no matter
--- Errors:     no_data_found: the truncate is all there is of the row
+-- Result:     past, without the truncate if it does not matter
+-- Errors:     no_data_found: the log has nothing of the row but the truncate
 create or replace function rowrelay.past_before_cut(past rowrelay.past, key text) returns rowrelay.past
 language plpgsql stable as $$
 declare
@@ -10091,17 +10525,20 @@ begin
   execute format('select exists (select from %s and %s and h.id > %s and h.op in (''i'', ''u'', ''d'', ''s''))',
                  past.log, past.counts, past.known) into is_told;
   if not is_told and not past.complete then
-    raise exception 'what row % of table % was before change % is not in the log', key, (past.capture).relation, past.cut_at
-      using errcode = 'no_data_found', detail = 'That is when the table was truncated. The row had not changed since the log begins, if it was there.';
+    raise exception 'the log does not have row % of table % as it was before change %', key, (past.capture).relation,
+      past.cut_at
+      using errcode = 'no_data_found',
+        detail = 'That change truncated the table, and the log has no earlier change of the row.';
   end if;
   return past;
 end
 $$;
--- Purpose:    the statement that gives a captured table, or one of its rows, as it was at a moment
--- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one row that is asked for, null: all
--- Result:     a SELECT of the table's columns. It ends with no_data_found when the log does not say what a row was.
--- Errors:     as rowrelay.past_of(); no_data_found: the table was truncated since; a key that its type does not read
-create or replace function rowrelay.past_statement(relation regclass, at timestamptz, seen pg_snapshot, key text default null)
+-- Purpose:    returns the statement for a past state of a captured table or of one of its rows
+-- Parameters: relation; at: a time, or null; seen: a snapshot, or null; key: of the one wanted row, null: all
+-- Result:     a SELECT of the table's columns. It fails with no_data_found when the log does not tell what a row was.
+-- Errors:     as for rowrelay.past_of(); no_data_found: the table was truncated later; a key is not valid for its type
+create or replace function rowrelay.past_statement(relation regclass, at timestamptz, seen pg_snapshot,
+                                                   key text default null)
 returns text language plpgsql stable as $$
 declare
   past     rowrelay.past;
@@ -10110,12 +10547,14 @@ begin
   if key is null then
     past := rowrelay.past_of(relation, at, seen, null);
     if past.cut_at is not null and not past.complete then
-      raise exception 'table % was truncated by change %, and what was in it before is not all in the log', relation, past.cut_at
+      raise exception 'change % truncated table %, and the log does not have all rows from before it',
+        past.cut_at, relation
         using errcode = 'no_data_found',
-              detail = 'Rows that had not changed since the log begins are lost.',
-              hint = 'rowrelay.row_as_of() knows of single rows.';
+              detail = 'Rows that did not change between the beginning of the log and the truncate are lost.',
+              hint = 'Query single rows: rowrelay.row_as_of().';
     end if;
-    return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past) else rowrelay.past_keyless(past) end;
+    return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past)
+      else rowrelay.past_keyless(past) end;
   end if;
 
   select * into only_row from rowrelay.past_row(relation, key);
@@ -10123,76 +10562,83 @@ begin
   return rowrelay.past_keyed(rowrelay.past_before_cut(past, only_row.key), only_row.condition);
 end
 $$;
--- Purpose:    the rows of a captured table as they were at a moment
--- Parameters: null of the table's row type; at: a time, or null; seen: a snapshot, or null; key: of the one row that is
---             asked for, null: all
+-- Purpose:    returns the rows of a captured table as they were at a time or in a snapshot
+-- Parameters: null cast to the table's row type; at: a time, or null; seen: a snapshot, or null; key: of the one wanted
+--             row, null: all
 -- Result:     its rows, in no order
--- Errors:     as rowrelay.past_statement(); no_data_found: the log does not say what a row was;
+-- Errors:     as for rowrelay.past_statement(); no_data_found: the log does not tell what a row was;
 --             serialization_failure: changes were dropped meanwhile
-create or replace function rowrelay.past_rows(relation anyelement, at timestamptz, seen pg_snapshot, key text default null)
+create or replace function rowrelay.past_rows(relation anyelement, at timestamptz, seen pg_snapshot,
+                                              key text default null)
 returns setof anyelement
 language plpgsql stable set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
-set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on set jit = off as $$
+set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off set enable_seqscan = on
+  set jit = off as $$
 declare
   message text;
   detail  text;
   hint    text;
 begin
   if key is not null then
-    perform set_config('enable_seqscan', 'off', true); -- a day that has no statistics yet looks small
+    perform set_config('enable_seqscan', 'off', true); -- a day without statistics looks small to the planner
   end if;
   return query execute rowrelay.past_statement(rowrelay.table_of(pg_typeof(relation)), at, seen, key);
   if not rowrelay.sees_log() then
     raise exception 'old changes were dropped since this transaction began' using errcode = 'serialization_failure',
-      detail = 'What was found may lack some of them.', hint = 'Ask again, in a new transaction.';
+      detail = 'The result may lack some of them.', hint = 'Try again in a new transaction.';
   end if;
 exception when no_data_found then
-  -- once more, without a statement of a hundred lines as its context
+  -- raised again, without a statement of a hundred lines as its context
   get stacked diagnostics message = message_text, detail = pg_exception_detail, hint = pg_exception_hint;
   raise exception '%', message using errcode = 'no_data_found', detail = detail, hint = hint;
 end
 $$;
--- Purpose:    a captured table as it was at a time:  select * from rowrelay.as_of(null::shop.orders, '2026-03-01 12:00')
---             A transaction counts when all that was captured of it was written by then; by a clock nobody can say when it
---             was committed. What must be exact while others write is told by a snapshot: rowrelay.as_of_snapshot().
---             Columns are those of now: one that was added later shows what a row shows that was not written since, what
---             is left out of the log is null, and what is masked shows its mask, in all rows.
--- Parameters: null of the table's row type; at
+-- Purpose:    returns a captured table as it was at a time, as in
+--
+--               select * from rowrelay.as_of(null::shop.orders, '2026-03-01 12:00');
+--
+--             A transaction counts if all of its changes were captured by then; a clock cannot tell when it committed.
+--             For exact results while others write, use a snapshot: rowrelay.as_of_snapshot(). The columns are the
+--             present ones: one that was added later has the value that unchanged rows have, columns left out of the
+--             log are null, and masked columns have their mask, in all rows.
+-- Parameters: null cast to the table's row type; at
 -- Result:     its rows, in no order
--- Errors:     as rowrelay.past_rows()
+-- Errors:     as for rowrelay.past_rows()
 create or replace function rowrelay.as_of(relation anyelement, at timestamptz) returns setof anyelement
 language sql stable as $$
   select * from rowrelay.past_rows(relation, at, null)
 $$;
--- Purpose:    a captured table as a transaction saw it that had this snapshot (pg_current_snapshot()), exactly, also while
---             others were writing; see rowrelay.as_of()
--- Parameters: null of the table's row type; seen
+-- Purpose:    returns a captured table exactly as a transaction with this snapshot (pg_current_snapshot()) saw it, even
+--             while others were writing; see rowrelay.as_of()
+-- Parameters: null cast to the table's row type; seen: the snapshot
 -- Result:     its rows, in no order
--- Errors:     as rowrelay.past_rows()
+-- Errors:     as for rowrelay.past_rows()
 create or replace function rowrelay.as_of_snapshot(relation anyelement, seen pg_snapshot) returns setof anyelement
 language sql stable as $$
   select * from rowrelay.past_rows(relation, null, seen)
 $$;
--- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of(null::shop.orders, '42', ...)
--- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
+-- Purpose:    returns one row of a captured table as it was:  select * from rowrelay.row_as_of(null::shop.orders, '42',
+--             ...)
+-- Parameters: null cast to the table's row type; key: the text of a single column, a JSON array of several;
 --             at: a time, see rowrelay.as_of()
--- Result:     the row; none when it was not there
--- Errors:     as rowrelay.past_rows()
+-- Result:     the row; none if it did not exist
+-- Errors:     as for rowrelay.past_rows()
 create or replace function rowrelay.row_as_of(relation anyelement, key text, at timestamptz) returns setof anyelement
 language sql stable as $$
   select * from rowrelay.past_rows(relation, at, null, coalesce(key, ''))
 $$;
--- Purpose:    one row of a captured table as it was:  select * from rowrelay.row_as_of_snapshot(null::shop.orders, '42', ...)
--- Parameters: null of the table's row type; key: the text of a single column, a JSON array of several;
+-- Purpose:    returns one row of a captured table as it was in a snapshot
+-- Parameters: null cast to the table's row type; key: the text of a single column, a JSON array of several;
 --             seen: a snapshot, see rowrelay.as_of_snapshot()
--- Result:     the row; none when it was not there
--- Errors:     as rowrelay.past_rows()
-create or replace function rowrelay.row_as_of_snapshot(relation anyelement, key text, seen pg_snapshot) returns setof anyelement
+-- Result:     the row; none if it did not exist
+-- Errors:     as for rowrelay.past_rows()
+create or replace function rowrelay.row_as_of_snapshot(relation anyelement, key text, seen pg_snapshot)
+  returns setof anyelement
 language sql stable as $$
   select * from rowrelay.past_rows(relation, null, seen, coalesce(key, ''))
 $$;
--- Purpose:    what the table looked like to a change: by what names its images have their columns
+-- Purpose:    returns the table's shape at a change, which tells the columns behind the names in its images
 -- Parameters: change; image
 -- Result:     null: not known
 create or replace function rowrelay.image_shape(change rowrelay.change, image json) returns rowrelay.shape
@@ -10202,18 +10648,19 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
             from rowrelay.shape s where s.capture = change.capture) as noted
     cross join (select array(select json_object_keys(image)) as names) as k
    where change.id <= noted.until_id and k.names <@ (noted.shape).names
-   -- of a deleted row there may be only the key; else the names tell, and where they do not, the age
+   -- a deleted row's image may have only the key; else the names decide, then the age
    order by cardinality((noted.shape).names) = cardinality(k.names) desc, (noted.shape).altered_by <= change.txid desc,
             case when (noted.shape).altered_by <= change.txid then -(noted.shape).id else (noted.shape).id end
    limit 1
 $$;
--- Purpose:    the values of a row image as text, each such that the column's type reads it back exactly, whatever the
---             settings of the session that does
--- Parameters: capture; change; which of its images, null for none
--- Result:     {column: text, or null} of those columns of the image that can be written, by the names of now; null for null
--- Errors:     values were left out or masked that are not now; the image has a column of which
---             nobody knows what became of it
-create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json) returns jsonb
+-- Purpose:    returns the values of a row image as texts that the columns' types read back exactly, under any session
+--             settings
+-- Parameters: capture; change; one of its images, null for none
+-- Result:     {column: text, or null} for the columns of the image that can be written, by their present names; null
+--             for null
+-- Errors:     other columns were left out or masked then than now; a column of the image no longer exists
+create or replace function rowrelay.row_texts(capture rowrelay.capture, change rowrelay.change, image json)
+  returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
@@ -10236,10 +10683,12 @@ begin
               where not (shape.hidden <@ n.hidden)
                  or exists (select from json_object_keys(shape.masks) as m(name)
                              where n.masks -> (select a.attname from pg_attribute a
-                                                where a.attrelid = relation and a.attnum = shape.numbers[array_position(shape.names, m.name)]
+                                                where a.attrelid = relation
+                                                  and a.attnum = shape.numbers[array_position(shape.names, m.name)]
                                                   and not a.attisdropped)::text is null)) then
-    raise exception 'change % of table % was captured with other columns left out or masked than now', change.id, relation
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the row right by hand.';
+    raise exception 'when change % of table % was captured, other columns were left out or masked than now',
+      change.id, relation
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Correct the row by hand.';
   end if;
   becomes := rowrelay.attribute_names(relation, shape.numbers);
   if becomes <> shape.names then
@@ -10252,20 +10701,21 @@ begin
    where not exists (select from pg_attribute a
                       where a.attrelid = relation and a.attname = e.key and a.attnum > 0 and not a.attisdropped);
   if unknown is not null then
-    raise exception 'table % has no column % any more, which the log has values of', relation, unknown
+    raise exception 'the log has values of column % of table %, which no longer exists', unknown, relation
       using errcode = 'undefined_column',
-            hint = 'It was renamed or dropped since: give it that name for as long as it takes, or set the row right by hand.';
+            hint = 'If it was renamed, restore its name for the undo; else correct the row by hand.';
   end if;
 
   select array_agg(a.attname::text order by a.attnum),
          string_agg(
            case
              when a.base in ('json'::regtype, 'jsonb'::regtype) then
-               -- the very text of it, where a JSON null is one of the image, or of a key, which is never null
+               -- its own text; a JSON null in the image is an SQL null, except in a key, which is never null
                format(case when a.attname = any (text_columns)
                            then '$1 ->> %1$L'
                            when a.attnum = any (capture.key_columns) then '($1 -> %1$L)::text'
-                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end, a.attname)
+                           else 'case when json_typeof($1 -> %1$L) <> ''null'' then ($1 -> %1$L)::text end' end,
+                             a.attname)
              when a.base = 'money'::regtype then
                format('($1 ->> %L)::money::numeric::text', a.attname)
              when json_typeof(image -> a.attname) in ('array', 'object') then
@@ -10286,9 +10736,9 @@ begin
   return jsonb_object(names, texts);
 end
 $$;
--- Purpose:    a value as it stands in a statement: 'paid'::text
--- Parameters: relation; column; text as rowrelay.row_texts() gives it, null for null
--- Result:     SQL that means the same whatever the session's settings
+-- Purpose:    returns a value as a typed literal: 'paid'::text
+-- Parameters: relation; column; text as rowrelay.row_texts() returns it, null for null
+-- Result:     SQL that means the same under any session settings
 create or replace function rowrelay.typed_literal(relation regclass, column_name text, value text) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select quote_nullable(value)
@@ -10297,44 +10747,48 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     from pg_attribute a
    where a.attrelid = relation and a.attname = column_name and not a.attisdropped
 $$;
--- Purpose:    SQL for "this row is there, and is just so": its key, which finds it, and all values that the log knows,
---             byte by byte (*=), because = takes 1.0 for 1.00, and is missing for some types
--- Parameters: capture; values, see rowrelay.row_texts(); name of the row in the statement
--- Result:     condition; of a table without a key only the values
+-- Purpose:    returns SQL for "this row exists with exactly these values": the key, which finds it, and all values that
+--             the log has, compared byte by byte (*=), because = takes 1.0 for 1.00 and some types have no =
+-- Parameters: capture; values, see rowrelay.row_texts(); name of the row in the statement; key_only: only the key
+-- Result:     condition; for a table without a key only the values
 create or replace function rowrelay.row_condition(capture rowrelay.capture, texts jsonb, row_name text,
                                                   key_only boolean default false) returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with compared as (
-    select a.attname, a.attnum, u.position, rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname) as literal
+    select a.attname, a.attnum, u.position,
+      rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname) as literal
       from pg_attribute a
       left join unnest(rowrelay.live_key(capture)) with ordinality as u(number, position) on u.number = a.attnum
      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped and texts ? a.attname::text
-       -- what is masked is not what the row has
+       -- a mask is not the row's value
        and not (u.number is null and (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text))
   )
   select concat_ws(' and ',
-    (select string_agg(format('%I.%I %s %s', row_name, c.attname, coalesce(e.operator, '='), c.literal), ' and ' order by c.position)
+    (select string_agg(format('%I.%I %s %s', row_name, c.attname, coalesce(e.operator, '='), c.literal), ' and '
+                       order by c.position)
        from compared c
        left join pg_attribute a on a.attrelid = capture.relation and a.attnum = c.attnum
        left join lateral (
          select format('operator(%I.%s)', n.nspname, o.oprname) as operator
            from pg_opclass k
            join pg_am m on m.oid = k.opcmethod and m.amname = 'btree'
-           join pg_amop p on p.amopfamily = k.opcfamily and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+           join pg_amop p on p.amopfamily = k.opcfamily and p.amoplefttype = k.opcintype
+             and p.amoprighttype = k.opcintype
                          and p.amopstrategy = 3
            join pg_operator o on o.oid = p.amopopr
            join pg_namespace n on n.oid = o.oprnamespace and n.nspname <> 'pg_catalog'
           where k.opcdefault and k.opcintype = rowrelay.base_type(a.atttypid)) as e on true
       where c.position is not null),
-    (select format('row(%s)::record *= row(%s)::record', string_agg(format('%I.%I', row_name, c.attname), ', ' order by c.attnum),
+    (select format('row(%s)::record *= row(%s)::record',
+                   string_agg(format('%I.%I', row_name, c.attname), ', ' order by c.attnum),
                    string_agg(c.literal, ', ' order by c.attnum))
        from compared c
       where not key_only and (c.position is null or not capture.key_is_exact)
      having count(*) > 0))
 $$;
--- Purpose:    whether an image of a deleted row is all of it, rather than just its key (rowrelay.key_row)
+-- Purpose:    whether an image of a deleted row is the whole row rather than only its key (rowrelay.key_row)
 -- Parameters: capture; values, see rowrelay.row_texts()
--- Result:     true also for an image from before columns were added: those have higher numbers than all that it has
+-- Result:     true also for an image from before columns were added, which have higher numbers than those in the image
 create or replace function rowrelay.is_whole_row(capture rowrelay.capture, image jsonb) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with wanted as (
@@ -10348,25 +10802,26 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
      and not bool_or(not w.is_there and w.attnum < (select max(t.attnum) from wanted t where t.is_there))
     from wanted w
 $$;
--- Purpose:    whether the images of a change are what the row was: nulls in place of what was redacted are not
+-- Purpose:    refuses a change whose images no longer show what the row was, because values were redacted
 -- Parameters: change; its capture
--- Errors:     values of it were redacted
+-- Errors:     values of the change were redacted
 create or replace function rowrelay.check_not_redacted(change rowrelay.change, capture rowrelay.capture) returns void
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if change.caveat -> 'redacted' is not null then
-    raise exception 'the log does not hold any more what row % of table % was', change.key, capture.relation
+    raise exception 'the log no longer has all values of row % of table %', change.key, capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            detail = format('Of change %s, columns %s were redacted.', change.id,
-                            (select string_agg(c, ', ') from json_array_elements_text(change.caveat -> 'redacted') as c));
+            detail = format('In change %s, columns %s were redacted.', change.id,
+                            (select string_agg(c, ', ')
+                             from json_array_elements_text(change.caveat -> 'redacted') as c));
   end if;
 end
 $$;
--- Purpose:    the row as it was before an update or a delete: the image that was kept of it, else the one that the change
---             before it left
--- Parameters: the change; its capture; the change of the row before this one, null: the log has none
+-- Purpose:    returns a row as it was before an update or delete: the image kept with the change, else that of the
+--             row's previous change
+-- Parameters: the change; its capture; the row's previous change, null: the log has none
 -- Result:     see rowrelay.row_texts()
--- Errors:     the log holds neither
+-- Errors:     the log has neither
 create or replace function rowrelay.row_before(change rowrelay.change, capture rowrelay.capture,
                                                latest rowrelay.change) returns jsonb
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -10380,34 +10835,40 @@ begin
     perform rowrelay.check_not_redacted(latest, capture);
     return rowrelay.row_texts(capture, latest, latest.new_row) || coalesce(kept, '{}');
   end if;
-  raise exception 'the log does not hold what row % of table % was before change %', change.key, capture.relation, change.id
+  raise exception 'the log does not have row % of table % as it was before change %', change.key,
+    capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
-          detail = 'No image of the row before was kept, and the change before this one is not in the log.',
-          hint = format('For changes to come, have it kept: rowrelay capture %s --before', rowrelay.full_name(capture.relation));
+          detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
+          hint = format('To keep such images from now on: rowrelay capture %s --before',
+                        rowrelay.full_name(capture.relation));
 end
 $$;
--- Purpose:    whether a row that was deleted and one that was inserted right after it are one row, updated: they have the
---             same key, or differ in nothing but the key, or others follow the row when its key is updated
--- Parameters: capture; step that brings the old one back; step that takes the new one away
-create or replace function rowrelay.is_same_row(capture rowrelay.capture, gone rowrelay.undo_step, come rowrelay.undo_step)
+-- Purpose:    whether a delete and the insert right after it are an update of one row: they have the same key, or
+--             differ only in the key, or foreign keys follow updates of the key
+-- Parameters: capture; step that restores the old row; step that removes the new one
+create or replace function rowrelay.is_same_row(capture rowrelay.capture, gone rowrelay.undo_step,
+                                                come rowrelay.undo_step)
 returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select gone.capture = come.capture and cardinality(k.names) > 0
      and (gone.be_key = come.was_key
           or (gone.be - k.names = come.was - k.names
-              or exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = capture.relation and c.confupdtype = 'c'))
-             -- such a key is never updated
+              or exists (select from pg_constraint c where c.contype = 'f' and c.confrelid = capture.relation
+                         and c.confupdtype = 'c'))
+             -- GENERATED ALWAYS AS IDENTITY cannot be updated
              and not exists (select from pg_attribute a
-                              where a.attrelid = capture.relation and a.attname = any (k.names) and a.attidentity = 'a'))
+                              where a.attrelid = capture.relation and a.attname = any (k.names)
+                                and a.attidentity = 'a'))
     from (select rowrelay.attribute_names(capture.relation, rowrelay.live_key(capture))) as k(names)
 $$;
--- Purpose:    what it takes to undo changes, one step each, in their order. A delete and the insert right after it are one
---             step when they are one row: that is how an update of a key is captured, or one that moves a row to another
---             partition.
+-- Purpose:    returns the steps that undo changes, one each, in the order of the changes. A delete and the insert right
+--             after it are one step when they are one row: an update of a key, or one that moves a row to another
+--             partition, is captured so.
 -- Parameters: changes of one transaction
--- Result:     steps; without what happened to no row (snapshots, barriers, refreshed documents)
--- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it takes,
---             one of a row that other writes of the same statement wrote, an update that a row filter made an insert or delete
+-- Result:     steps; none for what changed no row (snapshots, barriers, refreshed documents)
+-- Errors:     a change that cannot be undone: a truncate, one that could not be captured, one without the images it
+--             takes, one of a row that its statement wrote several times, an update that a row filter turned into an
+--             insert or delete
 create or replace function rowrelay.undo_steps(changes rowrelay.change[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -10418,25 +10879,27 @@ declare
   last    rowrelay.undo_step;
   steps   rowrelay.undo_step[] := '{}';
 begin
-  -- What the log says of the row before is one of several rows of that key, which came and went in one statement.
+  -- The image before is that of one of several rows with this key that came and went in one statement.
   select c.* into change
     from unnest(changes) as c
    where c.op = 'r' and c.caveat -> 'left_out' is not null
    order by c.id limit 1;
   if found then
     select c.* into strict capture from rowrelay.capture c where c.id = change.capture;
-    raise exception 'row % of table % cannot be undone: it was written again while a statement wrote it', change.key, capture.relation_name
+    raise exception 'row % of table % cannot be undone: one statement wrote it several times', change.key,
+      capture.relation_name
       using errcode = 'object_not_in_prerequisite_state',
-            detail = 'A trigger, or a function in the statement, did so, and the log does not hold what the row was in between.',
-            hint = format('Set the row right by hand: rowrelay log %s shows what is known of it.', capture.relation_name);
+            detail = 'A trigger or function wrote it too, and the log does not have the row as it was in between.',
+            hint = format('Correct the row by hand; for what the log has: rowrelay log %s', capture.relation_name);
   end if;
   for pair in
-    -- what was before: as this transaction left it, else as the last one before it did
+    -- the previous change of each row: of this transaction, else the last one before it
     with given as materialized (
       select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
         from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
     ), wanted as materialized (
-      select array_agg((g.change).id order by (g.change).id) as ids, array_agg(k.relation order by (g.change).id) as relations,
+      select array_agg((g.change).id order by (g.change).id) as ids,
+        array_agg(k.relation order by (g.change).id) as relations,
              array_agg((g.change).key order by (g.change).id) as keys
         from given g join rowrelay.capture k on k.id = (g.change).capture
        where (g.previous).id is null and (g.change).key is not null
@@ -10446,10 +10909,12 @@ begin
         from wanted w
        cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
     )
-    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous else h.former end as previous
+    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+      else h.former end as previous
       from given g
       left join former f on f.id = (g.change).id
-      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h on true
+      left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c
+                         where c.id = f.change_id and c.day = f.day offset 0) as h on true
      order by (g.change).id
   loop
     change := pair.change;
@@ -10463,7 +10928,8 @@ begin
     if change.op = 't' then
       raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, time before).',
+              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, '
+                            '''TIME-BEFORE'');',
                             capture.relation, capture.relation);
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
@@ -10471,11 +10937,12 @@ begin
     end if;
     if change.caveat -> 'filtered' is not null then
       raise exception 'change % of table % cannot be undone: %', change.id, capture.relation,
-                      case change.op when 'i' then 'the row was there before' else 'the row is still there' end
+                      case change.op when 'i' then 'the row existed before' else 'the row still exists' end
         using errcode = 'object_not_in_prerequisite_state',
-              detail = format('An update brought it %s what is captured (%s), and the log does not hold the rest.',
-                              case change.op when 'i' then 'into' else 'out of' end, capture.row_filter),
-              hint = 'Set the row right by hand.';
+              detail = format(
+                  'An update made it %s the row filter (%s), and the log does not have the row from before it.',
+                              case change.op when 'i' then 'meet' else 'fail' end, capture.row_filter),
+              hint = 'Correct the row by hand.';
     end if;
     perform rowrelay.check_not_redacted(change, capture);
 
@@ -10501,29 +10968,31 @@ begin
   return steps;
 end
 $$;
--- Purpose:    the tables whose rows a deleted row would take along, or leave without a reference (ON DELETE CASCADE,
---             SET NULL, SET DEFAULT)
+-- Purpose:    lists the tables in which the delete of a row would delete or update rows (ON DELETE CASCADE, SET NULL,
+--             SET DEFAULT)
 -- Parameters: relation; names of the referenced row and of the one that refers, in the statement
 -- Result:     table; condition
 create or replace function rowrelay.rows_that_would_follow(relation regclass, row_name text, child_name text,
                                                            out child regclass, out condition text) returns setof record
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select k.conrelid::regclass,
-         (select string_agg(format('%I.%I = %I.%I', child_name, c.attname, row_name, p.attname), ' and ' order by u.position)
+         (select string_agg(format('%I.%I = %I.%I', child_name, c.attname, row_name, p.attname), ' and '
+                            order by u.position)
             from unnest(k.conkey, k.confkey) with ordinality as u(child_number, parent_number, position)
             join pg_attribute c on c.attrelid = k.conrelid and c.attnum = u.child_number
             join pg_attribute p on p.attrelid = k.confrelid and p.attnum = u.parent_number)
            -- a row may refer to itself
-           || case when k.conrelid = relation then format(' and (%1$I.tableoid, %1$I.ctid) <> (%2$I.tableoid, %2$I.ctid)', child_name, row_name)
+           || case when k.conrelid = relation
+             then format(' and (%1$I.tableoid, %1$I.ctid) <> (%2$I.tableoid, %2$I.ctid)', child_name, row_name)
                    else '' end
     from pg_constraint k
    where k.contype = 'f' and k.confrelid = relation and k.confdeltype in ('c', 'n', 'd')
-     -- a partition's part of it is told by the whole
+     -- the constraint of the partitioned table stands for those of its partitions
      and not exists (select from pg_constraint w where w.oid = k.conparentid and w.confrelid = k.confrelid)
 $$;
--- Purpose:    the statement that brings a deleted row back, unless there is one with its key
+-- Purpose:    returns the statement that inserts a deleted row again, unless a row with its key exists
 -- Parameters: capture; step
--- Errors:     columns were left out or masked when it was captured; where the row was cannot be known
+-- Errors:     columns were left out or masked when it was captured; the table has inheritance children
 create or replace function rowrelay.undo_insert(capture rowrelay.capture, step rowrelay.undo_step) returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
 declare
@@ -10535,7 +11004,7 @@ declare
 begin
   if exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent
               where i.inhparent = step.relation and p.relkind = 'r') then
-    raise exception 'change % of table % cannot be undone: others inherit from the table, and the log does not say which of them held the row',
+    raise exception 'change % of table % cannot be undone: the log does not say which inheritance child held the row',
                     step.change_id, step.relation using errcode = 'feature_not_supported';
   end if;
   select string_agg(format('"%s"', a.attname), ', ' order by a.attnum)
@@ -10546,15 +11015,16 @@ begin
           or a.attname <> all (i.keep) and not step.be ? a.attname::text
           or a.attname in (select json_object_keys(i.masks)));
   if lost is not null then
-    raise exception 'change % of table % cannot be undone: the log does not hold column %', step.change_id, step.relation, lost
+    raise exception 'change % of table % cannot be undone: the log does not have column %', step.change_id,
+      step.relation, lost
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'It is left out or masked, and the row would come back without it.',
-            hint = format('Insert the row by hand: rowrelay log %s shows the rest of it.', step.relation);
+            hint = format('Insert the row by hand; for its other columns: rowrelay log %s', step.relation);
   end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum),
          string_agg(rowrelay.typed_literal(step.relation, a.attname,
                       case when step.be ? a.attname::text then step.be ->> a.attname
-                           -- added since: as it would be in a row that was there
+                           -- added later: the value that rows of that time got
                            when a.atthasmissing then (a.attmissingval::text::text[])[1] end), ', ' order by a.attnum),
          case when bool_or(a.attidentity = 'a') then ' overriding system value' else '' end
     into names, literals, overriding
@@ -10562,13 +11032,14 @@ begin
    where a.attrelid = step.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '';
   place := rowrelay.row_condition(capture, step.be, 't', key_only => true);
   return format('insert into %s (%s)%s select %s', step.relation, names, overriding, literals)
-         || case when place <> '' then format(' where not exists (select from %s as t where %s)', step.relation, place) else '' end;
+         || case when place <> '' then format(' where not exists (select from %s as t where %s)', step.relation,
+                                              place) else '' end;
 end
 $$;
--- Purpose:    the statement that takes one change back. It does nothing when the row is not as the log left it.
+-- Purpose:    returns the statement that undoes one change. It changes nothing when the row is not as the log left it.
 -- Parameters: step
--- Result:     INSERT, UPDATE or DELETE; null when nothing that the log knows of is to be changed
--- Errors:     it would have to write what the log does not hold: columns that are left out or masked
+-- Result:     INSERT, UPDATE or DELETE; null when there is nothing to change that the log knows of
+-- Errors:     the log does not have columns that it would have to write, because they are left out or masked
 create or replace function rowrelay.undo_statement(step rowrelay.undo_step) returns text
 language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
 declare
@@ -10585,16 +11056,19 @@ begin
 
   place := rowrelay.row_condition(capture, step.was, case when has_key then 't' else 'k' end);
   if not has_key then
-    -- one of those that are alike
-    place := format('(t.tableoid, t.ctid) = (select k.tableoid, k.ctid from %s as k where %s limit 1)', step.relation, place);
+    -- one of several equal rows
+    place := format('(t.tableoid, t.ctid) = (select k.tableoid, k.ctid from %s as k where %s limit 1)',
+                    step.relation, place);
   end if;
   if step.be is null then
-    -- what refers to the row is none of this change's, and must not go with it
+    -- rows that refer to it are not part of this change, and must not be deleted with it
     return format('delete from %s as t where %s', step.relation, place)
-           || coalesce((select string_agg(format(' and not exists (select from %s as c where %s)', r.child, r.condition), '' order by r.child::text)
+           || coalesce((select string_agg(format(' and not exists (select from %s as c where %s)', r.child,
+                                                 r.condition), '' order by r.child::text)
                           from rowrelay.rows_that_would_follow(step.relation, 't', 'c') r), '');
   end if;
-  select string_agg(format('%I = %s', a.attname, rowrelay.typed_literal(step.relation, a.attname, step.be ->> a.attname)),
+  select string_agg(format('%I = %s', a.attname,
+                           rowrelay.typed_literal(step.relation, a.attname, step.be ->> a.attname)),
                     ', ' order by a.attnum)
     into written
     from pg_attribute a
@@ -10604,7 +11078,7 @@ begin
   return case when written is not null then format('update %s as t set %s where %s', step.relation, written, place) end;
 end
 $$;
--- Purpose:    what a row holds in some columns, to find rows that refer to each other
+-- Purpose:    returns a row's values in some columns, to find rows that refer to each other
 -- Parameters: values, see rowrelay.row_texts(); columns
 -- Result:     texts in the order of the columns; null when one of them is null
 create or replace function rowrelay.values_of(texts jsonb, names text[]) returns text[]
@@ -10612,40 +11086,42 @@ language sql immutable set search_path = pg_catalog, pg_temp as $$
   select case when bool_and(texts ->> n.name is not null) then array_agg(texts ->> n.name order by n.position) end
     from unnest(names) with ordinality as n(name, position)
 $$;
--- Purpose:    where foreign keys between the rows of some steps make a step wait for one of an earlier change. Mostly the
---             reverse of what was done is right by itself. But what a constraint did to rows that refer to another is
---             captured after what happened to that one (ON DELETE CASCADE, ...): undone, the other has to come first. Constraints
---             that can be deferred are (rowrelay.undo_defers), and ask for nothing.
+-- Purpose:    finds the steps that foreign keys make wait for a step of an earlier change. The reverse order is usually
+--             right. But what a constraint did to referring rows (ON DELETE CASCADE, ...) is captured after the change
+--             of the row they refer to, which has to be restored first. Deferrable constraints are deferred
+--             (rowrelay.undo_defers) and need no order.
 -- Parameters: steps in the order of their changes
--- Result:     position of a step; of one that must be done before it; whether the first needs no statement of its own,
---             because ON UPDATE CASCADE will do it
+-- Result:     position of a step; of one that must be done before it; whether the first needs no statement, because ON
+--             UPDATE CASCADE will do it
 create or replace function rowrelay.undo_references(steps rowrelay.undo_step[], out step integer, out needs integer,
                                                     out follows boolean) returns setof record
 language sql stable set search_path = pg_catalog, pg_temp as $$
   with given as materialized (
     select u.position::integer as position, u.relation, u.was_key, u.be_key, u.was, u.be
-      from unnest(steps) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
+      from unnest(steps) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
+                                              be, position)
   ), reference as materialized (
     select k.oid, k.conrelid, k.confrelid, k.confupdtype, k.condeferrable,
            rowrelay.attribute_names(k.conrelid, k.conkey) as child_names,
            rowrelay.attribute_names(k.confrelid, k.confkey) as parent_names
       from pg_constraint k
-     where k.contype = 'f' and k.conrelid in (select relation from given) and k.confrelid in (select relation from given)
+     where k.contype = 'f' and k.conrelid in (select relation from given)
+       and k.confrelid in (select relation from given)
   ), child as materialized (
-    -- rows that refer to another than before
+    -- rows whose reference changed
     select r.oid, r.confupdtype, r.condeferrable, g.position, rowrelay.values_of(g.was, r.child_names) as was,
            rowrelay.values_of(g.be, r.child_names) as be,
            coalesce(g.was - r.child_names = g.be - r.child_names, false) as rest_stays
       from given g join reference r on r.conrelid = g.relation
      where rowrelay.values_of(g.was, r.child_names) is distinct from rowrelay.values_of(g.be, r.child_names)
   ), parent as materialized (
-    -- rows that can be referred to by other values than before
+    -- rows whose referenced values changed
     select r.oid, g.position, rowrelay.values_of(g.was, r.parent_names) as was,
            rowrelay.values_of(g.be, r.parent_names) as be, g.was is not null and g.be is not null as is_update
       from given g join reference r on r.confrelid = g.relation
      where rowrelay.values_of(g.was, r.parent_names) is distinct from rowrelay.values_of(g.be, r.parent_names)
   ), event as (
-    -- values come and go, perhaps several times, beside the rows that refer to them
+    -- a referenced value may come and go several times, and so may the rows that refer to it
     select p.oid, p.was as referred, p.position, 'comes' as what from parent p where p.was is not null
     union all
     select p.oid, p.be, p.position, 'goes' from parent p where p.be is not null
@@ -10657,7 +11133,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
            max(e.position) filter (where e.what = 'comes') over before as come_before,
            e.oid
       from event e
-    window before as (partition by e.oid, e.referred order by e.position range between unbounded preceding and 1 preceding)
+    window before as (partition by e.oid, e.referred order by e.position range between unbounded preceding
+                      and 1 preceding)
   )
   select n.position, n.gone, f.follows
     from neighbour n
@@ -10666,20 +11143,21 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     cross join lateral (select c.confupdtype = 'c' and p.is_update and c.was = p.was and c.rest_stays) as f(follows)
    where n.what = 'was used' and n.gone > coalesce(n.come_before, 0) and (f.follows or not c.condeferrable)
   union all
-  -- each row's own steps stay in their order
+  -- the steps of one row stay in their order
   select o.position, o.newer, false
     from (select s.position, lead(s.position) over (partition by s.relation, s.key order by s.position) as newer
-            from (select g.position, g.relation, unnest(array[g.was_key, nullif(g.be_key, g.was_key)]) as key from given g) as s
+            from (select g.position, g.relation, unnest(array[g.was_key, nullif(g.be_key, g.was_key)]) as key
+                  from given g) as s
            where s.key is not null and exists (select from reference)) as o
    where o.newer <> o.position
 $$;
--- Purpose:    the order in which steps are to be done: the last change first, unless a foreign key asks for another
+-- Purpose:    puts steps into the order to run: the last change first, unless a foreign key needs another order
 -- Parameters: steps in the order of their changes
 -- Result:     the steps that need a statement
 create or replace function rowrelay.undo_order(steps rowrelay.undo_step[]) returns rowrelay.undo_step[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
-  -- which steps each needs, and those that another statement does along with it
+  -- which steps each one needs done before it; and those that a constraint does, so that they need no statement
   needs    jsonb;
   follows  integer[];
   begun    boolean[] := array_fill(false, array[cardinality(steps)]);
@@ -10699,8 +11177,9 @@ begin
     while cardinality(waiting) > 0 loop
       top := waiting[cardinality(waiting)];
       begun[top] := true;
-      -- a circle ends where it began
-      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n where not begun[n::integer] limit 1;
+      -- steps that need each other: stop at the one that has begun
+      select n::integer into next from jsonb_array_elements_text(needs -> top::text) as n
+        where not begun[n::integer] limit 1;
       if not done[top] and found then
         waiting := waiting || next;
       else
@@ -10717,16 +11196,17 @@ begin
   return ordered;
 end
 $$;
--- Purpose:    whether constraints of the tables can wait until all is done: a circle of references can only be made so
+-- Purpose:    whether constraints of the tables can be deferred: only so can rows that refer to each other be written
 -- Parameters: steps
 create or replace function rowrelay.undo_defers(steps rowrelay.undo_step[]) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select cardinality(steps) > 1
-     and exists (select from pg_constraint c where c.condeferrable and c.conrelid in (select s.relation from unnest(steps) as s))
+     and exists (select from pg_constraint c where c.condeferrable
+                 and c.conrelid in (select s.relation from unnest(steps) as s))
 $$;
--- Purpose:    that nobody has changed rows since
--- Parameters: changes that are to be undone, and that are each the last of their row
--- Errors:     a later change of one of the rows is in the log, or a truncate of its table
+-- Purpose:    refuses to undo changes after which their rows were changed again
+-- Parameters: the changes to undo, each the last of its row
+-- Errors:     the log has a later change of one of the rows, or a truncate of its table
 create or replace function rowrelay.check_not_changed_since(changes rowrelay.change[]) returns void
 language plpgsql stable as $$
 declare
@@ -10744,15 +11224,16 @@ begin
          coalesce(h.actor, h.db_user) as actor, h.captured_at into last
     from ours o
     cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
-    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id and c.day = l.day offset 0) as h
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id
+                        and c.day = l.day offset 0) as h
    order by h.id desc limit 1;
   if last.id is not null then
-    raise exception 'row % of table % was changed again since', last.key, last.relation
+    raise exception 'row % of table % was changed again later', last.key, last.relation
       using errcode = 'object_not_in_prerequisite_state',
             detail = format('Change %s (%s by %s at %s) came after change %s.', last.id,
                             case last.op when 'i' then 'insert' when 'u' then 'update' else 'delete' end,
                             last.actor, last.captured_at, last.last_id),
-            hint = 'Undo that one first, or set the row right by hand.';
+            hint = 'Undo that change first, or correct the row by hand.';
   end if;
 
   select o.relation, t.change_id into last
@@ -10763,15 +11244,15 @@ begin
      and not exists (select from unnest(changes) as h where h.id = t.change_id)
    limit 1;
   if found then
-    raise exception 'table % was truncated since', last.relation
-      using errcode = 'object_not_in_prerequisite_state', detail = format('Change %s did it.', last.change_id),
-            hint = 'Set the rows right by hand.';
+    raise exception 'table % was truncated later', last.relation
+      using errcode = 'object_not_in_prerequisite_state', detail = format('Change %s truncated it.', last.change_id),
+            hint = 'Correct the rows by hand.';
   end if;
 end
 $$;
--- Purpose:    how a row differs from what it should be, in words
--- Parameters: capture; values that have the row's key; the values that the row should have, null: it should not be there
--- Result:     null: the row is so
+-- Purpose:    says in words how a row differs from what it should be
+-- Parameters: capture; values with the row's key; the values that the row should have, null: it should not exist
+-- Result:     null: it does not differ
 create or replace function rowrelay.undo_obstacle(capture_id integer, key_texts jsonb, texts jsonb) returns text
 language plpgsql as $$
 declare
@@ -10786,22 +11267,24 @@ begin
   place := rowrelay.row_condition(capture, key_texts, 't', key_only => cardinality(rowrelay.live_key(capture)) > 0);
   execute format('select exists (select from %s as t where %s)', name, place) into there;
   if texts is null or not there then
-    return case when there then 'A row with its key is there' when texts is not null then 'The row is not there' end;
+    return case when there then 'A row with its key exists' when texts is not null then 'The row does not exist' end;
   end if;
   select string_agg(format('case when not row(t.%I)::record *= row(%s)::record then %L end', a.attname,
-                           rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname), a.attname), ', ' order by a.attnum)
+                           rowrelay.typed_literal(capture.relation, a.attname, texts ->> a.attname), a.attname), ', '
+                             order by a.attnum)
     into other
     from pg_attribute a
    where a.attrelid = capture.relation and not a.attisdropped and texts ? a.attname::text
      and not (capture.mask ? a.attnum::text or capture.mask_names ? a.attname::text);
-  -- an array, because a function takes a hundred arguments at most
-  execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name, place) into other;
+  -- an array, because a function takes at most 100 arguments
+  execute format('select array_to_string(array[%s]::text[], '', '') from %s as t where %s limit 1', other, name,
+                 place) into other;
   return 'It has other values in: ' || nullif(other, '');
 end
 $$;
--- Purpose:    that all rows are as they were before the changes
--- Parameters: steps, in the order of their changes
--- Errors:     one is not, because a trigger of its table did something else with it
+-- Purpose:    verifies that all rows are as they were before the changes
+-- Parameters: steps in the order of their changes
+-- Errors:     a row is not, because a trigger or default of its table changed what was written
 create or replace function rowrelay.check_undone(steps rowrelay.undo_step[]) returns void
 language plpgsql as $$
 declare
@@ -10809,28 +11292,31 @@ declare
   obstacle text;
 begin
   for row_was in
-    -- what a row was before the first change of it; one that has got a new key counts under both
+    -- each row before its first change; one whose key was updated is checked under both keys
     select distinct on (s.relation, k.key) k.key, s.relation, s.change_id, s.capture,
-           case when k.key = s.be_key then s.be else s.was end as key_texts, case when k.key = s.be_key then s.be end as texts
+           case when k.key = s.be_key then s.be else s.was end as key_texts,
+             case when k.key = s.be_key then s.be end as texts
       from unnest(steps) as s, unnest(array[s.was_key, nullif(s.be_key, s.was_key)]) as k(key)
      where k.key is not null
      order by s.relation, k.key, s.change_id
   loop
     obstacle := rowrelay.undo_obstacle(row_was.capture, row_was.key_texts, row_was.texts);
     if obstacle is not null then
-      raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation, row_was.change_id
+      raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation,
+        row_was.change_id
         using errcode = 'triggered_data_change_violation', detail = obstacle || '. Nothing was undone.',
-              hint = 'A trigger of the table, or a default, changes what is written. Without apply you get the statements to run by hand.';
+              hint = 'A trigger or default of the table changes what is written. Without apply you get the statements, '
+                     'to run by hand.';
     end if;
   end loop;
 end
 $$;
--- Purpose:    runs what undoes changes: locks the rows, looks again whether somebody came between, does each step, and
---             compares what came of it
--- Parameters: changes; steps as rowrelay.undo_steps() gives them; the same in the order to be done
+-- Purpose:    undoes changes: locks the rows, checks again that nobody has changed them, runs each step, and verifies
+--             the result
+-- Parameters: changes; steps as rowrelay.undo_steps() returns them; the same in the order to run
 -- Result:     the statements that were run
--- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it, or something else
---             changes what is undone. Nothing has changed then.
+-- Errors:     row-level security hides rows of a table from the caller; a row is not as the log left it; a trigger or
+--             default changes what is written. Nothing has changed then.
 create or replace function rowrelay.undo_apply(changes rowrelay.change[], steps rowrelay.undo_step[],
                                                ordered rowrelay.undo_step[]) returns setof text
 language plpgsql as $$ -- with the caller's search_path: the table's own triggers may count on it
@@ -10840,7 +11326,7 @@ declare
   obstacle  text;
   n         bigint;
 begin
-  -- of what is undone, and of what would go with it
+  -- the tables of the rows, and those that a foreign key would change with them
   perform rowrelay.check_sees_all(t.relation)
      from (select s.relation from unnest(steps) as s
             union
@@ -10849,7 +11335,8 @@ begin
               and k.confrelid in (select s.relation from unnest(steps) as s)) as t;
   for statement in
     select distinct on (s.relation::oid, s.was_key)
-           format('select from %s as t where %s for update', rowrelay.full_name(s.relation), rowrelay.row_condition(c, s.was, 't', key_only => true))
+           format('select from %s as t where %s for update', rowrelay.full_name(s.relation),
+                  rowrelay.row_condition(c, s.was, 't', key_only => true))
       from unnest(steps) as s join rowrelay.capture c on c.id = s.capture
      where s.was_key is not null
      order by s.relation::oid, s.was_key
@@ -10869,10 +11356,11 @@ begin
     get diagnostics n = row_count;
     if n <> 1 then
       obstacle := coalesce(rowrelay.undo_obstacle(step.capture, coalesce(step.was, step.be), step.was),
-                           'Rows of other tables refer to it, and would go with it');
-      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key), step.relation, step.change_id
+                           'Rows of other tables refer to it and would be deleted with it');
+      raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
+        step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
-              hint = 'Set the row right by hand; without apply you get the statements.';
+              hint = 'Correct the row by hand; without apply you get the statements.';
     end if;
     return next statement;
   end loop;
@@ -10882,9 +11370,9 @@ begin
   perform rowrelay.check_undone(steps);
 end
 $$;
--- Purpose:    the statements that undo changes, and if asked for, what they do
--- Parameters: changes, the last of each of their rows; apply
--- Result:     statements in the order in which they have to be run, in one transaction
+-- Purpose:    returns the statements that undo changes, or runs them
+-- Parameters: changes, each the last of its row; apply: run the statements
+-- Result:     the statements, to be run in this order in one transaction
 create or replace function rowrelay.undo_changes(changes rowrelay.change[], apply boolean) returns setof text
 language plpgsql as $$
 declare
@@ -10904,21 +11392,23 @@ begin
       select 'set constraints all deferred' where rowrelay.undo_defers(steps)
       union all
       select s.statement
-        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was, be, position)
-        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key, u.was, u.be)) as s(statement)
+        from unnest(ordered) with ordinality as u(change_id, first_id, capture, relation, was_key, be_key, was,
+                                                  be, position)
+        cross join rowrelay.undo_statement(row(u.change_id, u.first_id, u.capture, u.relation, u.was_key, u.be_key,
+                                               u.was, u.be)) as s(statement)
        where s.statement is not null;
   end if;
 end
 $$;
--- Purpose:    takes back the last change of a row: gives the statement that makes the row what it was before, to be read and
---             run by a person, and runs it when asked to. An update of a key, or one that moved a row to another partition,
---             is captured as two changes: either of them stands for both.
--- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run it. It is run with the caller's rights, and captured
---             as any other change.
--- Result:     the statement; none when the change did nothing that the log knows of. It does nothing when the row is not as
---             the log left it.
--- Errors:     there is no such change; the row was changed again since; the log does not hold what it takes (images,
---             columns that are left out or masked); applied: the row is not as the log left it
+-- Purpose:    undoes the last change of a row: returns the statement that restores the row, for a person to read and
+--             run, or runs it. An update of a key, or one that moved a row to another partition, is captured as two
+--             changes: either of them stands for both.
+-- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run the
+--             statement. It runs with the caller's rights and is captured like any other change.
+-- Result:     the statement; no row when the change changed nothing that the log knows of. The statement changes
+--             nothing when the row is not as the log left it.
+-- Errors:     no such change; the row was changed again later; the log lacks what it takes (images, columns that are
+--             left out or masked); with apply: the row is not as the log left it
 create or replace function rowrelay.undo(relation regclass, key text, change_id bigint, apply boolean default false)
 returns setof text
 language plpgsql as $$
@@ -10933,9 +11423,9 @@ begin
    where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
-      using errcode = 'no_data_found', hint = format('rowrelay log %s lists them.', relation);
+      using errcode = 'no_data_found', hint = format('To list its changes: rowrelay log %s', relation);
   elsif change.op not in ('i', 'u', 'd', 't') then
-    raise exception 'change % did nothing to row % of table %', change_id, key, relation
+    raise exception 'change % did not change row % of table %', change_id, key, relation
       using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';
   end if;
 
@@ -10953,26 +11443,28 @@ begin
           changes := null; -- two rows
         end if;
       exception when others then
-        changes := null; -- of the other the log does not know enough, and it was not asked for
+        changes := null; -- the log lacks what it takes to undo the other, which nobody named
       end;
     else
       changes := null;
     end if;
   end if;
-  -- what was left out of it, see rowrelay.nesting_statements()
+  -- changes that were left out of the log, see rowrelay.nesting_statements()
   select array_agg(h) into marks
     from rowrelay.changes_of_transaction(change.txid) as f
-    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
+                        and c.day = f.day offset 0) as h
    where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
   return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end
 $$;
--- Purpose:    takes back all that a transaction did: gives the statements that make its rows what they were before, to be
---             read and run by a person in one transaction, and runs them when asked to
--- Parameters: txid; apply: run them. They are run with the caller's rights, and captured as any other change.
--- Result:     statements in their order: the last change first, unless a foreign key asks for another
--- Errors:     the log has no such transaction; one of its changes cannot be undone, see rowrelay.undo(). Nothing is undone
---             then.
+-- Purpose:    undoes a whole transaction: returns the statements that restore its rows, for a person to read and run in
+--             one transaction, or runs them
+-- Parameters: txid; apply: run the statements. They run with the caller's rights and are captured like any other
+--             change.
+-- Result:     statements in the order to run: the last change first, unless a foreign key needs another order
+-- Errors:     the log has no such transaction; one of its changes cannot be undone, see rowrelay.undo(). Then nothing
+--             is undone.
 create or replace function rowrelay.undo_transaction(txid xid8, apply boolean default false) returns setof text
 language plpgsql as $$
 declare
@@ -10980,34 +11472,36 @@ declare
 begin
   select array_agg(h order by h.id) into changes
     from rowrelay.changes_of_transaction(txid) as f
-    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id and c.day = f.day offset 0) as h;
+    cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
+                        and c.day = f.day offset 0) as h;
   if changes is null then
     raise exception 'the log has no change of transaction %', txid
-      using errcode = 'no_data_found', hint = 'Column txid of rowrelay.history has the numbers.';
+      using errcode = 'no_data_found', hint = 'Column txid of view rowrelay.history shows the ids of transactions.';
   end if;
   if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
     raise exception 'transaction % also changed tables that % may not read', txid, current_user
-      using errcode = 'insufficient_privilege', detail = 'It is undone as a whole or not at all.';
+      using errcode = 'insufficient_privilege', detail = 'A transaction is undone as a whole or not at all.';
   end if;
   return query select rowrelay.undo_changes(changes, apply);
 end
 $$;
 -- Purpose:    turns the sealing of the log on or off. While it is on, running processes seal each day that is over:
---             from then on rowrelay.verify_log() finds a change that was altered, removed or put in. Days that are in the
---             log already are sealed too, as they are. Off: what is sealed stays sealed, and can be verified.
--- Parameters: on: whether
+--             from then on rowrelay.verify_log() finds changes that were altered, removed or inserted. Earlier days are
+--             sealed too, as they are. When it is off, sealed days stay sealed and can be verified.
+-- Parameters: on: true turns it on
 create or replace function rowrelay.seal_days("on" boolean default true) returns void
 language sql security definer set search_path = pg_catalog, pg_temp as $$
   update rowrelay.source set seals = coalesce("on", true)
 $$;
--- Purpose:    SHA-256 of all that the log says of a change, the same whatever the session's settings and the server's version
---             are. The lengths in front tell apart what would read the same when put together.
--- Parameters: change; salt, without which the hash does not help to guess what is in it
+-- Purpose:    SHA-256 of a change of the log, independent of the session's settings and the server's version. The
+--             lengths in front tell apart values that would read the same when put together.
+-- Parameters: change; salt, without which the hash does not help to guess the values
 -- Result:     32 bytes
 create or replace function rowrelay.change_hash(change rowrelay.change, salt bytea) returns bytea
 language sql stable as $$
   select pg_catalog.sha256(salt operator(pg_catalog.||) pg_catalog.convert_to(
-    pg_catalog.concat_ws('|', change.id, change.txid, pg_catalog.encode(pg_catalog.timestamptz_send(change.captured_at), 'hex'),
+    pg_catalog.concat_ws('|', change.id, change.txid,
+                         pg_catalog.encode(pg_catalog.timestamptz_send(change.captured_at), 'hex'),
                          change.day operator(pg_catalog.-) date '2000-01-01', change.capture, change.op,
                          coalesce(pg_catalog.length(change.key), -1), coalesce(pg_catalog.length(change.actor), -1),
                          coalesce(pg_catalog.length(change.db_user), -1),
@@ -11016,29 +11510,36 @@ language sql stable as $$
                          coalesce(pg_catalog.length(change.old_row::text), -1),
                          coalesce(pg_catalog.length(change.new_row::text), -1),
                          coalesce(pg_catalog.length(change.caveat::text), -1),
-                         pg_catalog.concat(change.key, change.actor, change.db_user, change.application_name, change.old_row,
+                         pg_catalog.concat(change.key, change.actor, change.db_user, change.application_name,
+                                           change.old_row,
                                            change.new_row, change.caveat)),
-    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII' else name 'UTF8' end))
+    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII'
+      else name 'UTF8' end))
 $$;
--- Purpose:    SHA-256 of what a block of seals says of its changes
+-- Purpose:    SHA-256 of the ids, captures and hashes in a block of seals
 -- Parameters: ids, captures and hashes of rowrelay.seal
 -- Result:     32 bytes
 create or replace function rowrelay.seal_content(ids bigint[], captures integer[], hashes bytea) returns bytea
 language sql immutable as $$
-  select pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat(ids, captures), 'SQL_ASCII') operator(pg_catalog.||) hashes)
+  select pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat(ids, captures),
+                                                 'SQL_ASCII') operator(pg_catalog.||) hashes)
 $$;
 -- Purpose:    SHA-256 of a record of rowrelay.redaction
 -- Parameters: the record
 -- Result:     32 bytes
 create or replace function rowrelay.redaction_content(redaction rowrelay.redaction) returns bytea
 language sql stable as $$
-  -- the text of a row says which values are null, and quotes what would read the same when put together
+  -- the text of a row tells null from empty, and quotes values, so that no two rows have the same text
   select pg_catalog.sha256(pg_catalog.convert_to(
-    row(redaction.id, pg_catalog.encode(pg_catalog.timestamptz_send(redaction.redacted_at), 'hex'), redaction.redacted_by, redaction.reason, redaction.relation_name,
+    row(redaction.id, pg_catalog.encode(pg_catalog.timestamptz_send(redaction.redacted_at), 'hex'),
+        redaction.redacted_by, redaction.reason, redaction.relation_name,
         redaction.keys, redaction.columns, redaction.change_ids,
-        array(select pg_catalog.encode(h, 'hex') from pg_catalog.unnest(redaction.hashes_before) with ordinality as u(h, n) order by n),
-        array(select pg_catalog.encode(h, 'hex') from pg_catalog.unnest(redaction.hashes_after) with ordinality as u(h, n) order by n))::text,
-    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII' else name 'UTF8' end))
+        array(select pg_catalog.encode(h, 'hex')
+              from pg_catalog.unnest(redaction.hashes_before) with ordinality as u(h, n) order by n),
+        array(select pg_catalog.encode(h, 'hex')
+              from pg_catalog.unnest(redaction.hashes_after) with ordinality as u(h, n) order by n))::text,
+    case when pg_catalog.getdatabaseencoding() operator(pg_catalog.=) 'SQL_ASCII' then name 'SQL_ASCII'
+      else name 'UTF8' end))
 $$;
 -- Purpose:    the digest of a seal, which depends on all seals before it
 -- Parameters: seal; digest of the one before (null: it is the first)
@@ -11052,7 +11553,7 @@ language sql stable as $$
                               seal.first_id, seal.last_id, seal.changes, seal.redaction)::text, 'SQL_ASCII')
     operator(pg_catalog.||) seal.content)
 $$;
--- Purpose:    puts a seal at the end of the chain. The caller holds the chain: row 'seal' of rowrelay.mutex.
+-- Purpose:    appends a seal to the chain. The caller holds the chain's lock: row 'seal' of rowrelay.mutex.
 -- Parameters: seal, without position, time and digest
 create or replace function rowrelay.add_seal(seal rowrelay.seal) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -11066,10 +11567,11 @@ begin
   insert into rowrelay.seal select seal.*;
 end
 $$;
--- Purpose:    seals the next changes of a day that is closed
--- Parameters: day; number of the block; id of the last change of the block before; how many changes
+-- Purpose:    seals the next changes of a closed day
+-- Parameters: day; number of the block; id of the last change of the previous block; number of changes
 -- Result:     the seal
-create or replace function rowrelay.seal_block(day date, block integer, after_id bigint, size integer) returns rowrelay.seal
+create or replace function rowrelay.seal_block(day date, block integer, after_id bigint, size integer)
+  returns rowrelay.seal
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   seal rowrelay.seal;
@@ -11078,7 +11580,7 @@ begin
   seal.block := block;
   -- two random numbers of 122 bits each
   seal.secret := sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));
-  -- planned for this day, because there may be years of partitions
+  -- planned for this day alone, because there may be years of partitions
   execute format(
     'select coalesce(array_agg(b.id order by b.id), ''{}''), coalesce(array_agg(b.capture order by b.id), ''{}''),'
     '       coalesce(string_agg(b.hash, '''' order by b.id), '''')'
@@ -11094,11 +11596,12 @@ begin
   return seal;
 end
 $$;
--- Purpose:    seals some of what is to be sealed: days that are closed, the oldest first, and forgets the hashes of days that
---             were dropped. Running processes call it again and again.
--- Parameters: how many changes, about; how many changes a block
--- Result:     number of blocks made; 0: there is nothing to be sealed at present, or somebody else is at it
-create or replace function rowrelay.seal_next(changes integer default 10000, block_size integer default 5000) returns integer
+-- Purpose:    seals the next part of closed days, the oldest first, and removes the hashes of dropped days. Running
+--             processes call it repeatedly.
+-- Parameters: about how many changes to seal; changes per block
+-- Result:     number of blocks made; 0: nothing to seal at present, or another session is sealing
+create or replace function rowrelay.seal_next(changes integer default 10000, block_size integer default 5000)
+  returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   previous rowrelay.seal;
@@ -11119,7 +11622,7 @@ begin
     if not previous.ends_day then
       previous := rowrelay.seal_block(previous.day, previous.block + 1, previous.last_id, block_size);
     else
-      -- the next one that is there, if it is closed
+      -- the next day that exists, if it is closed
       select p.day into next_day
         from rowrelay.partition_days() p left join rowrelay.day d on d.day = p.day
        where p.day > coalesce(previous.day, '-infinity') and d.dropped_at is null
@@ -11139,7 +11642,7 @@ begin
   return made;
 end
 $$;
--- Purpose:    whether there is anything for rowrelay.seal_next() to do
+-- Purpose:    whether rowrelay.seal_next() has anything to do
 create or replace function rowrelay.seal_is_due() returns boolean
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11149,7 +11652,8 @@ begin
   if not exists (select from rowrelay.source s where s.seals) then
     return false;
   end if;
-  select s.day, s.ends_day into sealed_to, ends_day from rowrelay.seal s where s.day is not null order by s.position desc limit 1;
+  select s.day, s.ends_day into sealed_to, ends_day from rowrelay.seal s where s.day is not null
+    order by s.position desc limit 1;
   return not ends_day
       or exists (select from rowrelay.day d
                   where d.closed_at is not null and d.dropped_at is null and d.day > coalesce(sealed_to, '-infinity'))
@@ -11157,17 +11661,17 @@ begin
                   where d.dropped_at is not null and d.archived_at is null and s.ids is not null);
 end
 $$;
--- Purpose:    the digest of the last seal. Whoever keeps it elsewhere (on paper, in another database) can tell later that
---             nobody has sealed the log anew: give it to rowrelay.verify_log() or `rowrelay verify-log --head`.
+-- Purpose:    returns the digest of the last seal. Keep it elsewhere (on paper, in another database) to prove later
+--             that nobody has sealed the log again: pass it to rowrelay.verify_log() or `rowrelay verify-log --head`.
 -- Result:     64 hexadecimal digits; null: nothing has been sealed yet
 create or replace function rowrelay.seal_head() returns text
 language sql stable set search_path = pg_catalog, pg_temp as $$
   select encode(s.digest, 'hex') from rowrelay.seal s order by s.position desc limit 1
 $$;
--- Purpose:    what a seal says of each of its changes, and what redactions since then have made of it
+-- Purpose:    returns what a seal says of each of its changes, updated by later redactions
 -- Parameters: seal
--- Result:     change, of which capture, its salt, and the hash that it must have; null: what redactions say does not fit
---             together
+-- Result:     change id, capture, salt, and the hash that the change must have; null: the records of redactions
+--             contradict each other
 create or replace function rowrelay.sealed_changes(seal rowrelay.seal)
 returns table (id bigint, capture integer, salt bytea, hash bytea)
 language sql stable set search_path = pg_catalog, pg_temp as $$
@@ -11190,8 +11694,8 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
   select s.id, s.capture, s.salt, case when f.id is null then s.hash when f.fits then f.hash end
     from sealed s left join final f on f.id = s.id
 $$;
--- Purpose:    whether retention has dropped a day's changes, as of this very moment: a partition that was emptied is empty for
---             statements that began before, too
+-- Purpose:    whether retention has dropped a day's changes by now: a truncated partition is empty even for statements
+--             that began before
 -- Parameters: day
 create or replace function rowrelay.day_is_dropped(day date) returns boolean
 language plpgsql volatile as $$
@@ -11200,29 +11704,31 @@ begin
                   where d.day = day_is_dropped.day and d.dropped_at is not null and d.restored_at is null);
 end
 $$;
--- Purpose:    checks that nobody has touched the seals of the log themselves, nor the records of what was redacted
--- Parameters: a head that was kept elsewhere: it must be in the chain (null: none was)
--- Result:     one row for each problem, as of rowrelay.verify_log()
--- Errors:     that is not a head
+-- Purpose:    verifies that the seals and the records of redactions were not tampered with
+-- Parameters: a head that was kept elsewhere and must be in the chain (null: none)
+-- Result:     one row for each problem, as for rowrelay.verify_log()
+-- Errors:     the parameter is not a head
 create or replace function rowrelay.verify_chain(head text default null)
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if head !~ '^[0-9a-fA-F]{64}$' then
     raise exception '"%" is not a head of the log', head using errcode = 'invalid_parameter_value',
-      hint = 'A head has 64 hexadecimal digits: select rowrelay.seal_head();';
+      hint = 'A head has 64 hexadecimal digits, as returned by: select rowrelay.seal_head();';
   end if;
-  if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex')) and head is not null then
+  if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex'))
+    and head is not null then
     return query select 'head', null::date, null::bigint, null, null,
-                        format('no seal has the digest %s: the log was sealed anew, or seals were removed at its end', head);
+                        format('no seal has the digest %s: the log was sealed again, or the last seals were removed',
+                               head);
   end if;
   return query
     select 'seal', c.day, null::bigint, null, null,
            format('seal %s %s', c.position,
                   case when c.position <> coalesce(c.before, 0) + 1
                        then format('follows seal %s: those between were removed', coalesce(c.before, 0))
-                       when c.digest <> rowrelay.seal_digest(c.seal, c.previous) then 'was altered, or put in'
-                       else 'does not say any more what was sealed' end)
+                       when c.digest <> rowrelay.seal_digest(c.seal, c.previous) then 'was altered or inserted'
+                       else 'no longer has the content that was sealed' end)
       from (select s.position, s.day, s.digest, s.content, s as seal,
                    lag(s.position) over (order by s.position) as before,
                    lag(s.digest) over (order by s.position) as previous,
@@ -11235,17 +11741,18 @@ begin
         or c.content <> c.present
      order by c.position;
   return query
-    select 'redaction', null::date, null::bigint, coalesce(r.relation_name, 'redaction ' || coalesce(r.id, s.redaction)), null,
-           case when s.redaction is null then format('redaction %s was put in by hand', r.id)
+    select 'redaction', null::date, null::bigint,
+      coalesce(r.relation_name, 'redaction ' || coalesce(r.id, s.redaction)), null,
+           case when s.redaction is null then format('redaction %s was inserted by hand', r.id)
                 else format('the record of redaction %s was removed', s.redaction) end
       from rowrelay.redaction r
       full join (select t.redaction from rowrelay.seal t where t.redaction is not null) as s on s.redaction = r.id
      where r.id is null or s.redaction is null;
 end
 $$;
--- Purpose:    compares the changes of one seal with what the log says of them now
+-- Purpose:    compares the changes of one seal with the log
 -- Parameters: position of the seal
--- Result:     one row for each problem, as of rowrelay.verify_log()
+-- Result:     one row for each problem, as for rowrelay.verify_log()
 create or replace function rowrelay.verify_seal("position" bigint)
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -11265,17 +11772,20 @@ begin
     return;
   end if;
   if seal.ids is null then
-    return query select 'seal', seal.day, null::bigint, null, null, format('seal %s does not say any more which changes there were', seal.position);
+    return query select 'seal', seal.day, null::bigint, null, null,
+      format('seal %s no longer lists its changes', seal.position);
     return;
   end if;
-  -- what was put in between two blocks belongs to the later one
-  select coalesce(max(s.last_id), -9223372036854775808) into after_id from rowrelay.seal s where s.day = seal.day and s.block = seal.block - 1;
+  -- a change inserted between two blocks belongs to the later one
+  select coalesce(max(s.last_id), -9223372036854775808) into after_id from rowrelay.seal s where s.day = seal.day
+    and s.block = seal.block - 1;
   until_id := case when seal.ends_day then 9223372036854775807 else seal.last_id end;
-  -- read once, rather than for each change
+  -- detoasted once, not for each change
   seal.hashes := seal.hashes || ''::bytea;
   if seal.salts is null then
     execute format(
-      'select coalesce(array_agg(b.id order by b.id), ''{}'') = $4 and coalesce(string_agg(b.hash, '''' order by b.id), '''') = $5'
+      'select coalesce(array_agg(b.id order by b.id), ''{}'') = $4 and coalesce(string_agg(b.hash, '''' order by '
+      'b.id), '''') = $5'
       '  from (select h.id, rowrelay.change_hash(h, sha256($1 || int8send(h.id))) as hash'
       '          from rowrelay.change h where h.day = %L and h.id > $2 and h.id <= $3 order by h.id) as b', seal.day)
        into is_intact using seal.secret, after_id, until_id, seal.ids, seal.hashes;
@@ -11292,14 +11802,15 @@ begin
     '          full join rowrelay.sealed_changes($3) as s on s.id = h.id) as p'
     '  left join rowrelay.capture c on c.id = p.capture'
     ' where p.problem is not null'
-    '   and not (p.problem = ''removed'' and (p.capture = any ($4.gone) or p.capture = any ($4.deleting) and p.id <= $4.deleted_to) is true)'
+    '   and not (p.problem = ''removed'' and (p.capture = any ($4.gone) or p.capture = any ($4.deleting) and p.id <= '
+    '$4.deleted_to) is true)'
     '   and not (p.problem = ''removed'' and rowrelay.day_is_dropped(%1$L))'
     ' order by p.id', seal.day)
     using after_id, until_id, seal, of_day;
 end
 $$;
--- Purpose:    finds changes in days that had none, or no partition, when days around them were sealed
--- Result:     one row for each of them, as of rowrelay.verify_log()
+-- Purpose:    finds changes in days that had none, or no partition, when the days around them were sealed
+-- Result:     one row for each of them, as for rowrelay.verify_log()
 create or replace function rowrelay.verify_unsealed()
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
@@ -11308,26 +11819,28 @@ declare
 begin
   for unsealed in
     select p.day from rowrelay.partition_days() p
-     where p.day between (select min(s.day) from rowrelay.seal s) and (select max(s.day) from rowrelay.seal s where s.ends_day)
+     where p.day between (select min(s.day) from rowrelay.seal s)
+       and (select max(s.day) from rowrelay.seal s where s.ends_day)
        and not exists (select from rowrelay.seal s where s.day = p.day)
-       -- dropped before its turn had come
+       -- dropped before it was sealed
        and not exists (select from rowrelay.day d where d.day = p.day and d.dropped_at is not null)
      order by p.day
   loop
     return query execute format(
-      'select ''inserted'', h.day, h.id, coalesce(to_regclass(c.relation::text)::text, c.relation_name), h.key, null::text'
-      '  from rowrelay.change h left join rowrelay.capture c on c.id = h.capture where h.day = %L order by h.id', unsealed);
+      'select ''inserted'', h.day, h.id, coalesce(to_regclass(c.relation::text)::text, c.relation_name), h.key, '
+      'null::text'
+      '  from rowrelay.change h left join rowrelay.capture c on c.id = h.capture where h.day = %L order by h.id',
+        unsealed);
   end loop;
 end
 $$;
--- Purpose:    finds what was done to the sealed days of the log by other ways than rowrelay's own. What rowrelay.redact()
---             has removed, and what retention has, is no problem. `rowrelay verify-log` does the same seal by seal,
---             in transactions of their own, which is better for a large log.
--- Parameters: a head (rowrelay.seal_head()) that was kept elsewhere; without one, a log that somebody has sealed anew after he
---             altered it looks right
--- Result:     one row for each problem: changed, removed, inserted (change_id says which change), seal, redaction, head (the
---             evidence itself; detail says what); no row: all is as it was sealed
--- Errors:     that is not a head
+-- Purpose:    finds tampering with sealed days of the log. What rowrelay.redact() or retention removed is no problem.
+--             `rowrelay verify-log` does the same seal by seal in short transactions, which is better for a large log.
+-- Parameters: a head (rowrelay.seal_head()) that was kept elsewhere; without one, a log that was altered and then
+--             sealed again looks intact
+-- Result:     one row for each problem: changed, removed, inserted (change_id names the change); seal, redaction, head
+--             (the evidence itself was altered; detail says how); no row: the log is as it was sealed
+-- Errors:     the parameter is not a head
 create or replace function rowrelay.verify_log(head text default null)
 returns table (problem text, day date, change_id bigint, relation text, key text, detail text)
 language sql stable as $$
@@ -11337,26 +11850,27 @@ language sql stable as $$
   union all
   select u.* from rowrelay.verify_unsealed() as u
 $$;
--- Purpose:    a row image in which some columns are null. Other values keep their text, digit for digit.
+-- Purpose:    returns a row image in which some columns are null. Other values keep their text, digit for digit.
 -- Parameters: image; names of columns
 -- Result:     the image; null for null
 create or replace function rowrelay.redacted_image(image json, columns text[]) returns json
 language sql immutable strict set search_path = pg_catalog, pg_temp as $$
-  -- keys and values are taken from the text as it is, so \u0000 in it is never read
-  select ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || case when e.key = any (columns) then 'null' else e.value::text end,
+  -- takes keys and values from the text unparsed, because \u0000 in it could not be read
+  select ('{' || coalesce(string_agg(to_json(e.key)::text || ':' || case when e.key = any (columns) then 'null'
+                                     else e.value::text end,
                                      ',' order by e.n), '') || '}')::json
     from json_each(image) with ordinality as e(key, value, n)
 $$;
--- Purpose:    whether a row image holds a value in one of some columns
+-- Purpose:    whether a row image has a value in one of some columns
 -- Parameters: image; names of columns
 create or replace function rowrelay.has_value(image json, columns text[]) returns boolean
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select coalesce(json_typeof(image) = 'object'
                   and exists (select from unnest(columns) as c where json_typeof(image -> c) <> 'null'), false)
 $$;
--- Purpose:    under which texts the log has rows: those of equal keys may differ, as "Ann" and "ann" do in citext
--- Parameters: captures of one table; keys as the log has them, or as somebody writes them
--- Result:     these keys, and all in the log that are equal to one of them
+-- Purpose:    returns all spellings of keys in the log: texts of equal keys may differ, as "Ann" and "ann" do in citext
+-- Parameters: captures of one table; keys as the log has them, or as a person writes them
+-- Result:     these keys and all keys in the log that equal one of them
 create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11367,7 +11881,8 @@ declare
 begin
   for of_capture in select c.id from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact loop
     logged := array(select distinct h.key from rowrelay.change h where h.capture = of_capture and h.key is not null);
-    hashes := array(select r.hash from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
+    hashes := array(select r.hash
+                    from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
     found := found || array(
       select r.key
         from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(logged)]), logged) as r
@@ -11377,10 +11892,11 @@ begin
   return array(select distinct f from unnest(found) as f);
 end
 $$;
--- Purpose:    the keys that a row had before the one that it has: an update of a key is in the log as the old key deleted and
---             then the new one inserted. A transaction that deletes one row and inserts another next looks the same.
+-- Purpose:    returns the keys that a row had before its present one: the log has an update of a key as a delete of the
+--             old key and an insert of the new one. A transaction that deletes one row and then inserts another looks
+--             the same.
 -- Parameters: captures of its table; keys, in all spellings (rowrelay.spellings)
--- Result:     these and those before them
+-- Result:     these keys and the former ones
 create or replace function rowrelay.former_keys(captures integer[], of_row text[]) returns text[]
 language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11402,10 +11918,11 @@ begin
   return keys;
 end
 $$;
--- Purpose:    whether columns may be redacted
--- Parameters: relation; its captures, now and once; columns; changes that may hold them
--- Errors:     the table was never captured; a column is part of its key, or is nowhere; a target does not have one of the changes
-create or replace function rowrelay.check_redactable(relation regclass, captures integer[], columns text[], change_ids bigint[])
+-- Purpose:    refuses to redact what must not be redacted
+-- Parameters: relation; its captures, present and former; columns; changes that may have values in them
+-- Errors:     a column is part of the key; one of the changes is not delivered yet, or was refused
+create or replace function rowrelay.check_redactable(relation regclass, captures integer[], columns text[],
+                                                     change_ids bigint[])
 returns void language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 declare
   name   text;
@@ -11419,7 +11936,7 @@ begin
                     and (c = any (k.key_names) or c = any (rowrelay.attribute_names(k.relation, k.key_columns))));
   if name is not null then
     raise exception 'column "%" is part of the key of table %, so it cannot be redacted', name, relation
-      using errcode = 'invalid_parameter_value', detail = 'The log could not tell any more which row a change is of.';
+      using errcode = 'invalid_parameter_value', detail = 'The log could no longer tell which row a change belongs to.';
   end if;
 
   select count(distinct q.change_id), min(t.name) into n, target
@@ -11427,20 +11944,22 @@ begin
    where q.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Wait until they are; view rowrelay.status says how far targets are.';
+      using errcode = 'object_not_in_prerequisite_state',
+        hint = 'Wait until they are delivered; view rowrelay.status shows the backlog.';
   end if;
   select count(distinct f.change_id), min(t.name) into n, target
     from rowrelay.refusal f join rowrelay.target t on t.id = f.target
    where f.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row were refused by target "%"', n, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Retry them or skip them first; view rowrelay.errors lists them.';
+      using errcode = 'object_not_in_prerequisite_state',
+        hint = 'Retry or skip them first: rowrelay retry, rowrelay skip. View rowrelay.errors lists them.';
   end if;
 end
 $$;
--- Purpose:    gives a sealed change another salt, so that its hash before does not help to guess what it was
--- Parameters: change; the caller holds the chain of seals
--- Result:     the salt that it had, and the one that it has; null: it is not sealed
+-- Purpose:    gives a sealed change a new salt, so that its old hash does not help to guess the removed values
+-- Parameters: change; the caller holds the lock of the chain of seals
+-- Result:     the old salt and the new one; null: the change is not sealed
 create or replace function rowrelay.resalt(change rowrelay.change, out old_salt bytea, out new_salt bytea)
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11464,8 +11983,8 @@ begin
 end
 $$;
 -- Purpose:    removes values from one change of the log
--- Parameters: change; the record of the redaction, with the columns
--- Result:     the record, with this change added
+-- Parameters: change; the record of the redaction, which names the columns
+-- Result:     the record with this change added
 create or replace function rowrelay.redact_change(change rowrelay.change, redaction rowrelay.redaction)
 returns rowrelay.redaction language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11487,23 +12006,23 @@ begin
    where h.id = change.id and h.day = change.day;
   redaction.change_ids := redaction.change_ids || change.id;
   redaction.hashes_before := redaction.hashes_before || hash_before;
-  redaction.hashes_after := redaction.hashes_after || case when hash_before is not null then rowrelay.change_hash(change, salts.new_salt) end;
+  redaction.hashes_after := redaction.hashes_after || case
+    when hash_before is not null then rowrelay.change_hash(change, salts.new_salt) end;
   return redaction;
 end
 $$;
--- Purpose:    removes values from all that the log says of a row: they become null in every image of it, before and after;
---             other values keep their text. Table rowrelay.redaction records who did it, when, and which changes, and
---             rowrelay.verify_log() accepts that and nothing else. caveat.redacted of a change names the columns.
---             It is about the log: the row itself and targets are for you to clean, the row first, or else its next
---             change brings the values back. What was overwritten is gone from the disk when VACUUM has been there
---             (`rowrelay redact` sees to it), and from WAL and backups when those are.
--- Parameters: relation; key as the log has it, or in another spelling that is equal: the text of a single column, a JSON
---             array of several; columns, as they are
---             called now or were then; old_keys: also under the keys that the row had before its key was updated;
---             reason, for the record
--- Result:     how many changes held values in these columns
--- Errors:     the table was never captured, has no key, or the log has no change of the row; a column does not exist, or is part
---             of the key; changes of the row are not delivered yet, or were refused
+-- Purpose:    removes values of a row from the log: they become null in every image of it, before and after; other
+--             values keep their text. Table rowrelay.redaction records who did it, when, and in which changes;
+--             rowrelay.verify_log() accepts that and nothing else. caveat.redacted of a change names the columns. Only
+--             the log is changed: clean the row and the targets yourself, the row first, or its next change brings the
+--             values back. VACUUM removes the overwritten values from disk (`rowrelay redact` runs it); WAL and backups
+--             keep them until they are removed.
+-- Parameters: relation; key as the log has it, or in another spelling that is equal: the text of a single column, a
+--             JSON array of several; columns by their present or former names; old_keys: also under the keys that the
+--             row had before its key was updated; reason, for the record
+-- Result:     how many changes had values in these columns
+-- Errors:     the table was never captured, has no key, or the log has no change of the row; a column does not exist,
+--             or is part of the key; changes of the row are not delivered yet, or were refused
 create or replace function rowrelay.redact(relation regclass, key text, columns text[], old_keys boolean default false,
                                            reason text default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -11518,15 +12037,15 @@ declare
   seal      rowrelay.seal;
 begin
   if current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'the log can be redacted in a transaction that is read committed only'
+    raise exception 'the log can only be redacted in a READ COMMITTED transaction'
       using errcode = 'object_not_in_prerequisite_state', detail = 'It has to see what others commit meanwhile.';
   end if;
   if captures = '{}' then
     raise exception 'table % was never captured', relation using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures lists the tables that are.';
+      hint = 'View rowrelay.captures lists the captured tables.';
   end if;
   if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
-    raise exception 'no columns are named' using errcode = 'invalid_parameter_value';
+    raise exception 'no columns were named' using errcode = 'invalid_parameter_value';
   end if;
   perform from rowrelay.mutex m where m.name = 'seal' for update; -- nothing is sealed meanwhile
   keys := rowrelay.spellings(captures, keys);
@@ -11537,15 +12056,16 @@ begin
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
     raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
-      hint = 'Keys are written as view rowrelay.history shows them, those of several columns as a JSON array.';
+      hint = 'Write keys as view rowrelay.history shows them; a key of several columns is a JSON array.';
   end if;
   perform rowrelay.check_redactable(relation, captures, columns, ids);
   foreach name in array columns loop
     if not exists (select from pg_attribute a where a.attrelid = relation and a.attname = name and a.attnum > 0)
        and not exists (select from rowrelay.change h
                         where h.id = any (ids) and h.day = any (days)
-                          and (json_typeof(h.old_row -> name) is not null or json_typeof(h.new_row -> name) is not null)) then
-      raise exception 'column "%" of table % does not exist, nor in what the log has of this row', name, relation
+                          and (json_typeof(h.old_row -> name) is not null
+                               or json_typeof(h.new_row -> name) is not null)) then
+      raise exception 'column "%" exists neither in table % nor in the log of this row', name, relation
         using errcode = 'undefined_column';
     end if;
   end loop;
@@ -11571,10 +12091,11 @@ begin
   if redaction.change_ids = '{}' then
     return 0; -- nothing to remove
   end if;
-  -- a target may have quoted them when it refused a change that was given up then
+  -- a target may have quoted the values when it refused a change that was then discarded
   update rowrelay.receipt r set error = null
    where r.error is not null and r.change_ids && redaction.change_ids
-     and int8range(r.first_id, r.last_id, '[]') && (select int8range(min(id), max(id), '[]') from unnest(redaction.change_ids) as id);
+     and int8range(r.first_id, r.last_id, '[]') && (select int8range(min(id), max(id), '[]')
+                                                    from unnest(redaction.change_ids) as id);
   insert into rowrelay.redaction (redacted_at, redacted_by, reason, relation, relation_name, keys, columns, change_ids,
                                   hashes_before, hashes_after)
   select redaction.redacted_at, redaction.redacted_by, redaction.reason, redaction.relation, redaction.relation_name,
@@ -11584,16 +12105,17 @@ begin
   seal.content := rowrelay.redaction_content(redaction);
   perform rowrelay.add_seal(seal);
   if exists (select from rowrelay.day d where d.archived_at is not null) then
-    raise warning 'days of the log are in archives, which may hold the values still'
-      using hint = 'Restore them, redact again, and archive them anew: select day, archive from rowrelay.day;';
+    raise warning 'archives of days of the log may still contain the values'
+      using hint = 'Restore these days, redact again and archive them again. To list them: select day, archive from '
+                   'rowrelay.day;';
   end if;
   return cardinality(redaction.change_ids);
 end
 $$;
--- Purpose:    tries an index for an expression on an empty table
--- Parameters: as rowrelay.index_history()
+-- Purpose:    tries to create an index on an expression, on an empty table
+-- Parameters: as for rowrelay.index_history()
 -- Result:     the expression as PostgreSQL writes it
--- Errors:     what PostgreSQL says of it
+-- Errors:     the expression cannot be indexed; detail is PostgreSQL's message
 create or replace function rowrelay.index_expression(expression text, method text) returns text
 language plpgsql as $$
 declare
@@ -11609,16 +12131,19 @@ exception when syntax_error_or_access_rule_violation or object_not_in_prerequisi
             or invalid_object_definition or feature_not_supported or program_limit_exceeded or wrong_object_type then
   raise exception 'the log cannot be indexed by "%" (%)', expression, method
     using errcode = 'invalid_parameter_value', detail = sqlerrm,
-          hint = 'An expression on columns of rowrelay.change, such as new_row->>''email'', or the name of a column of a captured table.';
+          hint = 'Give an expression on columns of rowrelay.change, such as new_row->>''email'', or a column of a '
+                 'captured table.';
 end
 $$;
--- Purpose:    wants an index of the log for an expression that people search by, such as new_row->>'email'. Closed days get
---             it from running processes, one after the other (rowrelay.index_closed_days); days that are still written
---             never do, so writers do not pay for it, and a search reads those. Again: tries days anew where it failed.
--- Parameters: expression on the columns of rowrelay.change; or the name of a column of captured tables, which means it in
---             rows before and after; method: btree, or any other that does with the expression, such as hash for long texts
--- Result:     the expressions as they are indexed: conditions have to be written so
--- Errors:     not an expression that can be indexed
+-- Purpose:    orders an index of the log on an expression that people search by, such as new_row->>'email'. Running
+--             processes create it on closed days, one after the other (rowrelay.index_closed_days). Days still written
+--             to have none, so that writers do not pay for it; a search scans them. A second call retries the days
+--             where it failed.
+-- Parameters: expression on the columns of rowrelay.change; or the name of a column of captured tables, for that column
+--             in rows before and after; method: btree, or another that suits the expression, such as hash for long
+--             texts
+-- Result:     the indexed expressions, as conditions have to spell them to use the index
+-- Errors:     the expression cannot be indexed
 create or replace function rowrelay.index_history(expression text, method text default 'btree') returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11627,7 +12152,8 @@ declare
 begin
   foreach wanted in array case
     when expression ~ '^[[:alpha:]_][[:alnum:]_$ ]*$'
-         and not exists (select from pg_attribute a where a.attrelid = 'rowrelay.change'::regclass and a.attname = expression and a.attnum > 0)
+         and not exists (select from pg_attribute a where a.attrelid = 'rowrelay.change'::regclass
+                         and a.attname = expression and a.attnum > 0)
     then array[format('new_row ->> %L', expression), format('old_row ->> %L', expression)]
     else array[expression] end
   loop
@@ -11638,11 +12164,11 @@ begin
   end loop;
 end
 $$;
--- Purpose:    gives up what rowrelay.index_history() wanted. The indexes go when their partitions can be locked for a moment,
---             by running processes or rowrelay.index_closed_days().
--- Parameters: expression, or name of a column, as it was given or as rowrelay.history_indexes shows it
--- Result:     number of expressions given up
--- Errors:     there was none
+-- Purpose:    withdraws what rowrelay.index_history() ordered. Running processes (rowrelay.index_closed_days) drop the
+--             indexes when they can lock their partitions for a moment.
+-- Parameters: expression or name of a column, as it was given or as rowrelay.history_indexes shows it
+-- Result:     number of expressions removed
+-- Errors:     the log is not indexed by it
 create or replace function rowrelay.unindex_history(expression text) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -11656,13 +12182,14 @@ begin
   get diagnostics n = row_count;
   if n = 0 then
     raise exception 'the log is not indexed by "%"', expression
-      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists what it is indexed by.';
+      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists the expressions.';
   end if;
   return n;
 end
 $$;
--- Purpose:    the indexes of closed days that are wanted and missing, and those that nobody wants any more
--- Result:     name of the index; its partition; id of what wants it, null: to be dropped; expression, method; day
+-- Purpose:    lists the indexes of closed days that are wanted and missing, and those that are no longer wanted
+-- Result:     name of the index; its partition; id in rowrelay.history_index, null: to be dropped; expression, method;
+--             day
 create or replace function rowrelay.history_index_work() returns table (name text, partition regclass, wanted integer,
                                                                         expression text, method text, day date)
 language sql stable set search_path = pg_catalog, pg_temp as $$
@@ -11681,10 +12208,11 @@ language sql stable set search_path = pg_catalog, pg_temp as $$
     join pg_class c on c.oid = i.indexrelid and c.relname ~ '^history_[0-9]+_[0-9]{8}$'
    where not exists (select from rowrelay.history_index x where x.id = split_part(c.relname, '_', 2)::integer)
 $$;
--- Purpose:    makes one index that is wanted on a closed day, or drops one that is not wanted any more. Nobody writes into
---             such a day, so nobody waits while it is made. It is to be called by itself, because its locks last as long
---             as the transaction.
--- Result:     what was done, one text; none: nothing is left to be done, or somebody else does it, or has the locks
+-- Purpose:    creates one index that is wanted on a closed day, or drops one that is no longer wanted. Nobody writes
+--             into such a day, so nobody waits meanwhile. Call it in a transaction of its own, which holds its locks to
+--             the end.
+-- Result:     one text that says what was done; none: nothing is left to do, or another session does it or has the
+--             locks
 create or replace function rowrelay.index_closed_days() returns setof text
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms' as $$
 declare
@@ -11700,16 +12228,17 @@ begin
         execute format('drop index rowrelay.%I', work.name);
         return next format('dropped index %s', work.name);
       else
-        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition, work.method,
+        execute format('create index %I on %s using %I ((%s)) where (%s) is not null', work.name, work.partition,
+                       work.method,
                        work.expression, work.expression);
-        -- what the planner knows of an expression
+        -- the planner needs statistics of the expression
         execute format('analyze %s', work.partition);
         return next format('indexed day %s by %s', work.day, work.expression);
       end if;
       return;
     exception
       when lock_not_available then
-        null; -- another day, or another time
+        null; -- try another day
       when query_canceled then
         raise;
       when others then
@@ -11722,28 +12251,29 @@ begin
   end loop;
 end
 $$;
--- Purpose:    pattern for LIKE that finds a text anywhere in another
+-- Purpose:    returns the LIKE pattern that finds a text anywhere in another
 create or replace function rowrelay.like_pattern(words text) returns text
 language sql immutable parallel safe as $$
   select '%' || regexp_replace(words, E'([\\\\%_])', E'\\\\\\1', 'g') || '%'
 $$;
--- Purpose:    whether a text is in one of the values of a row image, rather than in the name of a column
--- Parameters: image; patterns for what is a text, and for what is JSON inside
+-- Purpose:    whether a text occurs in one of the values of a row image, rather than in the name of a column
+-- Parameters: image; pattern for scalar values; pattern for arrays and objects
 create or replace function rowrelay.holds_text(image json, pattern text, json_pattern text) returns boolean
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select exists (select from json_each(image) as e
                   where case when json_typeof(e.value) in ('array', 'object') then e.value::text ilike json_pattern
                              else (image ->> e.key) ilike pattern end)
 $$;
--- Purpose:    between which ids, and in which partitions, the changes of some time are. Ticks and closed days tell; where
---             neither does, it is more than it takes.
--- Parameters: first and last moment, null: no bound
--- Result:     ids and days outside of which there is none
-create or replace function rowrelay.search_range(since timestamptz, until timestamptz, out first_id bigint, out last_id bigint,
+-- Purpose:    returns the range of ids and the partitions that contain all changes of some time, by ticks and closed
+--             days; without these the range is larger than necessary
+-- Parameters: first and last time, null: no bound
+-- Result:     ids and days outside of which there is no such change
+create or replace function rowrelay.search_range(since timestamptz, until timestamptz, out first_id bigint,
+                                                 out last_id bigint,
                                                  out days date[])
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  -- between a change's id and its time a writer may have been halted
+  -- a writer may pause between taking a change's id and its time
   leeway constant interval := '1 min';
 begin
   select coalesce(max(t.low), 0) into first_id
@@ -11758,13 +12288,15 @@ begin
                  where d.day is null or d.last_id > search_range.first_id and d.first_id <= search_range.last_id);
 end
 $$;
--- Purpose:    the captured tables that lack triggers, because somebody dropped or disabled them, or a partition or child has
---             come since. All of them at once: one by one it would take seconds where thousands are captured.
--- Result:     capture; whether the triggers for rows are not all there; whether one of those for TRUNCATE is missing somewhere.
---             None for a capture that has all, or whose table is gone.
-create or replace function rowrelay.lacking_triggers() returns table (capture integer, for_rows boolean, for_truncates boolean)
--- processes have other plans forbidden, which suit the queue
-language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+-- Purpose:    lists captured tables that lack triggers, because these were dropped or disabled, or a partition or child
+--             is new. One query for all: one by one, thousands of tables would take seconds.
+-- Result:     capture; whether a trigger for rows is missing; whether one for TRUNCATE is missing. No row for a capture
+--             that has all triggers, or whose table is gone.
+create or replace function rowrelay.lacking_triggers()
+  returns table (capture integer, for_rows boolean, for_truncates boolean)
+-- resets the planner settings of processes, which suit only the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
+  set enable_hashjoin = on
 set enable_mergejoin = on set jit = off as $$
 begin
   return query
@@ -11780,7 +12312,7 @@ begin
        group by 1, 2, 3
     )
     select m.capture,
-           -- a row filter takes the place of one trigger by five
+           -- with a row filter there are five triggers instead of one
            bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end),
            bool_or(coalesce(s.n, 0) < 2)
       from member m
@@ -11790,15 +12322,17 @@ begin
       left join present s on s.relation = m.relation and s.function = 'capture_truncate'
                          and s.argument = convert_to(m.capture::text, 'UTF8') || E'\\x00'::bytea
      group by m.capture
-    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end) or bool_or(coalesce(s.n, 0) < 2);
+    having bool_or(coalesce(r.n, 0) < case when c.row_filter is null then 1 else 5 end)
+      or bool_or(coalesce(s.n, 0) < 2);
 end
 $$;
--- Purpose:    what has happened to captured tables that needs attention. All of them at once, because status asks often,
---             and there may be thousands.
--- Result:     capture; note. None for a capture of which there is nothing to say.
+-- Purpose:    lists what happened to captured tables and needs attention. One query for all, because status is read
+--             often and there may be thousands of tables.
+-- Result:     capture; note. No row for a capture without a problem.
 create or replace function rowrelay.capture_notes() returns table (capture integer, note text)
--- processes have other plans forbidden, which suit the queue
-language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on set enable_hashjoin = on
+-- resets the planner settings of processes, which suit only the queue
+language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
+  set enable_hashjoin = on
 set enable_mergejoin = on set jit = off as $$
 begin
   return query
@@ -11813,24 +12347,26 @@ begin
                        'a partition has no truncate trigger yet'
                      when exists (select from unnest(c.key_columns) as k(number)
                                    where not exists (select from pg_attribute a
-                                                      where a.attrelid = c.relation and a.attnum = k.number and not a.attisdropped)) then
+                                                      where a.attrelid = c.relation and a.attnum = k.number
+                                                        and not a.attisdropped)) then
                        'a key column was dropped: capture the table again'
                      when cardinality(c.key_columns) > 0 and not rowrelay.key_is_unique(c)
                           and rowrelay.key_guard(c.relation, c.key_columns) not in ('table', 'parts') then
-                       'nothing keeps its key unique any more: rows with the same key are one row in a target'
+                       'its key is no longer unique: rows with the same key are one row in a target'
                      when c.column_state is distinct from s.state then
-                       'the table was altered: captured the slow way until its trigger function is made anew'
+                       'the table was altered: capture is slower until maintenance replaces its trigger function'
                    end as note
               from rowrelay.capture c
               left join pg_class r on r.oid = c.relation
               left join rowrelay.lacking_triggers() as l on l.capture = c.id
-              left join rowrelay.column_states(array(select k.id from rowrelay.capture k where k.released_at is null)) as s
+              left join rowrelay.column_states(array(select k.id from rowrelay.capture k
+                                                     where k.released_at is null)) as s
                      on s.capture = c.id
              where c.released_at is null) as n
      where n.note is not null;
 end
 $$;
--- What is captured now, and how; note says what has happened to the table since that needs attention.
+-- The captured tables and how they are captured; note says what happened to the table and needs attention.
 create or replace view rowrelay.captures as
 select c.relation,
        c.relation_name,
@@ -11860,7 +12396,7 @@ select t.name, t.url, t.state, t.reason, t.lanes, t.options, t.created_at
   from rowrelay.target t
  where t.dropped_at is null and not exists (select from rowrelay.document d where d.target = t.id);
 comment on view rowrelay.targets is 'where changes can go';
--- Documents: what is built, from what, and where it goes.
+-- Documents: the tables they are built from and the target they go to.
 create or replace view rowrelay.documents as
 select t.name as document,
        p.name as target,
@@ -11876,14 +12412,18 @@ select t.name as document,
                join rowrelay.capture s_c on s_c.id = s.capture
                cross join lateral (
                  select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
-                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name, n)) as uses
+                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name,
+                       n)) as uses
               where s.document = d.target order by s.position) as sources,
        d.columns,
        d.query,
        d.search_path,
-       (select string_agg(case when s_c.released_at is not null then format('%s is not captured any more', s_c.relation_name)
-                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone', s_c.relation_name)
-                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; ' order by s.position)
+       (select string_agg(case when s_c.released_at is not null then format('table %s is no longer captured',
+           s_c.relation_name)
+                               when rowrelay.full_name(s_c.relation) is null then format('table %s is gone',
+                                   s_c.relation_name)
+                               else format('column %I of %s is gone', s.key_name, s_c.relation_name) end, '; '
+                                 order by s.position)
           from rowrelay.document_source s join rowrelay.capture s_c on s_c.id = s.capture
          where s.document = d.target
            and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
@@ -11895,8 +12435,8 @@ select t.name as document,
   join rowrelay.target p on p.id = d.delivers_to
   join rowrelay.route r on r.capture = d.capture and r.target = d.target
  where t.dropped_at is null;
-comment on view rowrelay.documents is 'what is built from several tables, and where it goes';
--- The processes that deliver, and those that fell silent without saying good-bye.
+comment on view rowrelay.documents is 'documents that are built from several tables, and where they go';
+-- The processes that deliver, and those that ended without removing themselves.
 create or replace view rowrelay.instances as
 select i.id, i.host, i.pid, i.version, i.workers,
        array(select t.name from rowrelay.target t
@@ -11906,9 +12446,9 @@ select i.id, i.host, i.pid, i.version, i.workers,
        case when rowrelay.is_alive(i.heartbeat_at) then 'running' else 'gone' end as state,
        i.doing
   from rowrelay.instance i;
-comment on view rowrelay.instances is 'processes that deliver; gone: not heard of for half a minute';
--- Changes that a target refused, with its words, those that wait behind them, and those that wait because the target cannot
--- take their table; of tables that the caller may read.
+comment on view rowrelay.instances is 'processes that deliver; gone: no heartbeat for half a minute';
+-- Refused changes, with the target's message, the changes that wait behind them, and those that wait because the target
+-- cannot take their table; only of tables that the caller may read.
 create or replace view rowrelay.errors with (security_barrier) as
 select t.name as target,
        f.change_id,
@@ -11930,14 +12470,17 @@ select t.name as target,
   left join rowrelay.hold w on w.target = f.target and w.capture = f.capture
   left join rowrelay.change h on h.id = f.change_id and h.day = f.day
  where rowrelay.may_read(c.relation);
-comment on view rowrelay.errors is 'changes that a target refused; see rowrelay.retry() and rowrelay.skip()';
--- Purpose:    what has become of a change at each target: for view rowrelay.history. A function, because its plan is kept.
--- Parameters: change; its capture; its caveat; what targets said against it: {target's id: words}. It says nothing of these by
---             itself, because it does not know who may read the table.
--- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error", "actor"}},
---             null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and given up by
---             `actor`; superseded: refused, and made moot by a later change of the row; dropped: the target, or the way there,
---             was dropped first. Process, host and pid: who has it, or had it last. Members that are not known are left out.
+comment on view rowrelay.errors is 'refused changes and those that wait behind them; see rowrelay.retry() and '
+                                   'rowrelay.skip()';
+-- Purpose:    returns a change's delivery to each target, for view rowrelay.history. A function, because its plan is
+--             cached.
+-- Parameters: change; its capture; its caveat; errors of targets: {target's id: message}. The caller passes these,
+--             because this function does not know who may read the table.
+-- Result:     {target: {"status", "attempts", "process", "host", "pid", "claimed_at", "settled_at", "answer", "error",
+--             "actor"}}, null when there is no target. Status: new, in-progress, complete, error; skipped: refused, and
+--             discarded by `actor`; superseded: refused, and replaced by a later change of the row; dropped: the target
+--             or the route was dropped first. Process, host and pid: of the process that has it, or had it last.
+--             Unknown members are left out.
 create or replace function rowrelay.delivery_of(change_id bigint, capture_id integer, caveat json, errors jsonb)
 returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set jit = off as $$
@@ -11947,7 +12490,7 @@ declare
   refused rowrelay.refusal;
   leased  record;
   queued  integer;         -- the lane
-  taker   xid;             -- the last transaction that has taken it out of the queue, or tried to
+  taker   xid;             -- the last transaction that deleted it from the queue, or tried to
   status  text;
   result  jsonb;
 begin
@@ -11956,11 +12499,12 @@ begin
       from (select r.target, r.until_id, false as is_document
               from rowrelay.route r
              where r.capture = capture_id and change_id > r.from_id and change_id <= coalesce(r.until_id, change_id)
-               -- a snapshot goes to one target, as does what is queued again
+               -- a snapshot goes to one target, and so does a change that is queued again
                and r.target = coalesce((caveat ->> 'target')::integer, r.target)
              union all
-            -- documents that it may have made stale
-            select distinct s.document, null::bigint, true from rowrelay.document_source s where s.capture = capture_id) as r
+            -- documents that it may have changed
+            select distinct s.document, null::bigint, true from rowrelay.document_source s
+              where s.capture = capture_id) as r
       join rowrelay.target t on t.id = r.target
   loop
     select s.*, sum(s.attempts) over () as all_attempts into last
@@ -11970,17 +12514,20 @@ begin
      order by s.settled_at desc, s.token desc, s.part limit 1;
     refused := null;
     queued := null;
-    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host, null::integer as pid into leased;
+    select null::uuid as instance, null::timestamptz as claimed_at, null::text as host,
+      null::integer as pid into leased;
     status := case when last.outcome in ('delivered', 'copied') then 'complete'
                    when last.outcome in ('skipped', 'superseded') then last.outcome end;
     if status is null then
-      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id and f.change_id = delivery_of.change_id;
+      select f.* into refused from rowrelay.refusal f where f.target = goes_to.id
+        and f.change_id = delivery_of.change_id;
       if refused.target is null then
         select q.lane, q.xmax into queued, taker
           from rowrelay.queue q
          where q.change_id = delivery_of.change_id
            and q.lane = any (array(select rowrelay.lane_number(goes_to.id, n) + room.lane
-                                     from (select 0 union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
+                                     from (select 0
+                                           union select rowrelay.waiting_room(capture_id, goes_to.id)) as room(lane),
                                           generate_series(-1, goes_to.lanes - 1) as n));
       end if;
       continue when goes_to.is_document and coalesce(last.target, refused.lane, queued) is null;
@@ -11990,10 +12537,10 @@ begin
       status := case
         when leased.instance is not null then 'in-progress'
         when refused.state = 'waiting' then 'new'
-        -- sent at most once, it counts as refused until there is an answer
+        -- with guarantee at-most-once it counts as refused until the target answers
         when refused.target is not null then 'error'
         when queued is null then case when goes_to.is_open then 'complete' else 'dropped' end
-        -- who has it in hand has deleted it, and not committed
+        -- the process that delivers it has deleted it and not committed yet
         when exists (select from pg_locks l
                       where l.locktype = 'transactionid' and l.transactionid = taker and l.mode = 'ExclusiveLock'
                         and l.granted) then 'in-progress'
@@ -12006,7 +12553,8 @@ begin
       'host', coalesce(leased.host, last.host),
       'pid', coalesce(leased.pid, last.pid),
       'claimed_at', coalesce(leased.claimed_at, last.claimed_at),
-      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at, refused.refused_at) end,
+      'settled_at', case when status not in ('new', 'in-progress') then coalesce(last.settled_at,
+          refused.refused_at) end,
       'answer', last.answer,
       'error', case when status in ('error', 'skipped', 'superseded') then errors -> goes_to.id::text end,
       'actor', last.actor)));
@@ -12014,8 +12562,8 @@ begin
   return result;
 end
 $$;
--- Every change, and what has become of it at each target: for the owner and the admin, where an index on an expression can be
--- used. People query rowrelay.history, which has the same columns.
+-- Every change and its delivery to each target: for the owner and the admin, whose queries can use an index on an
+-- expression. People query rowrelay.history, which has the same columns.
 create or replace view rowrelay.every_change as
 select h.id as change_id,
        c.relation,
@@ -12024,24 +12572,28 @@ select h.id as change_id,
        h.key,
        h.old_row,
        h.new_row,
-       case when h.old_row is not null and h.new_row is not null then rowrelay.changed(h.old_row, h.new_row) end as changed,
+       case when h.old_row is not null
+         and h.new_row is not null then rowrelay.changed(h.old_row, h.new_row) end as changed,
        h.captured_at,
        h.txid,
        coalesce(h.actor, h.db_user) as actor,
        h.db_user,
        h.application_name,
        h.client_addr,
-       (select jsonb_object_agg(t.target, t.delivery -> 'status') from jsonb_each(d.said) as t(target, delivery)) as status,
+       (select jsonb_object_agg(t.target, t.delivery -> 'status')
+        from jsonb_each(d.said) as t(target, delivery)) as status,
        case when d.said @? '$.*.status ? (@ == "error" || @ == "skipped" || @ == "superseded")'
             then rowrelay.delivery_of(h.id, h.capture, h.caveat, (
               select jsonb_object_agg(e.target, e.words)
                 from (select f.target, concat_ws(': ', f.message, f.detail)
                         from rowrelay.refusal f
-                       where f.change_id = h.id and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
+                       where f.change_id = h.id
+                         and f.target = any (array(select r.target from rowrelay.route r where r.capture = h.capture))
                        union all
                       select s.target, s.error
                         from rowrelay.receipt s
-                       where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null and h.id = any (s.change_ids)
+                       where int8range(s.first_id, s.last_id, '[]') @> h.id and s.error is not null
+                         and h.id = any (s.change_ids)
                      ) as e(target, words)))
             else d.said end as deliveries,
        h.caveat ->> 'problem' as problem,
@@ -12049,18 +12601,20 @@ select h.id as change_id,
        h.day
   from rowrelay.change h
   join rowrelay.capture c on c.id = h.capture
-  -- once, for both columns; not at all for who asks for neither
+  -- computed once for both columns, and not at all when neither is selected
   cross join lateral (select rowrelay.delivery_of(h.id, h.capture, h.caveat, null) as said offset 0) as d;
-comment on view rowrelay.every_change is 'every captured change, whoever may read its table; people query rowrelay.history';
--- Every change of the tables that the caller may read, and what has become of it at each target.
+comment on view rowrelay.every_change is 'every captured change of all tables, readable or not; people query '
+                                         'rowrelay.history';
+-- Every change of the tables that the caller may read, and its delivery to each target.
 create or replace view rowrelay.history with (security_barrier) as
 select e.*
   from rowrelay.every_change e
  where e.relation = any ((select rowrelay.readable_relations())::regclass[]);
-comment on view rowrelay.history is 'every captured change of tables that one may read: what, when, who, and its status for each target; deliveries: see rowrelay.delivery_of()';
--- Purpose:    chosen rows of rowrelay.history, each looked up by its id in its partition. The partitions are given to the
---             planner as a list, so that it leaves out all others, of which there may be years.
--- Parameters: ids; days: of each its partition
+comment on view rowrelay.history is 'every captured change of tables that the caller may read: what, when, who, and '
+                                    'its status for each target; deliveries: see rowrelay.delivery_of()';
+-- Purpose:    returns chosen rows of rowrelay.history, each found by its id in its partition. The planner gets the
+--             partitions as a list, so that it leaves out all others, of which there may be years.
+-- Parameters: ids; days: the partition of each
 -- Result:     the rows, in no order
 create or replace function rowrelay.history_at(ids bigint[], days date[]) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -12074,10 +12628,10 @@ begin
                            where v.change_id = f.id and v.day = f.day and v.day = any (all_days) offset 0) as h;
 end
 $$;
--- Purpose:    the life of one row, by its key, with what each change did to it. Where the log has no row before, or not all
---             of it, the change before says what the row was.
--- Parameters: relation; key: its text, a JSON array of several columns
--- Result:     rows of rowrelay.history, the newest first; truncates of the table since the oldest are among them
+-- Purpose:    returns the history of one row by its key, with what each change did. Where a change has no image before,
+--             or not all of it, the row's previous change supplies it.
+-- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Result:     rows of rowrelay.history, the newest first, with truncates of the table since the oldest
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
@@ -12090,10 +12644,11 @@ declare
 begin
   if captures = '{}' then
     raise exception 'table % was never captured', relation
-      using errcode = 'undefined_object', hint = format('Its history begins with: select rowrelay.capture_table(%L);', relation);
+      using errcode = 'undefined_object',
+        hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
   end if;
   for spelling in 1 .. 2 loop
-    -- what is not this row's is told by the rows themselves, which are read anyway
+    -- the rows are read anyway, and show which changes belong to other keys with the same hash
     with own as materialized (
       select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
     ), found as (
@@ -12109,7 +12664,7 @@ begin
 
   for line in
     select h as entry,
-           -- a truncate of one partition may have been another's
+           -- a truncate may have been of a partition that did not hold the row
            lag(case when h.op <> 'truncate' then h.new_row end)
              over (partition by h.op = 'truncate' and h.new_row is not null order by h.change_id) as was,
            bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
@@ -12118,7 +12673,7 @@ begin
        and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
-    exit when not line.was_there; -- what remains are truncates before it
+    exit when not line.was_there; -- only earlier truncates remain
     entry := line.entry;
     if entry.op = 'update' and (entry.old_row is null or exists (
          select json_object_keys(entry.new_row) except select json_object_keys(entry.old_row))) then
@@ -12128,7 +12683,7 @@ begin
   end loop;
 end
 $$;
--- Purpose:    all that one transaction did
+-- Purpose:    returns all changes of one transaction
 -- Parameters: txid
 -- Result:     rows of rowrelay.history, in order
 create or replace function rowrelay.transaction(txid xid8) returns setof rowrelay.history
@@ -12139,11 +12694,11 @@ language sql stable as $$
     cross join lateral rowrelay.history_at(found.ids, found.days) as h
    order by h.change_id
 $$;
--- Purpose:    changes that have a text in a value before or after, whatever its case: all that this customer's address ever
---             was in. It reads what it is told to: name the table or the time where the log is long.
--- Parameters: words: the text, as it stands in the value; relation, null: all; since, until: when it was captured
+-- Purpose:    finds changes that contain a text in a value before or after, whatever its case, such as an address. It
+--             scans the log: name a table or a time where the log is long.
+-- Parameters: words: the text as it appears in the value; relation, null: all; since, until: when it was captured
 -- Result:     rows of rowrelay.history, the newest first
--- Errors:     there is nothing to search for
+-- Errors:     the text is empty
 create or replace function rowrelay.search(words text, relation regclass default null, since timestamptz default null,
                                            until timestamptz default null) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set jit = off as $$
@@ -12154,8 +12709,8 @@ declare
   range        record;
 begin
   if coalesce(words, '') = '' then
-    raise exception 'there is nothing to search for' using errcode = 'invalid_parameter_value',
-      hint = 'All changes of some time: select * from rowrelay.history where captured_at between ... and ....';
+    raise exception 'the text to search for is empty' using errcode = 'invalid_parameter_value',
+      hint = 'For all changes of a time: select * from rowrelay.history where captured_at between ... and ...;';
   end if;
   select * into range from rowrelay.search_range(since, until);
   return query
@@ -12165,12 +12720,13 @@ begin
        and h.change_id between range.first_id and range.last_id and h.day = any (range.days)
        and (since is null or h.captured_at >= since) and (until is null or h.captured_at <= until)
        and (h.new_row::text ilike json_pattern or h.old_row::text ilike json_pattern)
-       and (rowrelay.holds_text(h.new_row, pattern, json_pattern) or rowrelay.holds_text(h.old_row, pattern, json_pattern))
+       and (rowrelay.holds_text(h.new_row, pattern, json_pattern)
+            or rowrelay.holds_text(h.old_row, pattern, json_pattern))
      order by h.change_id desc;
 end
 $$;
--- Purpose:    a row image for readers that would make something else of its numbers: in JavaScript 9007199254740993 is
---             9007199254740992, and 900.50 is 900.5
+-- Purpose:    returns a row image for readers that would change its numbers: JavaScript reads 9007199254740993 as
+--             9007199254740992 and 900.50 as 900.5
 -- Parameters: image
 -- Result:     [[column, its value as it is written in JSON, as text], ...] in the order of the image; null for null
 create or replace function rowrelay.image_texts(image json) returns json
@@ -12178,7 +12734,7 @@ language sql stable as $$
   select json_agg(json_build_array(e.name, e.value::text) order by e.position)
     from json_each(image) with ordinality as e(name, value, position)
 $$;
--- Purpose:    what rowrelay.changed() gives, for the same readers as rowrelay.image_texts()
+-- Purpose:    returns the result of rowrelay.changed() for the same readers as rowrelay.image_texts()
 -- Parameters: {"column": [before, after]}
 -- Result:     [[column, value before, value after], ...], values as text; null for null
 create or replace function rowrelay.changed_texts(changed json) returns json
@@ -12186,7 +12742,7 @@ language sql stable as $$
   select json_agg(json_build_array(e.name, (e.value -> 0)::text, (e.value -> 1)::text) order by e.position)
     from json_each(changed) with ordinality as e(name, value, position)
 $$;
--- By what the log can be searched quickly, and on how many days already.
+-- The expressions by which closed days of the log are indexed, and on how many days already.
 create or replace view rowrelay.history_indexes as
 select x.expression,
        x.method,
@@ -12199,8 +12755,16 @@ select x.expression,
     select count(*) as days, coalesce(sum(pg_relation_size(c.oid)), 0) as bytes
       from pg_class c
      where c.relnamespace = 'rowrelay'::regnamespace and c.relname ~ format('^history_%s_[0-9]{8}$', x.id)) as i;
-comment on view rowrelay.history_indexes is 'expressions by which closed days of the log are indexed; see rowrelay.index_history()';
--- Backfills: how far each is, who is at it, and what it waits for.
+comment on view rowrelay.history_indexes is 'expressions by which closed days of the log are indexed; see '
+                                            'rowrelay.index_history()';
+-- Purpose:    the class of the advisory locks of backfills: whoever is at backfill ID, its driver, holds (this, ID) in
+--             his session
+-- Result:     'rowb' in ASCII
+create or replace function rowrelay.backfill_lock() returns integer
+language sql immutable as $$
+  select x'726f7762'::integer
+$$;
+-- Backfills: the progress of each, which process works on it, and what it waits for.
 create or replace view rowrelay.backfills as
 select c.relation,
        c.relation_name,
@@ -12208,11 +12772,13 @@ select c.relation,
        b.state,
        b.rows_queued as rows,
        case when b.state = 'done' then 100
-            else least(99, floor(100.0 * b.rows_read / greatest(b.rows_estimated, b.rows_read, 1))) end::integer as percent,
+            else least(99,
+                       floor(100.0 * b.rows_read / greatest(b.rows_estimated, b.rows_read, 1))) end::integer as percent,
        b.rows_estimated,
        b.row_filter,
        (select l.pid from pg_locks l
-         where l.locktype = 'advisory' and l.classid = 1919907682 and l.objid = b.id::oid and l.objsubid = 2 and l.granted
+         where l.locktype = 'advisory' and l.classid = rowrelay.backfill_lock()::oid and l.objid = b.id::oid
+           and l.objsubid = 2 and l.granted
            and l.database = (select d.oid from pg_database d where d.datname = current_database())) as driver,
        b.registered_at,
        b.started_at,
@@ -12222,13 +12788,17 @@ select c.relation,
   join rowrelay.capture c on c.id = b.capture
   join rowrelay.target t on t.id = b.target
  where t.dropped_at is null;
-comment on view rowrelay.backfills is 'rows that were in a table before it went to a target, on their way there; driver: process id, at the source, of the connection that is at it; see rowrelay.backfill() and rowrelay.cancel_backfill()';
--- One row for each target: how it is doing.
+comment on view rowrelay.backfills is 'copies of the rows that a table had before it was routed to a target; driver: '
+                                      'process id, at the source, of the connection that works on it; see '
+                                      'rowrelay.backfill() and rowrelay.cancel_backfill()';
+-- The state of each target, one row each.
 create or replace view rowrelay.status as
 with table_note as materialized ( -- once for all targets
-  select w.target, string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
+  select w.target,
+    string_agg(format('%s: %s', w.relation_name, w.note), '; ' order by w.n) filter (where w.n <= 20) as shown,
          greatest(count(*) - 20, 0) as more
-    from (select r.target, c.relation_name, n.note, row_number() over (partition by r.target order by c.relation_name, c.id) as n
+    from (select r.target, c.relation_name, n.note,
+          row_number() over (partition by r.target order by c.relation_name, c.id) as n
             from rowrelay.capture_notes() as n
             join rowrelay.capture c on c.id = n.capture
             join rowrelay.route r on r.capture = c.id and r.until_id is null) as w
@@ -12248,18 +12818,23 @@ select t.name as target,
          clock_timestamp() - (select h.captured_at from rowrelay.change h
                                where h.id = first_pending.id and h.day = first_pending.day) end as oldest_pending,
        coalesce((select round(sum(cardinality(p.change_ids)) / 60.0, 1) from rowrelay.receipt p
-                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min' and now() + interval '1 min'), 0) as rate,
+                  where p.target = t.id and p.outcome = 'delivered' and p.settled_at between now() - interval '1 min'
+                    and now() + interval '1 min'), 0) as rate,
        refused.errors,
        refused.blocked,
        concat_ws('; ',
          t.reason,
          case when o.target is not null then
-           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'), case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
+           format('since %s (%s): %s', to_char(o.since, 'YYYY-MM-DD HH24:MI:SS'),
+                  case o.attempts when 1 then '1 attempt' else o.attempts || ' attempts' end,
                   concat_ws(' -- ', o.message, o.hint)) end,
-         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
-                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end, concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
+         (select string_agg(format('%s waits since %s (%s): %s', c.relation_name,
+                                   to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
+                                   case h.attempts when 1 then '1 attempt' else h.attempts || ' attempts' end,
+                                     concat_ws(' -- ', h.message, h.hint)), '; ' order by c.relation_name)
             from rowrelay.hold h join rowrelay.capture c on c.id = h.capture where h.target = t.id),
-         (select format('%s lanes are leased by a process that is gone, until %s', count(*),
+         (select format('%s leased by a process that is gone, until %s',
+                        case count(*) when 1 then '1 lane is' else count(*) || ' lanes are' end,
                         to_char(max(least(e.lease_until, clock_timestamp() + e.lasts)), 'HH24:MI:SS'))
             from rowrelay.lease e
            where e.lane between rowrelay.lane_number(t.id, -1) and rowrelay.lane_number(t.id, t.lanes - 1)
@@ -12271,12 +12846,15 @@ select t.name as target,
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
          (select n.shown from table_note n where n.target = t.id),
-         (select format('and %s more tables, see rowrelay.captures', n.more) from table_note n where n.target = t.id and n.more > 0)) as note
+         (select format('notes of %s: see view rowrelay.captures',
+                        case n.more when 1 then '1 more table' else n.more || ' more tables' end)
+            from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
-  -- so that rows which are gone, but not vacuumed, are not walked past
-  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0) as up_to) as settled
-  -- counted up to a million: status is asked often, and then it does not matter how many more there are
+  -- skips dead rows that VACUUM has not removed yet
+  cross join lateral (select coalesce((select f.floor from rowrelay.floor f where f.target = t.id),
+                                      0) as up_to) as settled
+  -- counted up to a million: status is read often, and beyond that the number does not matter
   cross join lateral (
     select count(*) as n
       from (select from generate_series(-1, t.lanes - 1) as n
@@ -12291,40 +12869,47 @@ select t.name as target,
      order by q.change_id limit 1) as first_pending on true
   -- blocked: behind a refused change, or because the target cannot take the table
   cross join lateral (
-    select r.errors, r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
+    select r.errors,
+      r.blocked + (select count(*) from (select from rowrelay.refusal f where f.target = t.id and f.state = 'waiting'
                                                          limit 1000000) as w) as blocked
-      from (select count(*) filter (where f.state = 'error') as errors, count(*) filter (where f.state = 'blocked') as blocked
+      from (select count(*) filter (where f.state = 'error') as errors,
+            count(*) filter (where f.state = 'blocked') as blocked
               from rowrelay.refusal f where f.target = t.id and f.state <> 'waiting') as r) as refused
  where t.dropped_at is null;
-comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the oldest pending change, changes per second of the last minute, refused changes';
--- The first partitions of rowrelay.change, and rowrelay.partition_day(). Running processes make more of them.
+comment on view rowrelay.status is 'one row for each target: state, backlog (counted up to a million), age of the '
+                                   'oldest pending change, changes per second of the last minute, refused changes';
+-- Creates the first partitions of rowrelay.change and rowrelay.partition_day(). Running processes create later ones.
 do $$ begin perform rowrelay.maintain_partitions(); end $$;
--- Which server this is, for rowrelay.skip_lost_ids(): whatever is restored from a copy that is made from now on can be told.
+-- Records which server this is, so that rowrelay.skip_lost_ids() can tell a server restored from a later copy.
 update rowrelay.source set server = (rowrelay.this_server()).server where server is null;
--- Who may do what; the last thing that every installation does. Nobody but the schema's owner may anything, and where the
--- roles of schema/roles.sql exist:
+-- Grants rights; the last step of every installation. Only the schema's owner has rights here and, where they exist,
+-- the roles of schema/roles.sql:
 --
---   rowrelay_admin   calls every function, and reads every table. It writes to none but those that a worker writes to: the
---                    functions do that, with the rights of the schema's owner.
---   rowrelay_worker  what `rowrelay run` does, by the lists below.
---   rowrelay_reader  views that show people what they may select from anyway (rowrelay.may_read), and what reads those.
+--   rowrelay_admin   may call every function and read every table. It writes only to the tables that a worker writes
+--   to;
+--                    the functions write to the others with the rights of the schema's owner.
+--   rowrelay_worker  may do what `rowrelay run` does, by the lists below.
+--   rowrelay_reader  may use views that show people only what they may select anyway (rowrelay.may_read), and the
+--                    functions that read those views.
 --
--- A function that is immutable or stable and runs with the rights of who calls it gives nobody anything, so all three may call it.
--- Any other function, and any view, that somebody adds belongs to the admin alone until it is named here. Only what differs is
--- touched, so that writers are not disturbed; rights that somebody gave to other roles stay.
+-- An immutable or stable function that runs with its caller's rights grants nobody anything, so all three may call it.
+-- Any other new function or view is the admin's alone until it is named here. Only differences are granted or revoked,
+-- so that writers are not disturbed; rights granted to other roles stay.
 do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "key_days_from_last", "last_change_id",
-      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle",
+      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
+      "undo_obstacle",
       "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
       "maintain", "maintain_is_due", "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents",
-      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick", "writers"]}';
-  -- of a table, view or sequence: privileges, on all of it or on some columns
+      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick",
+      "writers"]}';
+  -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
       "migration": ["select"],
@@ -12350,7 +12935,8 @@ declare
       "document_source": ["select"],
       "change": ["select"],
       "target": ["select", {"update": ["state", "reason", "version"]}],
-      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note", "retry_at"]}],
+      "backfill": ["select", {"update": ["state", "snapshot", "waits_for", "rows_read", "rows_queued", "note",
+                   "retry_at"]}],
       "queue": ["select", "insert", "update", "delete"],
       "refusal": ["select", "insert", "update", "delete"],
       "hold": ["select", "insert", "update"],
@@ -12377,7 +12963,7 @@ begin
     select t.name from jsonb_each(wanted_tables) as w, jsonb_object_keys(w.value) as t(name)
      where to_regclass(format('rowrelay.%I', t.name)) is null
   loop
-    raise exception 'schema/grants.sql gives rights on %, which does not exist', name;
+    raise exception 'schema/grants.sql grants rights on %, which does not exist', name;
   end loop;
 
   for statement in
@@ -12387,8 +12973,9 @@ begin
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), routine as (
-      -- trigger functions, and those that the copying of a table makes, are nobody's to call
-      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v' and not p.prosecdef as is_harmless,
+      -- nobody may call trigger functions, nor those that copying a table creates
+      select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
+        and not p.prosecdef as is_harmless,
              p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
         from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
     ), wanted_routine as (
@@ -12407,13 +12994,15 @@ begin
     ), listed as (
       select c.oid, r.grantee, r.name as role, p.value as privilege
         from relation c, role r,
-             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker' else r.name end -> c.name) as p
+             jsonb_array_elements(wanted_tables -> case r.name when 'rowrelay_admin' then 'rowrelay_worker'
+                                  else r.name end -> c.name) as p
     ), wanted_relation as (
       select l.oid, l.grantee, upper(l.privilege #>> '{}') as privilege, null::text as name
         from listed l where jsonb_typeof(l.privilege) = 'string'
        union
       select l.oid, l.grantee, upper(u.privilege), a.name
-        from (select * from listed where jsonb_typeof(privilege) = 'object') as l, jsonb_each(l.privilege) as u(privilege, names),
+        from (select * from listed where jsonb_typeof(privilege) = 'object') as l,
+          jsonb_each(l.privilege) as u(privilege, names),
              jsonb_array_elements_text(u.names) as a(name)
        union
       select c.oid, r.grantee, 'SELECT', null from relation c, role r where r.name = 'rowrelay_admin'
@@ -12432,7 +13021,8 @@ begin
       select 'grant', 'execute on function ' || d.oid::regprocedure, d.grantee
         from (table wanted_routine except table present_routine) as d
        union all
-      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ', case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
+      select d.verb, concat(d.privilege, ' (' || quote_ident(d.name) || ')', ' on ',
+                            case when c.relkind = 'S' then 'sequence ' end, d.oid::regclass),
              d.grantee
         from (select 'revoke' as verb, p.* from (table present_relation except table wanted_relation) as p
                union all
