@@ -58,6 +58,7 @@ Test(settings, texts_have_any_length_and_outlive_the_reply) {
   set(SETTINGS_SOURCE_ID, "id");
   set(SETTINGS_REASON, long_text);
   read_it();
+  cr_assert_neq(settings->url, PQgetvalue(reply, 0, SETTINGS_URL));
   PQclear(reply);
   reply = NULL;
   cr_assert_str_eq(settings->name, "hall");

@@ -38,6 +38,12 @@ Test(fence, it_knows_the_changes_of_all_lanes_in_whatever_order) {
   cr_assert_not(fence_has(&fence, 6) || fence_has(&fence, 9) || fence_has(&fence, 31));
 }
 
+Test(fence, it_knows_a_single_change) {
+  add("{5}");
+  cr_assert(fence_has(&fence, 5));
+  cr_assert_not(fence_has(&fence, 4));
+}
+
 Test(fence, it_has_room_for_many) {
   char literal[32];
   for (int id = 999; id >= 0; id--) {
