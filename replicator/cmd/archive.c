@@ -20,7 +20,7 @@
 #define COPY_TIMEOUT 60000
 /* The header names all captured tables. Bytes. */
 #define HEADER_LIMIT ((size_t)64 * 1024 * 1024)
-#define NAME_SIZE 128
+#define NAME_SIZE 128 /* of a file that is named by a day; and a day */
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define PATH_SIZE 4096
+#define PATH_SIZE 4096 /* as PATH_MAX: the system takes no longer ones */
 #define PIECE ((size_t)64 * 1024)
 /* zlib writes and reads gzip's header with this. */
 #define GZIP_WINDOW (15 + 16)

@@ -60,8 +60,8 @@ struct served_target {
 
 struct supervisor {
   const struct supervisor_options *options;
-  char instance[40];
-  char *names; /* array literal of the targets to serve; NULL: all */
+  char instance[40]; /* a uuid, of 36 letters */
+  char *names;       /* array literal of the targets to serve; NULL: all */
   struct source *source;
   bool was_connected;
   struct patience patience;

@@ -56,8 +56,8 @@ bool change_is_of_any_row(const struct change *change);
 /* What the source returns about the claim itself; see queue/sql/claim_token.sql. */
 struct claim_receipt {
   int64_t token;
-  char claimed_at[40];
-  char process_id[40]; /* of the lease; "": there is none */
+  char claimed_at[40]; /* a timestamptz in ISO style, of 35 characters at most */
+  char process_id[40]; /* of the lease, a uuid of 36; "": there is none */
   int deaths;          /* how often a process died with the only change of this batch, and no other */
   int failures;        /* how often the process that leased one of the lanes has died since one was settled */
   bool has_refusals;   /* the target has refused changes that are neither retried nor skipped */

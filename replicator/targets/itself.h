@@ -10,7 +10,7 @@
 #include "targets/target.h"
 
 struct itself {
-  char source[64]; /* identity of the source's server and database */
+  char source[64]; /* identity of the source's server and database: two numbers */
   int *checked;    /* captures whose tables are different ones */
   size_t count;
 };
