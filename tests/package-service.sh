@@ -86,7 +86,7 @@ END
   systemctl stop postgresql
   await 10 says rowrelay 'waiting for the source: ' || fail "it does not say that its source is away"
   systemctl start postgresql
-  await 20 says rowrelay works || fail "it does not find its source again"
+  await 20 says rowrelay running || fail "it does not find its source again"
   delivers "when the source is back"
   [[ $(show MainPID rowrelay) == "$process" ]] || fail "it did not stay while its source was away"
   echo "ok: survives a kill, a hang, and its source"

@@ -64,7 +64,7 @@ Test(service, a_process_whose_source_is_away_has_started_and_says_what_it_waits_
   wait_for_message(fd, "READY=1");
   wait_for_message(fd, "STATUS=waiting for the source: ");
   start_server("source");
-  wait_for_message(fd, "STATUS=works");
+  wait_for_message(fd, "STATUS=running");
   f.at_source = connect_to(f.source, NULL);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   unlink(getenv("NOTIFY_SOCKET"));
