@@ -242,7 +242,7 @@ Test(console, a_skip_is_asked_for_and_reaches_what_is_named) {
   browser_do("key Enter");
   browser_do("see 1 target, all running");
   browser_do("click Skip all shown");
-  cr_assert_str_eq(browser_ask("asked"), "Skip change 2 of w? What is skipped is never delivered.");
+  cr_assert_str_eq(browser_ask("asked"), "Skip change 2 of w? Skipped changes are never delivered.");
   sleep_seconds(1);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
   browser_do("answer yes");

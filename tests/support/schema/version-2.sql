@@ -27,7 +27,7 @@ begin
   end if;
   if pg_catalog.to_regclass('rowrelay.migration') is not null then
     if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
-      raise exception 'schema rowrelay exists without its contents (was only the schema restored?)'
+      raise exception 'schema rowrelay exists without its contents (a schema-only restore?)'
         using errcode = 'object_not_in_prerequisite_state',
               hint = 'Remove it and its triggers with rowrelay uninstall, or psql -f schema/uninstall.sql; then '
                      'install again.';
