@@ -6,9 +6,10 @@ select setseed(0.42);
 
 insert into customers (id, "Customer No", name, birthday, newsletter, credit_limit, created)
 select n, 'K-' || lpad((n * 7)::text, 7, '0'),
-       (array['Zoë', 'Łukasz', 'Søren', 'Anna', 'José', 'Thị Hà', 'Ирина', 'Mehmet', 'Éloïse', '健太'])[1
-           + n % 10] || ' ' ||
-       (array['Müller', 'Nowak', 'O''Neill', 'Jørgensen', 'García', 'Nguyễn', 'Иванова', 'Çelik', '山田'])[1 + n % 9],
+       (array['Zoë', 'Łukasz', 'Søren', 'Anna', 'José', 'Thị Hà', 'Ирина', 'Mehmet', 'Éloïse',
+              '健太'])[1 + n % 10] || ' ' ||
+       (array['Müller', 'Nowak', 'O''Neill', 'Jørgensen', 'García', 'Nguyễn', 'Иванова', 'Çelik',
+              '山田'])[1 + n % 9],
        date '1950-01-01' + n * 11 % 20000, n % 3 = 0, case when n % 4 > 0 then 500 * (n % 9) end,
        localtimestamp - interval '15 years' + n * interval '2 days'
   from generate_series(1, 4000) n;
@@ -30,7 +31,8 @@ select n, 'customer' || n || '@shop.example', case when n % 5 > 0 then now() - n
 
 insert into items (code, cost, weight_kg, stock, tags, attributes, thumbnail)
 select 'A' || lpad(n::text, 6, '0'), 1 + n * 0.7331, random() * 30, 1000, array['t' || n % 7, 'größe ' || n % 5],
-       jsonb_build_object('colour', (array['red', 'grün', '蓝'])[1 + n % 3], 'size', n % 50), decode(md5(n::text), 'hex')
+       jsonb_build_object('colour', (array['red', 'grün', '蓝'])[1 + n % 3], 'size', n % 50),
+       decode(md5(n::text), 'hex')
   from generate_series(1, 500) n;
 
 insert into item_texts

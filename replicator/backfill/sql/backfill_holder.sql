@@ -1,4 +1,4 @@
--- Records which session has locked the row that backfill $1 has to read next, and returns that note.
+-- Records which session has locked the row that backfill $1 has to read next, and gives that note.
 update rowrelay.backfill b
    set note = coalesce(rowrelay.backfill_holder(b.id), 'waits for a row that somebody has locked')
  where b.id = $1::integer

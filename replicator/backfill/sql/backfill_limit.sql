@@ -1,2 +1,2 @@
--- Ends the transaction's statements when they take longer than $1 milliseconds: rows may be locked meanwhile.
+-- Ends this transaction's statements after $1 milliseconds, because they may hold locks on rows.
 select set_config('statement_timeout', $1, true);

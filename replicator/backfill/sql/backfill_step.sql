@@ -1,4 +1,4 @@
--- The next step of backfill $1: reads $2 rows at most.
+-- Does the next step of backfill $1, reading at most $2 rows.
 -- Gives step: outcome, passed, held, queued, read, estimated, rate, note, copied
 select s.outcome, s.passed, s.held, s.queued, s.read, s.estimated, s.rate, s.note,
        false as copied

@@ -1,5 +1,5 @@
--- Records on disk, before anything is copied, that backfill $1 copies what snapshot $2 shows; so all that it shows is
--- on disk, too. Returns no row if the copy was cancelled.
+-- Records on disk, before anything is copied, that backfill $1 copies what snapshot $2 shows; that puts on disk all
+-- that the snapshot shows, too. No row when the copy was cancelled.
 with durably as materialized (
   select set_config('synchronous_commit', 'on', true)
 )

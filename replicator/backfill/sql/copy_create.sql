@@ -1,4 +1,5 @@
--- Where a target remembers which tables were copied to it as a whole: see replicator/backfill/copy.h. The schema is there.
+-- Makes the table in which a target records the tables that were copied to it as a whole: see
+-- replicator/backfill/copy.h. Schema rowrelay_target is there already.
 do $$
 begin
   if to_regclass('rowrelay_target.copied') is null then

@@ -1,6 +1,6 @@
--- Whether a table can be copied to as a whole, with the same outcome as if each row had come as a change. It reads the
--- target's catalogs, and gives: why not, null when it can; columns to copy, JSON array; then statements: one that keeps
--- others from writing to the table, one that gives a row when it is not empty, and the COPY.
+-- Whether a table of the target can be filled by COPY with the same outcome as if each row came as a change. It reads
+-- the target's catalogs, and gives the reason why not, null when it can; the columns to copy, a JSON array; and three
+-- statements: one that keeps others from writing to the table, one that gives a row when it is not empty, and the COPY.
 --   $1 table  $2 columns that come, as rowrelay.copy_columns() gives them  $3 names of the key's columns, JSON array
 -- Gives look: problem, names, lock, probe, copy
 with recursive target as (
@@ -13,18 +13,21 @@ with recursive target as (
     from target t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
   union all
   -- a domain is what it is made of
-  select o.attname, o.is_writable, y.typbasetype, o.depth + 1 from own o join pg_type y on y.oid = o.type and y.typtype = 'd'
+  select o.attname, o.is_writable, y.typbasetype, o.depth + 1
+    from own o join pg_type y on y.oid = o.type and y.typtype = 'd'
 ), base as (
   select distinct on (o.attname) o.attname, o.is_writable, n.nspname || '.' || y.typname as type
     from own o join pg_type y on y.oid = o.type join pg_namespace n on n.oid = y.typnamespace
    order by o.attname, o.depth desc
 ), alike(types) as (
   -- texts of the one are texts of the other
-  values ('{pg_catalog.int2,pg_catalog.int4,pg_catalog.int8,pg_catalog.numeric,pg_catalog.float4,pg_catalog.float8}'::text[]),
+  values ('{pg_catalog.int2,pg_catalog.int4,pg_catalog.int8,pg_catalog.numeric,pg_catalog.float4,
+            pg_catalog.float8}'::text[]),
          ('{pg_catalog.text,pg_catalog.varchar,pg_catalog.bpchar}'), ('{pg_catalog.json,pg_catalog.jsonb}')
 ), came as (
   select j.name, j.plain, j.position, b.attname is not null as is_known, b.is_writable,
-         j.type = b.type or exists (select from alike a where j.type = any (a.types) and b.type = any (a.types)) as is_alike
+         j.type = b.type
+         or exists (select from alike a where j.type = any (a.types) and b.type = any (a.types)) as is_alike
     from rows from (json_to_recordset($2::json) as (name text, type text, plain boolean)) with ordinality
            as j(name, type, plain, position)
     left join base b on b.attname = j.name

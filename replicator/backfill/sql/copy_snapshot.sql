@@ -1,2 +1,2 @@
--- What this transaction sees, and goes on seeing.
+-- The snapshot of this transaction.
 select pg_current_snapshot();

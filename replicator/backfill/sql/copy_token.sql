@@ -1,3 +1,3 @@
--- The number of a claim, as if all lanes of target $1 were claimed now: older claims that are still on their way to the
--- target are too late from then on; and the lanes.
+-- A new claim's number, as if all lanes of target $1 were claimed now: the target turns away older claims from then on.
+-- And those lanes.
 select nextval('rowrelay.claim_token'), rowrelay.lanes_of($1::integer);

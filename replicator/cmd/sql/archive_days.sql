@@ -1,4 +1,5 @@
--- Days that can be written out: $1 how long they have to have been in the log.
+-- Days that can be archived.
+--   $1 interval: for how long they have to be over
 select d.day, (select s.id from rowrelay.source s)
   from rowrelay.day d
   join rowrelay.partition_days() p on p.day = d.day

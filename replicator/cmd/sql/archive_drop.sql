@@ -1,2 +1,5 @@
--- Drops day $1, which has been written out.
-select p.outcome, p.note from rowrelay.day d cross join lateral rowrelay.prune_day(d.day, false) as p where d.day = $1::date;
+-- Drops day $1, which was archived.
+select p.outcome, p.note
+  from rowrelay.day d
+  cross join lateral rowrelay.prune_day(d.day, false) as p
+ where d.day = $1::date;

@@ -1,3 +1,4 @@
--- Copies rows of table $1 (oid) to target $2: $3 condition on them, $4 rows per second at most; null: all, any; $5 as a whole,
--- if that is possible.
+-- Copies the rows of a table to a target.
+--   $1 oid of the table  $2 target  $3 condition on rows; null: all  $4 maximum rows per second; null: any
+--   $5 whether to copy it as a whole where possible
 select rowrelay.backfill($1::oid::regclass, $2::text, row_filter => $3::text, rate => $4::integer, copy => $5::boolean);

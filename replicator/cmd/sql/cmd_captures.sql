@@ -1,5 +1,7 @@
 -- The captured tables, for people.
-select case when exists (select from pg_class r where r.oid = c.relation) then c.relation::text else c.relation_name end as "table", array_to_string(c.key, ', ') as key, array_to_string(c.targets, ', ') as targets,
+select case when exists (select from pg_class r where r.oid = c.relation) then c.relation::text
+            else c.relation_name end as "table",
+       array_to_string(c.key, ', ') as key, array_to_string(c.targets, ', ') as targets,
        concat_ws('; ', c.note, c.waits) as note
   from rowrelay.captures c
  order by 1;

@@ -1,2 +1,2 @@
--- An error that says which documents there are, unless $1 is one.
+-- Fails, naming the documents there are, unless $1 is one.
 select rowrelay.document_id($1::text);

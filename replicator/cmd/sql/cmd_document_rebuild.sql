@@ -1,2 +1,2 @@
--- Has documents of $1 built anew: those with keys $2, or all.
+-- Has documents of $1 built again: those with keys $2; null: all.
 select rowrelay.rebuild($1::text, $2::text[]);

@@ -2,8 +2,9 @@
 select case when l.line = 1 then l.name end as name, l.value
   from rowrelay.documents d,
        lateral (select p.position, p.name, 1 as line, p.value
-                  from (values (1, 'document', d.document), (2, 'target', d.target), (3, 'table', d.into_table), (4, 'key', d.key),
-                               (5, 'state', d.state), (6, 'note', d.note)) as p (position, name, value)
+                  from (values (1, 'document', d.document), (2, 'target', d.target), (3, 'table', d.into_table),
+                               (4, 'key', d.key), (5, 'state', d.state), (6, 'note', d.note))
+                         as p (position, name, value)
                  where p.value is not null
                  union all
                 select 6 + s.position, 'from', 1, s.value from unnest(d.sources) with ordinality as s(value, position)

@@ -1,4 +1,4 @@
--- Refused changes, for people, the oldest first: $1 of one target (null: all), $2 at most.
+-- Refused changes, for people, the oldest first: of target $1 (null: all), at most $2.
 select e.change_id, e.target, e.relation as "table", e.op, e.key, e.state, e.attempts, e.sqlstate,
        e.message || coalesce('; ' || e.detail, '') as message
   from rowrelay.errors e

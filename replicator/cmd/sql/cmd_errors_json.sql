@@ -1,4 +1,4 @@
--- Refused changes, for programs, the oldest first: $1 of one target (null: all), $2 at most.
+-- Refused changes, for programs, the oldest first: of target $1 (null: all), at most $2.
 select coalesce(json_agg(t order by t.change_id, t.target), '[]')
   from (select e.*
           from rowrelay.errors e

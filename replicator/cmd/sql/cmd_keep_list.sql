@@ -1,4 +1,4 @@
--- How long changes are kept, for people: the whole log first, then the tables of which something else is said.
+-- How long changes are kept, for people: the whole log first, then the tables that have a setting of their own.
 select k."table", k.keep
   from (select 1 as n, '(all)' as "table", coalesce(s.keep::text, 'forever') as keep from rowrelay.source s
         union all

@@ -1,5 +1,5 @@
--- The tables that patterns name and of which there is or was a log, each once: oid, name, pattern. A table that is gone is
--- found by its name. A pattern that names none has a row without oid.
+-- The tables matching patterns $1 that have or had a log, each once: oid, name, pattern. A dropped table is found by
+-- its name. A pattern that matches none has a row without oid.
 -- Gives pattern: oid, name, pattern
 with named as (
   select p.pattern, t.relation, t.relation::regclass::text as name

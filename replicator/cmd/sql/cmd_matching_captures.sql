@@ -1,5 +1,5 @@
--- The captured tables that patterns name, each once: oid, name, pattern. A table that is gone is found by its name. A
--- pattern that names none has a row without oid.
+-- The captured tables matching patterns $1, each once: oid, name, pattern. A dropped table is found by its name. A
+-- pattern that matches none has a row without oid.
 -- Gives pattern: oid, name, pattern
 with named as (
   select p.pattern, m.relation, m.relation::text as name

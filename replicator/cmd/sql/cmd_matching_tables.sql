@@ -1,5 +1,5 @@
--- The tables that patterns name, each once: oid, name, pattern. A pattern that names none has a row without oid. A partition
--- or inheritance child is captured with its parent, so where that is named too it is all that is meant.
+-- The tables matching patterns $1, each once: oid, name, pattern. A pattern that matches none has a row without oid. A
+-- partition or inheritance child is captured with its parent, so it is left out where the parent matches too.
 -- Gives pattern: oid, name, pattern
 with recursive named as (
   select p.pattern, m.relation

@@ -1,4 +1,5 @@
--- Statements that free what the last redaction has overwritten, rows and salts, for who may run them; else autovacuum does.
+-- Statements that free what the last redaction has overwritten, of tables that this user may vacuum. Autovacuum does
+-- the others.
 select format('vacuum (analyze, skip_locked) %s', c.oid::regclass)
   from pg_class c
  where pg_has_role(c.relowner, 'usage')

@@ -1,2 +1,2 @@
--- Discards what was refused, or waits, of table $1 (its name): $2 at this target; null: at all.
+-- Discards refused and waiting changes of table $1 (name) at target $2; null: at all targets.
 select rowrelay.skip_table($1::text, $2::text);

@@ -1,4 +1,4 @@
--- Target $1, for people: one line for each of its settings, and for each table that is sent there.
+-- Target $1, for people: one line for each of its settings, and for each table that goes there.
 with shown as (
   select t.* from rowrelay.targets t where t.name = $1::text
 )

@@ -1,2 +1,2 @@
--- The statements that take back all that transaction $1 did; $2: run them.
+-- The statements that undo all that transaction $1 did; $2 whether to run them.
 select rowrelay.undo_transaction($1::xid8, $2::boolean);

@@ -1,3 +1,3 @@
--- The processes that run at this moment, for people; null: none.
+-- The running processes, for people; null: none.
 select string_agg(format('process %s on %s', i.pid, i.host), ', ' order by i.host, i.pid)
   from rowrelay.instances i where i.state = 'running';

@@ -1,2 +1,2 @@
--- Makes what was copied a part of the log: $1 header of the file.
+-- Adds what was copied to the log: $1 header of the file.
 select rowrelay.restore_end($1::text);

@@ -1,4 +1,4 @@
--- Documents that were refused once, and are there now.
+-- Removes documents that could be built now from the refused ones.
 --   $1 document  $2 JSON array of keys
 delete from rowrelay.refusal f
  using rowrelay.document d

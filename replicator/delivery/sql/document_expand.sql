@@ -1,3 +1,3 @@
--- Queues the documents to which queries lead from changes.
+-- Queues the documents to which --from queries lead from changes.
 --   $1 document  $2 change ids  $3 their days
 select rowrelay.expand_documents($1::integer, $2::bigint[], $3::date[]);

@@ -1,8 +1,7 @@
--- Records that a target failed: nobody tries it before some time is over, 30 s at most. Its upper bound doubles with
--- each attempt, and it is random below that, so that several sources do not come back at the same moment. Workers that
--- fail at once count as one attempt, and the longest wait asked for holds. The new version tells all processes of the
--- first one.
---   $1 target  $2 message  $3 hint  $4 milliseconds to wait at least
+-- Records that a target failed, and when it may be tried next. The wait is random, below a bound that doubles with each
+-- attempt up to 30 s, so that several sources do not return at the same moment. Workers that fail at once count as one
+-- attempt, and the longest requested wait holds. At the first failure the target's new version tells all processes.
+--   $1 target  $2 message  $3 hint  $4 minimum wait in milliseconds
 with noted as (
   insert into rowrelay.trouble as o (target, message, hint, retry_at)
   values ($1::integer, $2, $3,

@@ -1,4 +1,4 @@
--- Ends an outage: all processes learn of it by the new version.
+-- Ends an outage; the target's new version tells all processes.
 --   $1 target
 with gone as (
   delete from rowrelay.trouble o where o.target = $1::integer returning o.target

@@ -1,6 +1,6 @@
--- Whether the caller may probe a failing target: one at a time may, when it is due, until outage_leave.sql, or for 15 s
--- if its process dies. Otherwise in how many milliseconds it is due. No row: it works again. A time that was recorded
--- while the clock was ahead counts as due.
+-- Whether the caller may probe a failing target. One worker at a time may, once it is due, until outage_leave.sql, or
+-- for 15 s if its process dies. Otherwise in how many milliseconds it is due. No row: the target works again. A time
+-- that was recorded while the clock was ahead counts as due.
 --   $1 target
 with taken as (
   update rowrelay.trouble o set probe_until = clock_timestamp() + interval '15 s'

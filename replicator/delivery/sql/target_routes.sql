@@ -1,7 +1,8 @@
--- What goes to a target: for each capture that was ever routed to it, the table and how its rows are told apart, also when
--- it is gone by now. Columns come with their types, and those with what it takes to make the types elsewhere; at the end
--- the names of the columns that it has now, null when it is gone, and the captured tables: itself, a document's sources.
---   $1 target  $2 of this capture only; null: of all
+-- What goes to a target: for each capture that was ever routed to it, the table and how its rows are identified, also
+-- when the table was dropped. Columns come with their types, and types that people defined with what it takes to make
+-- them in the target; then the names of the columns that the table has now, null when it was dropped, and the captured
+-- tables that it is read from: itself, or a document's sources.
+--   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
 --   columns, types, document, source_columns, read_from
 select r.capture,
@@ -14,20 +15,23 @@ select r.capture,
        array_position(k.names, null) is not null as key_is_lost,
        case when r.create_table then coalesce(
          (select d.columns::json from rowrelay.document d where d.target = r.target),
-         (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+         (select json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod))
+                         order by a.attnum)
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
              and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))),
          case when t.is_there then '[]'::json end) end as columns,
        -- where all types are PostgreSQL's own, as nearly everywhere, there is nothing to look for
-       case when r.create_table and exists (select from pg_attribute a where a.attrelid = c.relation and a.atttypid >= 16384)
+       case when r.create_table
+            and exists (select from pg_attribute a where a.attrelid = c.relation and a.atttypid >= 16384)
             then rowrelay.type_definitions(c.relation) end as types,
        exists (select from rowrelay.document d where d.target = r.target) as document,
        case when t.is_there then
          (select coalesce(json_agg(a.attname order by a.attnum), '[]')
             from pg_attribute a
            where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
-             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))) end as source_columns,
+             and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep)))
+       end as source_columns,
        -- what it is read from
        coalesce((select array_agg(distinct rowrelay.full_name(s.relation))
                    from rowrelay.document_source d

@@ -1,9 +1,11 @@
--- What people want to know of these changes, the newest first. "session" is who else it was; "deliveries" has a line for each
--- target: name, status and the rest, parted by tabs.
---   $1 ids  $2 their days  $3 whether also what has become of them  $4 where all are of one key: the same ids, and of each the
---   one before, which says what the row was where that was not kept; null: not
--- What has become of a change takes longer to find out than all else, and is asked for only where it is wanted: the view
--- gives each of its columns that is named, whatever is then done with it.
+-- What a person wants to know of these changes, the newest first. "session" describes who else was involved;
+-- "deliveries" has a line for each target: name, status and the rest, separated by tabs. Deliveries take longer to read
+-- than all else, and are read only if asked for: the view computes each column that is named, whatever is done with it
+-- afterwards.
+--   $1 ids  $2 their days  $3 whether to read deliveries
+--   $4 where all are of one key: the same ids and those before them, so that the old row is known where it was not
+--      logged;
+--   null: not so
 -- Gives entry: id, at, op, relation, key, actor, session, txid, old, new, deliveries, problem
 with entry as (
   select h.change_id, h.day, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.db_user,
@@ -18,14 +20,16 @@ select e.change_id as id,
        date_trunc('milliseconds', e.captured_at)::text as at,
        e.op,
        coalesce((select c.oid::regclass::text from pg_class c where c.oid = e.relation),
-                (select t.relation_name from rowrelay.logged_tables() t where t.relation = e.relation), e.relation::text) as relation,
+                (select t.relation_name from rowrelay.logged_tables() t where t.relation = e.relation),
+                e.relation::text) as relation,
        e.key,
        e.actor,
        nullif(concat_ws(', ', case when e.db_user is distinct from e.actor then 'user ' || e.db_user end,
                               nullif(e.application_name, ''), 'from ' || host(e.client_addr)), '') as session,
        e.txid,
        case when e.op = 'update' and e.was is not null
-             and (e.old_row is null or exists (select json_object_keys(e.new_row) except select json_object_keys(e.old_row)))
+             and (e.old_row is null
+                  or exists (select json_object_keys(e.new_row) except select json_object_keys(e.old_row)))
             then e.was else e.old_row
        end as old,
        e.new_row as new,
@@ -35,12 +39,14 @@ select e.change_id as id,
             from rowrelay.history h
             cross join lateral jsonb_each(h.deliveries) t
             cross join lateral (
-              select case when (t.value ->> 'attempts')::integer > 1 then 'after ' || (t.value ->> 'attempts') || ' attempts' end,
+              select case when (t.value ->> 'attempts')::integer > 1
+                          then 'after ' || (t.value ->> 'attempts') || ' attempts' end,
                      'by ' || (t.value ->> 'host') || coalesce(':' || (t.value ->> 'pid'), ''),
                      date_trunc('milliseconds', (t.value ->> 'settled_at')::timestamptz)::text,
                      '(' || coalesce(t.value ->> 'error', t.value ->> 'answer') || ')'
             ) as w (tried, who, at, said)
-           where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[])) as deliveries,
+           where $3::boolean and h.change_id = e.change_id and h.day = e.day and h.day = any ($2::date[]))
+         as deliveries,
        e.problem
   from entry e
  where e.change_id = any ($1::bigint[])

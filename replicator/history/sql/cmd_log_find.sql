@@ -1,9 +1,8 @@
--- The changes of a range of ids that are wanted, the newest first: id, day and, for who asks as of a snapshot, what
--- cmd_log_news.sql gives too.
---   $1, $2 greater than the one, and at most the other; null: any   $3 their days   $4 only of these ids, null: any
---   $5 of these tables  $6 of this key  $7 of this transaction  $8 by these people  $9 these operations  $10, $11 since
---   and until when  $12 committed when this snapshot was taken; all of them null: any   $13 at most so many
--- What only rowrelay itself has use for is left out unless it is asked for.
+-- The wanted changes of a range of ids, the newest first: id, day and, with a snapshot, the mark of cmd_log_news.sql.
+-- Operations that only rowrelay uses are left out unless asked for.
+--   $1 ids greater than this  $2 and at most this; null: any  $3 their days  $4 only these ids; null: any
+--   $5 tables  $6 key  $7 transaction  $8 actors or database users  $9 operations  $10 since  $11 until
+--   $12 committed when this snapshot was taken ($5 to $12 null: any)  $13 maximum number
 -- Gives found: change_id, day, mark
 select h.change_id, h.day,
        case when $12::pg_snapshot is not null

@@ -1,4 +1,4 @@
--- All that is known of these changes, an object each, the newest first.
+-- All that is known of these changes, one object each, the newest first.
 --   $1 ids  $2 their days
 select row_to_json(h)
   from rowrelay.history h

@@ -1,8 +1,9 @@
--- What has been committed between two snapshots and is wanted, the oldest first: id, day, and what tells a change from
--- another that has its id because a crash of the server forgot the first.
---   $1 greater than this id  $2 days from this one on, null: any  $3 days before this one, null: any  $4, $5 the snapshots
---   $6 and whatever was committed by the second and has a greater id than this, null: nothing   $7 of transactions from
---   this one on  $8 to $12 as $5 and $8 to $11 in cmd_log_find.sql  $13 key  $14 transaction  $15 at most so many
+-- The wanted changes that were committed between two snapshots, the oldest first: id, day, and a mark that tells a
+-- change from another one with its id, which there is when a crash made the server forget the first.
+--   $1 ids greater than this  $2 first day; null: any  $3 days before this one; null: any
+--   $4 the earlier snapshot  $5 the later one  $6 also all with greater ids that the later one sees; null: none
+--   $7 transactions from this one on  $8 tables  $9 actors or database users  $10 operations  $11 since  $12 until
+--   $13 key  $14 transaction  $15 maximum number
 -- Gives found: change_id, day, mark
 select h.change_id, h.day, hashtextextended(concat_ws(' ', h.txid, extract(epoch from h.captured_at)), 0) as mark
   from rowrelay.history h

@@ -1,5 +1,5 @@
--- The changes of one row, and truncates of its table since the oldest of them, the newest first: id and day.
---   $1 its table, as an array of one  $2 its key
+-- The changes of one row, and truncates of its table since the oldest of these, the newest first: id and day.
+--   $1 the table, as an array of one  $2 the row's key
 -- Gives found: change_id, day, mark
 with own as materialized (
   select c.change_id, c.day from rowrelay.changes_of_key(($1::oid[])[1]::regclass, $2) c

@@ -1,3 +1,4 @@
--- Where the log goes on below a range of ids that had nothing.
---   $1 the last id that may be there   $2 the days in which it can be
+-- The last id at or below this one in certain days: where reading the log continues after a range of ids without
+-- changes.
+--   $1 id  $2 days
 select coalesce(rowrelay.last_id_up_to($1::bigint, $2::date[]), 0);

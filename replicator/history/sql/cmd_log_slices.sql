@@ -1,7 +1,9 @@
--- The log in slices of ids, the newest first: (low, high], and the days in which they can be. Nearly every slice is in one
--- day, or in two, because a transaction that goes on past midnight writes into the day on which it began.
---   $1, $2 since and until when, null: all. Days that hold nothing of that time are left out, with a day to spare
---          because clocks are set.
+-- The log in slices of ids, the newest first: greater than low, up to high, and the days that may hold them. Nearly
+-- every slice is in one day, or in two, because a transaction that continues past midnight writes to the day on which
+-- it began.
+--   $1 since  $2 until; null: any. Days without changes of that time are left out, give or take a day because clocks
+--      are
+--      set.
 -- Gives slice: high, low, days
 with bound as (
   select b.day, b.first_id, b.last_id

@@ -1,5 +1,5 @@
--- Who is done by now, the transaction id that comes next, and the last change id given out afterwards. age() knows the low
--- half of the next transaction's id; the other half is that of the snapshot's xmax, or one more.
+-- The current snapshot, the next transaction id, and the last change id, read after both. age() knows the low half of
+-- the next transaction's id; the high half is that of the snapshot's xmax, or one more.
 -- Gives log_snapshot: snapshot, next, last_id
 select s.snapshot,
        s.xmax + ((3 + age('3'::xid)::bigint - s.xmax) & 4294967295) as next,

@@ -1,11 +1,11 @@
--- Changes, newest first, for the console.
---   $1 table, null: all  $2 words that an image contains, null: any  $3 only before this change, null: the newest
--- They are chosen first, because what has become of a change takes longer to find out than all else.
+-- Changes, newest first, for the console. They are chosen first, because reading what became of a change takes longest.
+--   $1 table; null: all  $2 words that an image contains; null: any  $3 only before this change; null: from the newest
 with chosen as materialized (
   select x.change_id, x.day
     from rowrelay.history x
    where ($1::text is null or x.relation = to_regclass($1))
-     and ($2::text is null or strpos(lower(x.new_row::text), lower($2)) > 0 or strpos(lower(x.old_row::text), lower($2)) > 0)
+     and ($2::text is null or strpos(lower(x.new_row::text), lower($2)) > 0
+          or strpos(lower(x.old_row::text), lower($2)) > 0)
      and ($3::bigint is null or x.change_id < $3)
    order by x.change_id desc limit 50
 )

@@ -1,5 +1,5 @@
 -- The changes of one row, newest first, for the console.
---   $1 table  $2 key  $3 only before this change, null: the newest
+--   $1 table  $2 key  $3 only before this change; null: from the newest
 select coalesce(json_agg(h order by h.id desc), '[]')
   from (select x.change_id as id, x.change_id::text as change, x.relation::text as "table", x.op, x.key,
                rowrelay.image_texts(x.old_row) as old_row, rowrelay.image_texts(x.new_row) as new_row,

@@ -1,5 +1,5 @@
--- How many changes were captured, whether the server takes no writes, when the last day of the log ends that writers may use, in seconds
--- since 1970, and how many days of the log are old enough to go and cannot.
+-- How many changes were captured; whether this server is a standby; until when writers have a day of the log to write
+-- to, in seconds since 1970; how many days of the log are past their retention and cannot be dropped.
 -- Gives monitored: captured, is_standby, open_until, overdue
 select coalesce(pg_sequence_last_value('rowrelay.change_id'::regclass), 0) - s.ids_skipped as captured,
        pg_is_in_recovery() as is_standby,

@@ -1,2 +1,2 @@
--- Which process of the server answers: see replicator/postgres/session.c.
+-- Which server process answers: see replicator/postgres/session.c.
 select pg_catalog.pg_backend_pid();

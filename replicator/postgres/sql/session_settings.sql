@@ -1,7 +1,8 @@
--- Gives a session what its work needs, whatever the defaults of its role, its database and its server are. Each value of a
--- setting stands here once, with the sessions that it is for; a setting that a server does not know is left out.
---   $1 whose session: work (of a process that stays, at the source), command, copy (reads a whole table of the source), verify
---      (at both sides) or target; that of a copy, and of verify at the source, was one of a command before
+-- Sets what a session needs, whatever its role, database and server have as defaults. Each value stands here once, with
+-- the kinds of session that need it; a setting that the server does not know is left out.
+--   $1 kind: work (of a running process, at the source), command, copy (reads a whole table of the source), verify (at
+--      both
+--      sides) or target; the sessions of a copy, and of verify at the source, were those of a command before
 select pg_catalog.set_config(s.name, w.value, false)
   from (values
     -- What the texts of statements, values and names mean. A command's values are as a person writes and reads them.
@@ -17,16 +18,16 @@ select pg_catalog.set_config(s.name, w.value, false)
     ('xmloption', 'content', '{work,copy,verify,target}'),
     ('quote_all_identifiers', 'off', '{work,copy,verify,target}'),
 
-    -- What may be read and written. Rows that a policy hides must be an error, not missing. A claim's second statement must
-    -- see what was committed since its first. What is written besides claims may be forgotten by a crash of the source, so
-    -- those commits need not wait for the disk; settle.c sees to those that must.
+    -- What may be read and written. Rows that a policy hides must be an error, not missing. A claim's second statement
+    -- must see what was committed since its first. A crash of the source may lose what is written besides claims, so
+    -- those commits need not wait for the disk; settle.c turns waiting on where they must.
     ('default_transaction_isolation', 'read committed', '{work,command,copy,verify,target}'),
     ('default_transaction_read_only', 'off', '{work,command,copy,target}'),
     ('default_transaction_read_only', 'on', '{verify}'),
     ('row_security', 'off', '{copy,verify}'),
     ('synchronous_commit', 'off', '{work}'),
 
-    -- No limit but our own: a statement of ours ends when its client says so, and a target's by target_session.sql.
+    -- No time limits but our own: the client cancels its statements; target_session.sql limits those at a target.
     ('statement_timeout', '0', '{work,command,copy,verify}'),
     ('lock_timeout', '0', '{command}'),
     ('lock_timeout', '100ms', '{copy}'),
@@ -35,7 +36,7 @@ select pg_catalog.set_config(s.name, w.value, false)
     ('transaction_timeout', '0', '{work,command,copy,verify,target}'),
     ('idle_session_timeout', '0', '{work,command,copy,verify,target}'),
 
-    -- A machine that has died lets go soon of what it held, and who is killed leaves nothing running behind.
+    -- The locks of a machine that died are soon released, and a killed process leaves no statement running.
     ('tcp_keepalives_idle', '15', '{work,command,copy,verify,target}'),
     ('tcp_keepalives_interval', '5', '{work,command,copy,verify,target}'),
     ('tcp_keepalives_count', '3', '{work,command,copy,verify,target}'),
@@ -43,9 +44,9 @@ select pg_catalog.set_config(s.name, w.value, false)
     ('tcp_user_timeout', '120s', '{command}'),
     ('client_connection_check_interval', '1s', '{verify}'),
 
-    -- Plans. The queue is empty at one moment and has millions of rows at the next, and the planner's statistics are of
-    -- neither: all statements of work go through an index, row by row, so other plans are ruled out. (document_begin.sql and
-    -- targets/postgres.c let the users' own statements be planned freely, and then put these back.)
+    -- Plans. The queue is empty at one moment and has millions of rows at the next, and the planner's statistics show
+    -- neither: all statements of work go through an index, row by row, so other plans are ruled out.
+    -- (document_begin.sql and targets/postgres.c let users' own statements be planned freely, then restore these.)
     ('plan_cache_mode', 'force_generic_plan', '{work}'),
     ('plan_cache_mode', 'auto', '{verify}'),
     ('enable_seqscan', 'off', '{work}'),

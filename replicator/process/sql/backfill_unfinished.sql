@@ -1,4 +1,4 @@
--- Backfills that are not finished, and whether each may be tried now: number and what to call it.
+-- Backfills that are not finished: number, name for messages, and whether each may be tried now.
 --   $1 names of targets; null: all
 -- Gives unfinished: id, name, is_due
 select b.id, c.relation_name || ' to ' || t.name as name,

@@ -1,3 +1,3 @@
--- Whoever was woken tells the writers to stop ringing, unless somebody else has gone to sleep since.
+-- Tells writers to stop ringing, once one has woken this process, unless another process has armed the bell since.
 --   $1 what doorbell_arm.sql gave
 select setval('rowrelay.doorbell', 0) from rowrelay.doorbell d where d.last_value = $1::bigint;

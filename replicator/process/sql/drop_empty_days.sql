@@ -1,2 +1,2 @@
--- Takes empty partitions away: how many there were; -1: not now.
+-- Drops empty partitions; gives how many, or -1 when a lock was not to be had.
 select rowrelay.drop_empty_days();

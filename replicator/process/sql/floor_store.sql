@@ -1,5 +1,5 @@
--- Remembers how far a target is settled, for processes that start later. Not if its rows have been rewound since, nor
--- while somebody is about to: the lock sees what is not committed yet. There is another time.
+-- Records how far a target is settled, for processes that start later. Not if its rows were rewound since, nor while a
+-- session is about to do that: the lock skips what is not committed yet, and a later call records it.
 --   $1 target  $2 version  $3 floor
 insert into rowrelay.floor as f (target, version, floor)
 select t.id, t.version, $3::bigint from rowrelay.target t where t.id = $1::integer and t.version = $2::integer

@@ -1,2 +1,2 @@
--- Makes one index that is wanted on a closed day: what was done; nothing: there is no more to do.
+-- Makes one index that a closed day lacks; gives what was done, or nothing when none is lacking.
 select rowrelay.index_closed_days();

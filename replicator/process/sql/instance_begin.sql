@@ -1,3 +1,4 @@
+-- Registers this process.
 --   $1 id  $2 host  $3 process id  $4 version  $5 workers for each target  $6 names of targets; null: all
 insert into rowrelay.instance (id, host, pid, version, workers, targets)
 values ($1::uuid, $2, $3::integer, $4, $5::integer,

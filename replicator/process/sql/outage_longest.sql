@@ -1,4 +1,5 @@
--- The target that has failed for longest, of those that a process serves: its name, for how long in milliseconds, why.
+-- The target that has been failing for longest, of those that a process serves: its name, for how many milliseconds,
+-- why.
 --   $1 instance
 -- Gives outage: target, milliseconds, reason
 select t.name as target, (extract(epoch from clock_timestamp() - o.since) * 1000)::bigint as milliseconds,

@@ -1,11 +1,12 @@
--- Whether a target has anything queued, also what another process is pushing just now, or held changes that were released,
--- which may be older than the ids up to which a lane was seen empty, or that it is time to release. (Those for which it is
--- not yet time are shown, as refused ones are.)
---   $1 the target's lanes  $2 for each: the id up to which it was seen empty
+-- Whether a target has anything queued, including what another process is pushing now. Also true for held changes that
+-- were released, which may be older than the ids up to which lanes were seen empty, and for held changes due for
+-- release. (Held changes that are not due yet are reported elsewhere, as refused ones are.)
+--   $1 the target's lanes  $2 for each lane: the id up to which it was seen empty
 select exists (
   select from unnest($1::integer[], $2::bigint[]) as l(lane, floor)
    cross join lateral (select from rowrelay.queue q
                         where q.lane = l.lane and q.change_id > l.floor order by q.change_id limit 1) as q)
     or exists (select from rowrelay.hold h
                 where h.target = rowrelay.lane_target(($1::integer[])[1])
-                  and (h.released > 0 or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min'));
+                  and (h.released > 0
+                       or h.retry_at not between clock_timestamp() and clock_timestamp() + interval '1 min'));

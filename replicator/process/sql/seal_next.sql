@@ -1,2 +1,2 @@
--- Seals some of the log's days that are over, if that is wanted: how many blocks.
+-- Seals some of the log's finished days, if sealing is on; gives the number of blocks.
 select rowrelay.seal_next();

@@ -1,3 +1,3 @@
--- Takes a tick of the log, or goes on with one; says how many changes it looked at.
---   $1 how many it may look at
+-- Takes a tick of the log, or continues one; gives how many changes it looked at.
+--   $1 maximum number of changes to look at
 select rowrelay.tick($1::integer);

@@ -1,6 +1,6 @@
--- Which of these changes must wait, because an older one of their row was refused. Of a row whose hash is 0 it is not
--- known which one it is: it may be any of its table.
---   $1 target  $2 [{"id", "capture", "key", "hash"}]; hash: of keys that are not told apart by their texts
+-- Which of these changes have to wait because an older change of their row was refused. A hash of 0 means that the row
+-- is not known: it may be any row of the table.
+--   $1 target  $2 [{"id", "capture", "key", "hash"}]; hash only for keys that may be equal though their texts differ
 with waiting as materialized (
   select w.id, w.capture, coalesce(w.hash, rowrelay.text_hash(w.key)) as hash
     from json_to_recordset($2::json) as w(id bigint, capture integer, key text, hash bigint)
@@ -8,9 +8,9 @@ with waiting as materialized (
 select w.id
   from waiting w
  where exists (select from rowrelay.refusal f
-                where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture)) and f.row_hash in (w.hash, 0)
-                  and f.change_id < w.id and f.state <> 'waiting')
+                where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture))
+                  and f.row_hash in (w.hash, 0) and f.change_id < w.id and f.state <> 'waiting')
     or w.hash = 0
        and exists (select from rowrelay.refusal f
-                    where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture)) and f.change_id < w.id
-                      and f.state <> 'waiting');
+                    where f.target = $1::integer and f.capture = any (rowrelay.captures_alike(w.capture))
+                      and f.change_id < w.id and f.state <> 'waiting');

@@ -1,9 +1,9 @@
--- Reads the barriers that may be delivered now, in order of ids, and takes nothing: those before which nothing is queued or
--- in hand in any other lane of the target. The transaction holds the lock of the lane of barriers; it must be a statement
--- after the one that took it. What somebody else has in hand is seen here until it is settled: in the queue, or, where it
--- was sent at most once, by its lease.
---   $1 target  $2 all of its lanes  $3 for each: the id up to which it was seen empty  $4 rows at most
---   $5 version of the target for which the floors hold  $6 whether its lanes are leased
+-- Reads the barriers that may be delivered now, in order of ids, and removes nothing: those that have nothing older in
+-- any other lane of the target, queued or being delivered. The transaction holds the lock of the barriers' lane, taken
+-- by an earlier statement, so that this snapshot shows what was settled before. What another worker is delivering is
+-- still visible here: in the queue or, where it is sent at most once, by its lease.
+--   $1 target  $2 all of its lanes  $3 for each lane: the id up to which it was seen empty  $4 maximum number of rows
+--   $5 version of the target for which those ids hold  $6 whether its lanes are leased
 -- Gives row: change_id, lane, day, bytes
 with first as materialized (
   select l.lane, q.change_id

@@ -1,10 +1,10 @@
--- Reads the changes of claimed rows: one line for each, in order of ids; h.id is null when the log has lost it. The days
--- are given once more as a list, so that the planner leaves out all other partitions, of which there may be years. OFFSET
--- keeps it from reading a whole partition over and over instead of looking up each id: as long as a new partition has no
--- statistics, which is every morning, it takes it for small.
+-- Reads the changes of claimed rows: one line for each, in order of ids; h.id is null when the log no longer has it.
+-- The days are passed a second time as a list, so that the planner leaves out all other partitions, of which there may
+-- be years. OFFSET 0 makes it look up each id: it takes a new partition without statistics (every morning's) for small,
+-- and would otherwise read all of it again and again.
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once
---   $4 whether also what only some targets want is read: when, in which transaction, by whom
---   $5 whether their age is read, in microseconds
+--   $4 whether to read when, by whom and in which transaction too, which only some targets need
+--   $5 whether to read their age, in microseconds
 -- Gives logged: id, capture, operation, key, old_row, new_row, text_columns, problem, captured_at, txid, actor, age,
 --   expansion
 select h.id, h.capture, h.op as operation, h.key, h.old_row, h.new_row, h.caveat -> 'text_columns' as text_columns,

@@ -1,4 +1,4 @@
--- Takes queued rows that were chosen one by one, as claim_rows.sql takes the oldest.
+-- Removes certain queued rows of a lane from the queue, as claim_rows.sql does the oldest.
 --   $1 lane, whose lock this transaction holds, as an array  $2 change ids
 -- Gives row: change_id, lane, day, bytes
 with claimed as (

@@ -1,14 +1,14 @@
--- Which lanes of a target have work, and locks some of them that nobody else works on, until the transaction ends. A lane
--- without queued rows is not in the result. What is seen here only says where it is worth trying: the lanes' holders may
--- have committed since this snapshot was taken. What may be claimed is decided by the statement that follows
--- (claim_rows.sql, claim_queued.sql, claim_barriers.sql), which begins when the locks are held.
--- Lanes without work are not locked, so that looking in vain writes nothing.
--- A document has late lanes too, one behind each of its lanes of live changes, for work that live changes overtake. They
--- share the lock of that lane, because their keys are the same. Either live lanes are locked, or late ones: few, since
--- each row there is much work, and because the rows of one lane often name the same keys.
---   $1 the target's lanes  $2 for each: the id up to which it was seen empty  $3 how many to lock at most
+-- Finds the lanes of a target that have work, and locks some that no other worker holds, until the transaction ends. A
+-- lane without queued rows is neither in the result nor locked, so that a poll of an empty queue writes nothing. What
+-- is seen here only says where to try: a lane's former holder may have committed after this snapshot was taken. The
+-- statement that follows (claim_rows.sql, claim_queued.sql, claim_barriers.sql) begins when the locks are held, and
+-- decides what is claimed.
+-- A document has a late lane behind each of its lanes, for work that live changes overtake. The two share one lock,
+-- because they have the same keys. One call locks either live lanes or late ones; few of the latter, because each of
+-- their rows is much work, and the rows of one lane often name the same keys.
+--   $1 the target's lanes  $2 for each lane: the id up to which it was seen empty  $3 maximum number of lanes to lock
 --   $4 number of its lanes that are not late  $5 whether late lanes come first this time
---   $6 whether its lanes are leased: then those that are under a lease are not free
+--   $6 whether its lanes are leased: then a lane under a lease is not free
 -- Gives waiting: lane, first_id, locked, failures
 with lane as materialized (
   select l.lane, l.floor, rowrelay.lane_position(l.lane) >= $4::integer as is_late
@@ -21,13 +21,17 @@ with lane as materialized (
                          order by q.change_id limit 1) as q
 ), held as materialized (
   -- nothing overtakes a barrier that is held, and a barrier overtakes nothing that is
-  select e.lane from lane l join rowrelay.lease e on e.lane = l.lane where $6::boolean and e.lease_until > clock_timestamp()
+  select e.lane
+    from lane l
+    join rowrelay.lease e on e.lane = l.lane
+   where $6::boolean and e.lease_until > clock_timestamp()
 ), barrier as materialized (
   select w.first_id as id from waiting w where rowrelay.lane_position(w.lane) = -1
 ), ready as materialized (
   select w.lane, w.is_late, w.first_id
     from waiting w
-   where case when rowrelay.lane_position(w.lane) = -1 then not exists (select from waiting o where o.first_id < w.first_id)
+   where case when rowrelay.lane_position(w.lane) = -1
+              then not exists (select from waiting o where o.first_id < w.first_id)
               else w.first_id < coalesce((select b.id from barrier b), 9223372036854775807) end
      and (not $6::boolean
           or not exists (select from held h

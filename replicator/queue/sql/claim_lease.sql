@@ -1,8 +1,8 @@
--- Leases lanes whose locks this transaction holds, after their rows have been read. A lease that has expired is that of a
--- process that died; one that was given back ended at -infinity. One line for each lane; fewer: somebody holds a lease of the
--- others. Gives the new claim's id; how often processes have died with the lane since a claim was settled; and how often with
--- that one change.
---   $1 lanes  $2 instance  $3 token  $4 how long, in milliseconds  $5 the change, if the claim has only one
+-- Leases lanes whose locks this transaction holds, after their rows were read. A lease that has expired belonged to a
+-- process that died; one that was ended properly has lease_until = -infinity. Fewer lines than lanes: another process
+-- leases the others. Gives the new claim's id, how often processes have died holding the lane since a claim was last
+-- settled, and how often with this one change.
+--   $1 lanes  $2 instance  $3 token  $4 for how many milliseconds  $5 the change, if the claim has only one
 -- Gives leased: process_id, expiries, deaths
 with claim as materialized (
   select gen_random_uuid() as id, $4::bigint * interval '1 ms' as lasts

@@ -1,17 +1,17 @@
--- Takes queued rows from lanes whose locks this transaction holds. They leave the queue when the transaction commits. It
--- must be a statement after the one that took the locks: only its snapshot is sure to see what others had done with
--- these lanes before. Nothing behind a barrier is taken: one that somebody else has in hand is still seen here, until it is
--- settled.
---   $1 target  $2 lanes, that of barriers not among them  $3 for each lane: the id up to which it was seen empty
---   $4 rows of each lane at most  $5 bytes at most; one larger row comes alone
---   $6 version of the target for which the floors hold  $7 the id up to which the lane of barriers was seen empty
+-- Removes the oldest queued rows of lanes whose locks this transaction holds; they are gone when it commits. An earlier
+-- statement must have taken the locks: only a snapshot taken after that shows what others did with these lanes before.
+-- Nothing behind a barrier is taken: a barrier that another worker is delivering is visible here until it is settled.
+--   $1 target  $2 lanes, without that of barriers  $3 for each lane: the id up to which it was seen empty
+--   $4 maximum number of rows of each lane  $5 maximum number of bytes; one larger row comes alone
+--   $6 version of the target for which those ids hold  $7 the id up to which the lane of barriers was seen empty
 -- Gives row: change_id, lane, day, bytes
 with candidate as materialized (
   select c.*
     from rowrelay.target t
     cross join lateral (
       select coalesce(min(b.change_id), 9223372036854775807) as id
-        from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
+        from rowrelay.queue b
+       where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
     cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
     cross join lateral (
       select q.ctid as tuple, q.change_id, q.bytes

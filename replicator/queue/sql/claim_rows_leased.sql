@@ -1,12 +1,13 @@
--- Reads queued rows from lanes whose locks this transaction holds, as claim_rows.sql takes them; they stay in the queue.
--- None, where one of the lanes, or a barrier, is leased to somebody else by now. The parameters are the same.
+-- Reads the rows that claim_rows.sql would remove, with the same parameters, and leaves them in the queue. No row when
+-- another process has leased one of the lanes, or the lane of barriers, meanwhile.
 -- Gives row: change_id, lane, day, bytes
 with candidate as materialized (
   select c.*
     from rowrelay.target t
     cross join lateral (
       select coalesce(min(b.change_id), 9223372036854775807) as id
-        from rowrelay.queue b where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
+        from rowrelay.queue b
+       where b.lane = rowrelay.lane_number($1::integer, -1) and b.change_id > $7::bigint) as barrier
     cross join unnest($2::integer[], $3::bigint[]) as l(lane, floor)
     cross join lateral (
       select q.change_id, q.lane, q.day, q.bytes
@@ -22,4 +23,7 @@ with candidate as materialized (
     from candidate c
   window in_order as (order by c.change_id rows unbounded preceding)
 )
-select m.change_id, m.lane, m.day, m.bytes from measured m where m.sum_bytes <= $5::bigint or m.n = 1 order by m.change_id;
+select m.change_id, m.lane, m.day, m.bytes
+  from measured m
+ where m.sum_bytes <= $5::bigint or m.n = 1
+ order by m.change_id;

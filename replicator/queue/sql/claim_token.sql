@@ -1,7 +1,6 @@
--- The number of a new claim: whoever locked a lane later has a larger one. And which
--- tables it cannot take at present, as "capture:released_to ...". It comes after the lanes are locked, so that it
--- sees what was held in them, and before their rows are read, so that nothing is seen without what was released
--- before it.
+-- Gives a new claim its number: whoever locks a lane later gets a larger one. Also the tables that the target cannot
+-- take at present, as "capture:released_to ...". It runs after the lanes are locked, so that it sees what was held in
+-- them, and before their rows are read, so that no row is seen without what was released before it.
 --   $1 target
 -- Gives token: number, claimed_at, holds
 select nextval('rowrelay.claim_token') as number, clock_timestamp() as claimed_at,

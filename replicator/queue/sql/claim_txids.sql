@@ -1,4 +1,5 @@
--- The transactions that made queued changes, and what they did: one line for each, in order of ids. See claim_changes.sql for the days.
+-- The transactions and operations of queued changes: one line for each, in order of ids. See claim_changes.sql for the
+-- days.
 --   $1 change ids, ascending  $2 their days  $3 the same days, each once
 -- Gives made: txid, operation
 select h.txid, h.op as operation

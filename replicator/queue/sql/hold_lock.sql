@@ -1,5 +1,5 @@
--- Keeps others from releasing changes of the target's held tables, and from putting more by, until this is committed.
--- Whoever needs the target's row takes it before holds, and after lanes.
+-- Keeps other sessions from releasing or adding held changes of a target until this transaction ends. Locks are taken
+-- in the order lanes, target, holds.
 --   $1 target
 with target as materialized (
   select t.id from rowrelay.target t where t.id = $1::integer for no key update

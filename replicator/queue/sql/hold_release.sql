@@ -1,3 +1,3 @@
--- Lets changes of held tables go on that it is time to try; see rowrelay.release_held().
+-- Releases held changes whose time has come; see rowrelay.release_held().
 --   $1 target
 select rowrelay.release_held($1::integer);

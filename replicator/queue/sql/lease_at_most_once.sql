@@ -1,5 +1,5 @@
--- Before a batch is pushed that must never be sent twice: it leaves the queue, and counts as refused until it is known what
--- became of it.
+-- Before a batch is pushed that must never be sent twice: removes it from the queue, and records it as refused until
+-- its fate is known.
 --   $1 target  $2 [{"id", "lane", "day", "bytes", "capture", "key", "hash"}]
 with batch as materialized (
   select r.*, coalesce(r.hash, rowrelay.text_hash(r.key)) as row_hash

@@ -1,5 +1,5 @@
--- Lets go of a claim's lanes; fewer lines than there are lanes: others have them. That processes died there is forgotten
--- little by little, while batches are settled: what kills them may be further on.
+-- Ends the lease of a claim's lanes. Fewer lines than lanes: other processes have leased the rest. The count of
+-- processes that died with a lane goes down by one with each settled batch: what kills them may come later in the lane.
 --   $1 lanes  $2 process_id of the claim  $3 whether the batch is settled
 with gone as (
   delete from rowrelay.lease l

@@ -1,5 +1,5 @@
--- Whether a target still has queued changes older than one.
---   $1 change id  $2 the target's lanes  $3 for each: the id up to which it was seen empty
+-- Whether changes older than this one are still queued for a target.
+--   $1 change id  $2 the target's lanes  $3 for each lane: the id up to which it was seen empty
 select exists (
   select from unnest($2::integer[], $3::bigint[]) as l(lane, floor)
    cross join lateral (select q.change_id from rowrelay.queue q

@@ -1,11 +1,12 @@
--- Changes of tables that the target cannot take have been claimed: they wait from now on, with all that come after them.
--- Where it was tried, and failed, whatever was released waits again, and the next attempt is for later. All processes
--- learn by the new version of a table that was not held before, or of which less may pass than before: whoever claims just
--- now has read the holds, and not the rows yet.
---   $1 target  $2 [{"capture", "first_id": of what was claimed, "sqlstate", "message", "hint"}]; message null: it was
---   not tried
+-- Holds tables that the target cannot take: what was claimed of them waits from now on, with all that follows. Where a
+-- push was tried and failed, released changes wait again, and the next attempt comes later. The target's new version
+-- tells all processes that a table is held which was not, or that fewer changes may pass than before: a claim just
+-- being made has read the holds already, but not yet the rows.
+--   $1 target  $2 [{"capture", "first_id": of what was claimed, "sqlstate", "message", "hint"}]; message null: no push
+--   was tried
 with claimed as (
-  select * from json_to_recordset($2::json) as r(capture integer, first_id bigint, sqlstate text, message text, hint text)
+  select *
+    from json_to_recordset($2::json) as r(capture integer, first_id bigint, sqlstate text, message text, hint text)
 ), noted as (
   insert into rowrelay.hold as h (target, capture, released_to, retry_at, attempts, sqlstate, message, hint)
   select $1::integer, c.capture, case when c.message is null then c.first_id - 1 else 0 end,

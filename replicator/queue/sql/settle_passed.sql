@@ -1,4 +1,5 @@
--- Changes of held tables have arrived, or were refused by themselves: when all that were released have, more are.
+-- Counts changes of held tables that arrived, or were refused individually. When all released ones have, more are
+-- released.
 --   $1 target  $2 [{"capture", "count"}]
 update rowrelay.hold h
    set released = h.released - p.count,

@@ -1,8 +1,8 @@
--- The receipts of a batch.
+-- Writes the receipts of a batch.
 --   $1 token  $2 target  $3 instance  $4 when it was claimed
 --   $5 [{"outcome", "answer", "attempts", "ids", "first_id", "last_id"}], see replicator/queue/receipts.h
-insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, instance, host, pid, claimed_at, settled_at,
-                              change_ids, first_id, last_id)
+insert into rowrelay.receipt (token, part, target, outcome, answer, attempts, instance, host, pid, claimed_at,
+                              settled_at, change_ids, first_id, last_id)
 select $1::bigint, p.part - 1, $2::integer, p.outcome, p.answer, p.attempts, $3::uuid, i.host, i.pid, $4::timestamptz,
        clock_timestamp(), p.ids::bigint[], p.first_id, p.last_id
   from rows from (json_to_recordset($5::json) as (outcome text, answer text, attempts integer, ids text,

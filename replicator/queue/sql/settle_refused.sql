@@ -1,7 +1,7 @@
--- Changes that were refused, or that wait behind one that was.
+-- Records changes that were refused, or that wait behind a refused one.
 --   $1 target
---   $2 [{"id", "lane", "day", "bytes", "capture", "key", "hash", "state", "attempts", "sqlstate", "message", "detail"}];
---      hash: of keys that are not told apart by their texts
+--   $2 [{"id", "lane", "day", "bytes", "capture", "key", "hash", "state", "attempts", "sqlstate", "message",
+--      "detail"}]; hash only for keys that may be equal though their texts differ
 insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, row_hash, state, attempts, sqlstate,
                               message, detail)
 select $1::integer, r.id, r.lane, r.day, r.bytes, r.capture, r.key, coalesce(r.hash, rowrelay.text_hash(r.key)),

@@ -1,4 +1,4 @@
--- Changes that were claimed and are not settled: back to where they were.
+-- Puts changes that were claimed and not settled back into the queue.
 --   $1 [{"id", "lane", "day", "bytes"}]
 insert into rowrelay.queue (change_id, lane, day, bytes)
 select r.id, r.lane, r.day, r.bytes

@@ -1,9 +1,9 @@
--- A target that keeps rows' states has no use for a refused change of a row that a newer one has replaced, nor for those
--- of a table that was truncated since.
--- The same row is one with an equal key, which a hash alone does not prove, and neither does a key that the table had
--- before it got another one.
---   $1 target  $2 [{"id", "capture", "key", "hash"}] of what was delivered; key is null for a truncate; hash: of keys
---   that are not told apart by their texts
+-- Discards refused changes that no longer matter to a target which keeps the state of rows: those of a row that a newer
+-- delivered change has replaced, and those of a table that was truncated since.
+-- The same row has an equal key. Equal hashes do not prove that, nor do equal texts of keys when the table has got
+-- another key since.
+--   $1 target  $2 [{"id", "capture", "key", "hash"}] of what was delivered; key is null for a truncate; hash only for
+--   keys that may be equal though their texts differ
 --   $3 token  $4 instance  $5 when the batch was claimed
 with delivered as materialized (
   select d.*, coalesce(d.hash, rowrelay.text_hash(d.key)) as row_hash
@@ -23,7 +23,9 @@ with delivered as materialized (
   select f.change_id
     from delivered d
     join rowrelay.refusal f on f.target = $1::integer and f.change_id < d.id and f.state <> 'waiting'
-     and f.capture in (select a.id from rowrelay.capture c join rowrelay.capture a on a.id = c.id or a.relation = c.relation
+     and f.capture in (select a.id
+                         from rowrelay.capture c
+                         join rowrelay.capture a on a.id = c.id or a.relation = c.relation
                         where c.id = d.capture)
    where d.key is null
 ), gone as (
@@ -31,10 +33,11 @@ with delivered as materialized (
    where f.target = $1::integer and f.change_id in (select m.change_id from moot m)
   returning f.change_id, f.message as error
 )
-insert into rowrelay.receipt (token, part, target, outcome, error, attempts, instance, host, pid, claimed_at, settled_at,
-                              change_ids, first_id, last_id)
-select $3::bigint, - row_number() over (order by g.error), $1::integer, 'superseded', g.error, 0, $4::uuid, i.host, i.pid,
-       $5::timestamptz, clock_timestamp(), array_agg(g.change_id order by g.change_id), min(g.change_id), max(g.change_id)
+insert into rowrelay.receipt (token, part, target, outcome, error, attempts, instance, host, pid, claimed_at,
+                              settled_at, change_ids, first_id, last_id)
+select $3::bigint, - row_number() over (order by g.error), $1::integer, 'superseded', g.error, 0, $4::uuid, i.host,
+       i.pid, $5::timestamptz, clock_timestamp(), array_agg(g.change_id order by g.change_id),
+       min(g.change_id), max(g.change_id)
   from gone g
   left join rowrelay.instance i on i.id = $4::uuid
  group by g.error, i.host, i.pid;

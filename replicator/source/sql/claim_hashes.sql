@@ -1,4 +1,5 @@
--- What tells the rows of changes apart whose keys may be equal though their texts are not; see rowrelay.row_hashes().
+-- Hashes that identify the rows of changes whose keys may be equal though their texts differ; see
+-- rowrelay.row_hashes().
 --   $1 [{"capture", "key"}]
 with wanted as materialized (
   select w.capture, w.key, w.n

@@ -1,5 +1,5 @@
--- What a process must know of the targets that it may serve. A document is one, with the URL and the options of the target
--- that it goes to.
+-- What a process must know of the targets that it may serve. A document counts as a target, with the URL and options of
+-- the target that it is delivered to.
 --   $1 names; null: all
 --   $2 number; null: any
 -- Gives settings: target, version, name, url, state, lanes, first_lane, append, on_error, batch_rows, batch_bytes,
@@ -21,7 +21,8 @@ select t.id as target,
        coalesce((select f.floor from rowrelay.floor f where f.target = t.id), 0) as floor,
        (select s.id from rowrelay.source s) as source_id,
        coalesce((select sum(i.workers) from rowrelay.instance i
-                  where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets))), 0) as workers,
+                  where rowrelay.is_alive(i.heartbeat_at) and (i.targets is null or t.id = any (i.targets))), 0)
+         as workers,
        t.reason,
        p.id is not null as is_document,
        o.options,

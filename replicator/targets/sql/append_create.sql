@@ -1,4 +1,5 @@
--- The statement that makes a table for changes, or an empty text when it is there. Several sources may feed one table.
+-- The statement that makes a table for changes; an empty text when the table is there. Several sources may feed one
+-- table.
 --   $1 table's name, quoted where it must be
 select case when to_regclass($1) is null then
   concat(

@@ -1,4 +1,5 @@
--- Where a target remembers who delivered last, for each lane of each source: see replicator/targets/fence.h.
+-- Makes the table in which a target records, for each lane of each source, who delivered last: see
+-- replicator/targets/fence.h.
 do $$
 begin
   if to_regnamespace('rowrelay_target') is null then
@@ -12,7 +13,8 @@ begin
       applied bigint[] not null default '{}',
       primary key (source, lane)
     ) with (fillfactor = 50);
-    comment on table rowrelay_target.fence is 'for each lane of a source that rowrelay delivers from: its last delivery';
+    comment on table rowrelay_target.fence is
+      'for each lane of a source that rowrelay delivers from: its last delivery';
     comment on column rowrelay_target.fence.token is 'number of the claim; an older one may not write any more';
     comment on column rowrelay_target.fence.applied is 'changes that were applied, and may come again';
   end if;

@@ -1,5 +1,5 @@
--- Passes the fences of a claim's lanes, and keeps those with older claims out until the transaction ends. Gives a line
--- for each fence passed: fewer than lanes means that somebody has claimed one of them since.
+-- Passes the fences of a claim's lanes, and keeps older claims out until the transaction ends. One line for each fence
+-- passed; fewer lines than lanes: a newer claim has passed one of them.
 --   $1 source  $2 lanes, ascending  $3 token
 insert into rowrelay_target.fence as f (source, lane, token)
 select $1::uuid, l.lane, $3::bigint from unnest($2::integer[]) as l(lane)

@@ -1,6 +1,6 @@
--- Whether a table of a target is one of some captured tables, because the target is the source: asked there, and true also
--- where the one is a partition or a child of the other, or a view of it.
---   $1 which database the source is (source_identity.sql)  $2 the captured tables, an array  $3 the table there
+-- Whether a table of the target is one of some captured tables, because the target is the source. Also true when one of
+-- the two is a partition, an inheritance child or a view of the other.
+--   $1 which database the source is (source_identity.sql)  $2 the captured tables, an array  $3 the table in the target
 with recursive captured(relation) as (
   select to_regclass(t.name)::oid
     from unnest($2::text[]) as t(name)

@@ -1,10 +1,13 @@
--- What is missing for a table to be like its source: types, table, columns. Gives the statements that make them; none is
--- an empty text.
---   $1 table's name, quoted where it must be  $2 [{"name", "type", "index": method of an index on it, or null}]  $3 names of the key's columns, JSON array
+-- The statements that make what a table lacks to be like its source: types, table, columns. An empty text: it lacks
+-- nothing.
+--   $1 table's name, quoted where it must be
+--   $2 [{"name", "type", "index": method of an index on it, or null}]
+--   $3 names of the key's columns, JSON array
 --   $4 [{"schema", "type", "definition"}] of types that people defined, or null
 with wanted as (
   select c.name, c.type, c.index, c.position
-    from rows from (json_to_recordset($2::json) as (name text, type text, index text)) with ordinality as c(name, type, index, position)
+    from rows from (json_to_recordset($2::json) as (name text, type text, index text)) with ordinality
+           as c(name, type, index, position)
 ), key as (
   select json_array_elements_text($3::json) as name
 ), type as (
@@ -17,14 +20,17 @@ with wanted as (
   select (parse_ident($1))[1] where cardinality(parse_ident($1)) = 2
 )
 select concat(
-  (select string_agg(format('create schema %I; ', s.name), '') from schema s where to_regnamespace(quote_ident(s.name)) is null),
+  (select string_agg(format('create schema %I; ', s.name), '')
+     from schema s
+    where to_regnamespace(quote_ident(s.name)) is null),
   (select string_agg(t.definition || '; ', '' order by t.position) from type t where to_regtype(t.type) is null),
   case when to_regclass($1) is null then
     format('create table %s (%s%s); ', $1,
            (select string_agg(format('%I %s', w.name, w.type), ', ' order by w.position) from wanted w),
            (select ', primary key (' || string_agg(format('%I', k.name), ', ') || ')' from key k having count(*) > 0))
   else
-    (select string_agg(format('alter table %s add column if not exists %I %s; ', $1, w.name, w.type), '' order by w.position)
+    (select string_agg(format('alter table %s add column if not exists %I %s; ', $1, w.name, w.type), ''
+                       order by w.position)
        from wanted w
       where not exists (select from pg_attribute a
                          where a.attrelid = to_regclass($1) and a.attname = w.name and not a.attisdropped))

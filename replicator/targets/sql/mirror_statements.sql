@@ -1,12 +1,12 @@
--- The statements that keep a table like its source, for rows of which these columns are known. It reads the target's
--- catalogs, and gives: whether the table is there; columns that it lacks; whether the source has one of these now; one
--- that cannot be updated; whether the key is among the rows' columns; whether it is unique there; then the statements.
--- Rows come as $1, a JSON array of objects.
--- What neither side has now is left out of rows that have all that the source has now: it was dropped there since, and not
--- renamed.
+-- The statements that keep a table like its source, for rows that have these columns. It reads the target's catalogs,
+-- and gives whether the table is there; columns that it lacks; whether the source has one of these now; a column that
+-- cannot be updated; whether the rows have the whole key; whether the key is unique in the target; then the statements.
+-- Their $1 is a JSON array of objects, one for each row.
+-- A column that neither side has now is left out if the rows have all columns that the source has now: it was dropped
+-- there since, and not renamed.
 --   $1 table  $2 names of the columns that rows have, JSON array  $3 names of the key's columns, JSON array
 --   $4 names of json columns whose value is a string of JSON text, JSON array; null: none
---   $5 names of the columns that the source has now, JSON array; null: nobody knows
+--   $5 names of the columns that the source has now, JSON array; null: not known
 -- Gives mirror: exists, missing, missing_at_source, fixed, key_is_known, key_is_unique, insert, upsert,
 --   delete_by_key, delete_rows, truncate
 with target as (
@@ -16,7 +16,8 @@ with target as (
            where c.oid = wanted.relation) as name
     from (select to_regclass($1) as relation) as wanted
 ), known as (
-  select j.name, j.position, a.attnum, a.attgenerated = '' as writable, a.attidentity = 'a' as identity, format_type(a.atttypid, a.atttypmod) as type,
+  select j.name, j.position, a.attnum, a.attgenerated = '' as writable, a.attidentity = 'a' as identity,
+         format_type(a.atttypid, a.atttypmod) as type,
          j.name in (select json_array_elements_text($3::json)) as in_key,
          j.name in (select json_array_elements_text($4::json)) as as_text,
          j.name in (select json_array_elements_text($5::json)) as at_source,
@@ -24,19 +25,22 @@ with target as (
          a.attidentity = ''
          and not (a.atttypid = any ('{int2,int4,int8,oid,uuid,text,varchar,name,bool,bytea,date,timestamp,timestamptz,
                                       time}'::regtype[])
-                  and not exists (select from pg_collation c where c.oid = a.attcollation and not c.collisdeterministic))
+                  and not exists (select from pg_collation c
+                                   where c.oid = a.attcollation and not c.collisdeterministic))
            as is_spelled
     from target t
     cross join json_array_elements_text($2::json) with ordinality as j(name, position)
     left join pg_attribute a on a.attrelid = t.relation and a.attname = j.name and a.attnum > 0 and not a.attisdropped
 ), lists as (
   select string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.writable) as names,
-         string_agg(case when k.as_text then format('(i.image ->> %L)::%s', k.name, k.type) else format('r.%I', k.name) end,
-                    ', ' order by k.position) filter (where k.writable) as expressions,
+         string_agg(case when k.as_text then format('(i.image ->> %L)::%s', k.name, k.type)
+                         else format('r.%I', k.name) end, ', ' order by k.position)
+           filter (where k.writable) as expressions,
          string_agg(format('x.%I', k.name), ', ' order by k.position) filter (where k.writable) as own,
          string_agg(format('%I = excluded.%I', k.name, k.name), ', ' order by k.position)
            filter (where k.writable and (not k.in_key or k.is_spelled)) as assignments,
-         string_agg(format('%I', k.name), ', ' order by k.position) filter (where k.attnum is null and not (d.is_whole and not k.at_source)) as missing,
+         string_agg(format('%I', k.name), ', ' order by k.position)
+           filter (where k.attnum is null and not (d.is_whole and not k.at_source)) as missing,
          bool_or(k.at_source) filter (where k.attnum is null) as missing_at_source,
          min(format('%I', k.name)) filter (where k.identity and not k.in_key) as fixed,
          bool_or(k.as_text) as any_text
@@ -81,7 +85,8 @@ with target as (
 ), source_rows as (
   -- a value that stands in a string of JSON text is taken out of the image itself
   select case when l.any_text
-           then format('json_array_elements($1::json) as i(image) cross join lateral json_populate_record(null::%s, i.image) as r', t.name)
+           then format('json_array_elements($1::json) as i(image) '
+                       'cross join lateral json_populate_record(null::%s, i.image) as r', t.name)
            else format('json_populate_recordset(null::%s, $1::json) as r', t.name) end as text
     from target t, lists l
 )
@@ -99,19 +104,21 @@ select t.relation is not null as exists,
                                     join pg_attribute a on a.attrelid = t.relation and a.attnum = u.n
                                    where u.position <= i.indnkeyatts)) as key_is_unique,
        case when l.names is null then format('insert into %s select from json_array_elements($1::json)', t.name)
-            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names, l.expressions, s.text) end
-         as insert,
+            else format('insert into %s (%s) overriding system value select %s from %s', t.name, l.names,
+                        l.expressions, s.text)
+       end as insert,
        format('insert into %s (%s) overriding system value select %s from %s on conflict (%s) do %s', t.name, l.names,
               l.expressions, s.text, k.names, coalesce('update set ' || l.assignments, 'nothing')) as upsert,
        format(case when k.in_image
                    then 'delete from %1$s as t using json_array_elements($1::json) as i(image) '
                         'cross join lateral json_populate_record(null::%1$s, i.image) as k where %2$s'
-                   else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s' end, t.name, k.matches)
-         as delete_by_key,
+                   else 'delete from %1$s as t using json_populate_recordset(null::%1$s, $1::json) as k where %2$s'
+              end, t.name, k.matches) as delete_by_key,
        -- of equal rows as many go as there are in $1; what the target has besides does not count
        format('delete from %1$s as t using ('
                 'select o.tableoid, o.ctid from ('
-                  'select x.tableoid, x.ctid, row(%2$s)::text as image, row_number() over (partition by row(%2$s)::text) as n from %1$s as x) as o '
+                  'select x.tableoid, x.ctid, row(%2$s)::text as image, '
+                         'row_number() over (partition by row(%2$s)::text) as n from %1$s as x) as o '
                 'join (select row(%3$s)::text as image, count(*) as n from %4$s group by 1) as d '
                 'on d.image = o.image and o.n <= d.n) as v '
               'where t.tableoid = v.tableoid and t.ctid = v.ctid', t.name, l.own, l.expressions, s.text)

@@ -1,3 +1,4 @@
--- Marks what this session (or transaction) writes as rowrelay's: a capture there leaves it out unless it is told not to.
+-- Marks what this session, or transaction, writes as written by rowrelay: a capture in the target leaves it out by
+-- default.
 --   $1 source  $2 for this transaction only
 select set_config('rowrelay.origin', $1, $2::boolean);

@@ -1,5 +1,5 @@
--- How many blocks a table has, or the largest of its partitions or children: it can be read in ranges of them. 0: it
--- cannot, because this server would read all of it for each range.
+-- How many blocks a table has, or the largest of its partitions or children, so that it can be read in ranges of
+-- blocks. 0: it cannot, because this server would read the whole table for each range.
 --   $1 full name
 with recursive member as (
   select to_regclass($1)::oid as relation

@@ -1,5 +1,5 @@
--- What has to be known of a document to compare it: as verify_source.sql gives it for a table, where "document" says how
--- it is built; then the search_path of its query.
+-- What is needed to compare a document: as verify_source.sql gives it for a table, with "document" saying how it is
+-- built, and the search_path of its query.
 --   $1 the document's own target
 -- Gives source: document, into_table, keyless, capture, search_path, is_empty
 select json_build_object(
@@ -8,7 +8,8 @@ select json_build_object(
            'capture', d.capture,
            -- what the target's columns are made of
            'rows', case when d.build_query ~ 'as d\(j\)$'
-                        then format(E'(select (j ->> %L)::%s as %I, j::jsonb as document from (%s\n) as d(j))', d.key_name, k.type, d.key_name, d.query)
+                        then format(E'(select (j ->> %L)::%s as %I, j::jsonb as document from (%s\n) as d(j))',
+                                    d.key_name, k.type, d.key_name, d.query)
                         else format(E'(%s\n)', d.query) end,
            'key', d.key_name,
            'key_type', k.type,

@@ -1,5 +1,5 @@
--- The documents that go to a target, or those of them that are named: name, number of its own target; the number is null
--- where the target gets no such document.
+-- The documents that go to a target, or those that are named: name, and number of the document's own target, null when
+-- the target gets no document of that name.
 --   $1 target  $2 names, JSON array; null: all
 select coalesce(w.name, o.name), o.id
   from (select t.id, t.name from rowrelay.document d join rowrelay.target t on t.id = d.target

@@ -1,6 +1,6 @@
--- What has to be known of a captured table to compare it, as one JSON document for verify_target.sql; its name in the
--- target; whether it has no key; the capture; where its table there is made when the first row comes, a statement that tells
--- whether it has none that goes there.
+-- What is needed to compare a captured table: one JSON document for verify_target.sql; its name in the target; whether
+-- it has no key; the capture; and, where the first row makes the table in the target, a statement that tells whether
+-- the source has no row for it.
 --   $1 oid of the table  $2 target
 -- Gives source: document, into_table, keyless, capture, search_path, is_empty
 with capture as (
@@ -45,7 +45,8 @@ select json_build_object(
          'filter', c.condition,
          'key_text', rowrelay.key_expression(c.relation, c.live_key, 'wanted'),
          'row_hash', case when c.key_is_exact
-                          then format('rowrelay.text_hash(%s)', rowrelay.key_expression(c.relation, c.live_key, 'wanted'))
+                          then format('rowrelay.text_hash(%s)',
+                                      rowrelay.key_expression(c.relation, c.live_key, 'wanted'))
                           else format('coalesce(nullif(%s, 0), 1)',
                                       rowrelay.hash_expression(c.id, c.relation, c.live_key, 'wanted')) end,
          'key_size', cardinality(c.live_key),
@@ -68,13 +69,19 @@ select json_build_object(
                                   case when a.attcollation = 0 or l.locale in ('C', 'POSIX') then null
                                        else concat_ws(' ', l.provider, l.locale, l.version) end,
                                   -- and the bytes that stand for a letter
-                                  case when a.attcollation <> 0 then replace(getdatabaseencoding(), 'SQL_ASCII', 'UTF8') end) as sorts
-                           from (select case k.collprovider when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
-                                                            else k.collprovider::text end as provider,
+                                  case when a.attcollation <> 0
+                                       then replace(getdatabaseencoding(), 'SQL_ASCII', 'UTF8') end) as sorts
+                           from (select case k.collprovider
+                                          when 'd' then coalesce(to_jsonb(d) ->> 'datlocprovider', 'c')
+                                          else k.collprovider::text end as provider,
                                         case k.collprovider
-                                          when 'd' then coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale', d.datcollate)
-                                          else coalesce(to_jsonb(k) ->> 'colllocale', to_jsonb(k) ->> 'colliculocale', k.collcollate) end as locale,
-                                        case when k.collprovider <> 'd' then pg_collation_actual_version(k.oid) end as version,
+                                          when 'd'
+                                          then coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale',
+                                                        d.datcollate)
+                                          else coalesce(to_jsonb(k) ->> 'colllocale', to_jsonb(k) ->> 'colliculocale',
+                                                        k.collcollate) end as locale,
+                                        case when k.collprovider <> 'd' then pg_collation_actual_version(k.oid) end
+                                          as version,
                                         coalesce(k.collisdeterministic, true) as is_deterministic
                                    from pg_database d
                                    left join pg_collation k on k.oid = a.attcollation
@@ -82,11 +89,13 @@ select json_build_object(
                           where a.key_position is not null and a.attnotnull and a.base < 10000
                             and a.base <> all ('{json,jsonb}'::regtype[]) and a.typcategory not in ('A', 'E', 'R', 'C')
                             and l.is_deterministic) as s on true),
-         'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i), '[]')) as document,
+         'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i),
+                            '[]')) as document,
        c.into_table,
        cardinality(c.live_key) = 0 as keyless,
        c.id as capture,
        null as search_path,
        case when c.create_table then
-         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation), coalesce(c.condition, 'true')) end as is_empty
+         format('select not exists (select from %s as new where %s)', rowrelay.full_name(c.relation),
+                coalesce(c.condition, 'true')) end as is_empty
   from capture c;

@@ -1,44 +1,48 @@
--- The statements that compare one side of a table: each reads it under the name new. Gives, in this order, statements for
+-- The statements that compare one side of a table. Each reads the table under the name new. In this order:
 --   sum       number of rows and sum of their hashes
---   buckets   the same for each bucket that has rows; the hash of a row's key chooses it, without a key that of the row
---   rows      key and hash of each row; without a key hash and number of equal rows
+--   buckets   the same for each bucket that has rows; a row is in the bucket of its key's hash (without a key: its own)
+--   rows      key and hash of each row; without a key: hash and number of equal rows
 --   boundary  the last key of the next so many rows
 --   lookup    what certain rows are now; see below
--- Where rows can be read in order of the key, the first four are for a range: $1 the key behind which it begins, $2 its
--- last key (null: no bound). Keys are JSON arrays of texts. Else the first three are for a range of blocks: $1 its first
--- row, $2 the first behind it, in the same form. Further parameters:
---   buckets   $3 number of buckets less one, where that number is a power of two
+-- Where rows can be read in order of the key, the first four are for a range: $1 the key after which it begins, $2 its
+-- last key (null: no bound). Keys are JSON arrays of texts. Otherwise the first three are for a range of blocks: $1 its
+-- first row, $2 the first row after it, in the same form. Further parameters:
+--   buckets   $3 number of buckets less one; the number is a power of two
 --   rows      $3 as before, $4 which buckets; null: all
 --   boundary  $1 as before, $2 how many rows
---   lookup    $1 JSON array of keys (of hashes without a key); at the source also $2 an id, $3 a snapshot, $4 a JSON array
---             of keys. Gives for each: its number (the hash); a text for each column, or how many there are; at the
---             source also the key as the log has it (the row), whether its key is in $4 or there is a change behind $2
---             which $3 does not see, and the target's words if it has refused a change
--- This takes:
+--   lookup    $1 JSON array of keys (of hashes without a key); at the source also $2 an id, $3 a snapshot, $4 JSON
+--             array of keys. Gives for each: its number (the hash); a text for each column, or how many there are; at
+--             the source also the key as the log has it (the row), whether its key is in $4 or has a change after $2
+--             that $3 does not see, and the target's message if it has refused a change
+-- Parameters of this query:
 --   $1 plan by verify_target.sql
---   $2 a text that stands between columns, and with ! for null: of no use to hash unless nobody can have put it there
---   $3 whether the servers agree on md5 only
+--   $2 a text that stands between columns, and with ! for null: nobody may know it, or rows could be made to look alike
+--   $3 whether md5 is the only hash function on which the servers agree
 -- Gives comparing: sum, buckets, rows, boundary, lookup, keys
 with plan as (
-  select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture, (d.doc ->> 'target')::integer as target,
-         d.doc ->> 'key_text' as key_text, d.doc ->> 'row_hash' as row_hash,
+  select d.doc, d.doc ->> 'relation' as relation, (d.doc ->> 'capture')::integer as capture,
+         (d.doc ->> 'target')::integer as target, d.doc ->> 'key_text' as key_text, d.doc ->> 'row_hash' as row_hash,
          ' and (' || (d.doc ->> 'filter') || ')' as filter,
          case when $3::boolean then format('(''x'' || substr(md5(%s), 1, 16))::bit(64)::bigint',
-                                          case when getdatabaseencoding() in ('UTF8', 'SQL_ASCII') then '%s' else 'convert_to((%s), ''UTF8'')' end)
+                                          case when getdatabaseencoding() in ('UTF8', 'SQL_ASCII') then '%s'
+                                               else 'convert_to((%s), ''UTF8'')' end)
               else 'hashtextextended((%s) collate "C", 0)' end as hash
     from (select $1::json as doc) as d
 ), part as (
   -- a function takes a hundred arguments at most
   select c.position / 50 as n,
          format('concat_ws(%L, %s)', $2::text,
-                string_agg(format('coalesce((%s)::text, %L)', c.value, $2::text || '!'), ', ' order by c.position)) as text
+                string_agg(format('coalesce((%s)::text, %L)', c.value, $2::text || '!'), ', ' order by c.position))
+                  as text
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
    group by c.position / 50
 ), column_hash as (
-  select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')) , ', ' order by c.position) as list
+  select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')) , ', '
+                    order by c.position) as list
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
 ), row_text as (
-  select case when count(*) = 1 then min(t.text) else format('concat_ws(%L, %s)', $2::text, string_agg(t.text, ', ' order by t.n)) end as text
+  select case when count(*) = 1 then min(t.text)
+              else format('concat_ws(%L, %s)', $2::text, string_agg(t.text, ', ' order by t.n)) end as text
     from part t
 ), key_column as (
   select k.name, k.type, k.position, base.oid = 'numeric'::regtype as is_numeric,
@@ -56,7 +60,8 @@ with plan as (
                       and oc.opcintype = base.oid and oc.opcintype >= 10000),
                   'operator(pg_catalog.=)') as equals
     from plan p
-    cross join rows from (json_to_recordset(p.doc -> 'key') as (name text, type text)) with ordinality as k(name, type, position)
+    cross join rows from (json_to_recordset(p.doc -> 'key') as (name text, type text)) with ordinality
+                           as k(name, type, position)
     join pg_attribute a on a.attrelid = to_regclass(p.relation) and a.attname = k.name and not a.attisdropped
     cross join lateral (
       with recursive part as (
@@ -67,21 +72,24 @@ with plan as (
       select p.oid from part p where p.typtype <> 'd') as base(oid)
 ), key as (
   select format('json_build_array(%s)::text',
-                string_agg(format(case when k.is_numeric then 'trim_scale(new.%I)::text' else 'new.%I::text' end, k.name), ', '
-                           order by k.position)) as parts,
-         string_agg(format('(w.parts ->> %s)::%s as %I', k.position - 1, k.type, k.name), ', ' order by k.position) as wanted,
+                string_agg(format(case when k.is_numeric then 'trim_scale(new.%I)::text' else 'new.%I::text' end,
+                                  k.name), ', ' order by k.position)) as parts,
+         string_agg(format('(w.parts ->> %s)::%s as %I', k.position - 1, k.type, k.name), ', ' order by k.position)
+           as wanted,
          string_agg(format('%s %s wanted.%I', k.value, k.equals, k.name), ' and ' order by k.position) as matches
     from key_column k
   having count(*) > 0
 ), in_order as (
   select string_agg(format('new.%I', o.name), ', ' order by o.position) as names,
-         format('json_build_array(%s)::text', string_agg(format('new.%I::text', o.name), ', ' order by o.position)) as parts,
+         format('json_build_array(%s)::text', string_agg(format('new.%I::text', o.name), ', ' order by o.position))
+           as parts,
          string_agg(format('($1::json ->> %s)::%s', o.position - 1, o.type), ', ' order by o.position) as lower,
          string_agg(format('($2::json ->> %s)::%s', o.position - 1, o.type), ', ' order by o.position) as upper,
          -- what a planner without statistics understands better than the comparison of rows
          min(format('new.%I >= ($1::json ->> 0)::%s and ', o.name, o.type)) filter (where o.position = 1) as from_first,
          min(format('new.%I <= ($2::json ->> 0)::%s and ', o.name, o.type)) filter (where o.position = 1) as to_first
-    from plan p, rows from (json_to_recordset(p.doc -> 'order') as (name text, type text)) with ordinality as o(name, type, position)
+    from plan p, rows from (json_to_recordset(p.doc -> 'order') as (name text, type text)) with ordinality
+                              as o(name, type, position)
 ), scope as (
   select case when o.names is null then '($1::json is null or new.ctid >= ($1::json ->> 0)::tid)' else
            format('($1::json is null or %srow(%s) > row(%s))', o.from_first, o.names, o.lower) end as behind,
@@ -95,18 +103,22 @@ with plan as (
 )
 select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum,
        case when k.parts is not null then
-         format('select (%1$s & $3::bigint)::text, count(*), sum(%2$s) %3$s group by 1', format(p.hash, k.parts), s.hash, s.text)
+         format('select (%1$s & $3::bigint)::text, count(*), sum(%2$s) %3$s group by 1', format(p.hash, k.parts),
+                s.hash, s.text)
        else
-         format('select (h.hash & $3::bigint)::text, count(*), sum(h.hash) from (select %s as hash %s offset 0) as h group by 1', s.hash, s.text)
+         format('select (h.hash & $3::bigint)::text, count(*), sum(h.hash) '
+                'from (select %s as hash %s offset 0) as h group by 1', s.hash, s.text)
        end as buckets,
        case when k.parts is not null then
-         format('select %1$s, %2$s::text %3$s and ($4::bigint[] is null or (%4$s & $3::bigint) = any ($4::bigint[]))', k.parts,
-                s.hash, s.text, format(p.hash, k.parts))
+         format('select %1$s, %2$s::text %3$s and ($4::bigint[] is null or (%4$s & $3::bigint) = any ($4::bigint[]))',
+                k.parts, s.hash, s.text, format(p.hash, k.parts))
        else
          format('select h.hash::text, count(*)::text from (select %s as hash %s offset 0) as h '
-                'where $4::bigint[] is null or (h.hash & $3::bigint) = any ($4::bigint[]) group by h.hash', s.hash, s.text)
+                'where $4::bigint[] is null or (h.hash & $3::bigint) = any ($4::bigint[]) group by h.hash',
+                s.hash, s.text)
        end as rows,
-       format('select %s from %s as new where %s order by %s offset $2::bigint - 1 limit 1', o.parts, p.relation, c.behind, o.names) as boundary,
+       format('select %s from %s as new where %s order by %s offset $2::bigint - 1 limit 1', o.parts, p.relation,
+              c.behind, o.names) as boundary,
        case
          when k.parts is not null and p.capture is null then
            format('select w.position, array[%s]::text '
@@ -115,32 +127,41 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                     'join %s as new on %s', h.list, k.wanted, p.relation, k.matches)
          when k.parts is not null then
            format('with recent as materialized (select c.key, c.op from rowrelay.change c '
-                    'where c.id > $2::bigint and c.capture = %1$s and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)) '
+                    'where c.id > $2::bigint and c.capture = %1$s '
+                      'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)) '
                   'select w.position, row_.hashes, %2$s, '
-                    '%2$s in (select r.key from recent r where r.key is not null) or exists (select from recent r where r.op = ''t'') '
+                    '%2$s in (select r.key from recent r where r.key is not null) '
+                      'or exists (select from recent r where r.op = ''t'') '
                       'or %2$s in (select json_array_elements_text($4::json)), '
                     '(select f.message from rowrelay.refusal f '
                       'where f.target = %3$s and f.capture = %1$s and f.row_hash = %9$s and f.key = %2$s '
                       'order by f.change_id desc limit 1) '
                     'from json_array_elements($1::json) with ordinality as w(parts, position) '
                     'cross join lateral (select %4$s) as wanted '
-                    'left join lateral (select array[%5$s]::text as hashes from %6$s as new where %7$s%8$s) as row_ on true',
+                    'left join lateral (select array[%5$s]::text as hashes from %6$s as new where %7$s%8$s) as row_ '
+                      'on true',
                   p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter, p.row_hash)
          when p.capture is null then
-           format('select h.hash::text, count(*), min(left(h.whole::text, 200)) from (select %s as hash, new as whole from %s as new offset 0) as h '
+           format('select h.hash::text, count(*), min(left(h.whole::text, 200)) '
+                   'from (select %s as hash, new as whole from %s as new offset 0) as h '
                    'where h.hash = any (array(select json_array_elements_text($1::json)::bigint)) group by h.hash',
                   s.hash, p.relation)
          else
-           format('with wanted as materialized (select json_array_elements_text($1::json)::bigint as hash where $4::json is not null), '
+           format('with wanted as materialized ('
+                    'select json_array_elements_text($1::json)::bigint as hash where $4::json is not null), '
                   'recent as materialized (select c.op, c.old_row, c.new_row, c.caveat from rowrelay.change c '
-                    'where c.id > $2::bigint and c.capture = %1$s and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
-                  'touched as materialized (select %2$s as hash from recent r cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
+                    'where c.id > $2::bigint and c.capture = %1$s '
+                      'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
+                  'touched as materialized (select %2$s as hash from recent r '
+                    'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
                     'cross join lateral json_populate_record(null::%3$s, i.image) as new where i.image is not null), '
                   'found as materialized (select h.hash, count(*) as n, min(left(h.whole::text, 200)) as text '
                     'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
                   'select w.hash::text, coalesce(f.n, 0), f.text, '
-                    'w.hash in (select t.hash from touched t) or exists (select from recent r where r.op = ''t'' or r.caveat ->> ''text_columns'' is not null or r.caveat ->> ''problem'' is not null), '
+                    'w.hash in (select t.hash from touched t) '
+                      'or exists (select from recent r where r.op = ''t'' or r.caveat ->> ''text_columns'' is not null '
+                        'or r.caveat ->> ''problem'' is not null), '
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
                   p.capture, s.hash, p.relation, p.filter)

@@ -1,6 +1,6 @@
--- The tables that a target gets: those that patterns name ($2; null: all), each once: oid, name, pattern. A pattern that
--- names none has a row without oid.
---   $1 target  $2 patterns, JSON array
+-- The tables that a target gets, or those of them that patterns name, each once: oid, name, pattern. A pattern that
+-- matches none has a row without oid.
+--   $1 target  $2 patterns, JSON array; null: all tables
 -- Gives pattern: oid, name, pattern
 with routed as (
   select c.relation, rowrelay.full_name(c.relation) as name

@@ -1,14 +1,16 @@
--- How a table is compared with its source: what stands for each column on either side, and in which order rows can be
--- read. Gives: columns of the key that the target lacks; other columns that it lacks; whether rows can be read in ranges
--- of the key; names of the columns that are compared; then a JSON document for each side, for verify_statements.sql.
+-- How a table is compared with its source: what is compared for each column on either side, and in which order rows can
+-- be read. Gives columns of the key that the target lacks; other columns that it lacks; whether rows can be read in
+-- ranges of the key; names of the columns that are compared; and a JSON document for each side, for
+-- verify_statements.sql.
 --   $1 document of verify_source.sql or verify_document.sql  $2 full name of the table here
 -- Gives compared: key_missing, missing, in_ranges, names, source_plan, target_plan
 with doc as (
   select $1::json as doc, to_regclass($2) as relation
 ), source_column as (
   select c.*
-    from doc d, json_to_recordset(d.doc -> 'columns') as c(name text, type text, key_type text, category text, is_masked boolean,
-                                                           mask json, key_position integer, sorts text)
+    from doc d, json_to_recordset(d.doc -> 'columns')
+                  as c(name text, type text, key_type text, category text, is_masked boolean, mask json,
+                       key_position integer, sorts text)
 ), attribute as (
   select s.*, a.attnum, a.attgenerated, a.attnotnull, a.attcollation, b.oid as base, b.typcategory as own_category,
          a.atttypid as own_oid, format_type(a.atttypid, a.atttypmod) as own_type, format_type(b.oid, -1) as own_key_type
@@ -30,18 +32,24 @@ with doc as (
              format('%L::%s', a.mask, a.own_type)
            when a.is_masked then format('(%L::json #>> ''{}'')::%s', a.mask, a.own_type)
            -- numeric keeps its zeros, and the mirror those of the key's first row
-           when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null then format('trim_scale(new.%I)', a.name)
+           when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null
+             then format('trim_scale(new.%I)', a.name)
            when a.type = a.own_type then format('new.%I', a.name)
            -- else as the value arrives here: as JSON, or the text in it, read by the type it has here
-           when a.base in ('json'::regtype, 'jsonb'::regtype) then format('to_json(new.%I)::text::%s', a.name, a.own_type)
-           when a.own_category in ('A', 'C') and a.category in ('A', 'C') and a.own_oid < 10000 then format('new.%I::text::%s', a.name, a.own_type)
+           when a.base in ('json'::regtype, 'jsonb'::regtype)
+             then format('to_json(new.%I)::text::%s', a.name, a.own_type)
+           when a.own_category in ('A', 'C') and a.category in ('A', 'C') and a.own_oid < 10000
+             then format('new.%I::text::%s', a.name, a.own_type)
            when a.own_oid < 10000 then format('(to_json(new.%I) #>> ''{}'')::%s', a.name, a.own_type)
            -- of which the source may know nothing
            else format('to_json(new.%I) #>> ''{}''', a.name)
          end as source_value,
          case
-           when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null then format('trim_scale(new.%I)', a.name)
-           when a.type = a.own_type or a.is_masked or a.own_oid < 10000 or a.base in ('json'::regtype, 'jsonb'::regtype) then format('new.%I', a.name)
+           when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null
+             then format('trim_scale(new.%I)', a.name)
+           when a.type = a.own_type or a.is_masked or a.own_oid < 10000
+             or a.base in ('json'::regtype, 'jsonb'::regtype)
+             then format('new.%I', a.name)
            else format('to_json(new.%I) #>> ''{}''', a.name)
          end as target_value
     from attribute a
@@ -76,7 +84,8 @@ with doc as (
                                          else k.collprovider::text end as provider,
                      case k.collprovider
                        when 'd' then coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale', d.datcollate)
-                       else coalesce(to_jsonb(k) ->> 'colllocale', to_jsonb(k) ->> 'colliculocale', k.collcollate) end as locale,
+                       else coalesce(to_jsonb(k) ->> 'colllocale', to_jsonb(k) ->> 'colliculocale', k.collcollate) end
+                         as locale,
                      case when k.collprovider <> 'd' then pg_collation_actual_version(k.oid) end as version,
                      coalesce(k.collisdeterministic, true) as is_deterministic
                 from pg_database d
@@ -97,15 +106,16 @@ with doc as (
   union all
   select $2, null, false
 )
-select (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is not null)
-         as key_missing,
-       (select string_agg(format('%I', a.name), ', ') from attribute a where a.attnum is null and a.key_position is null)
-         as missing,
+select (select string_agg(format('%I', a.name), ', ') from attribute a
+         where a.attnum is null and a.key_position is not null) as key_missing,
+       (select string_agg(format('%I', a.name), ', ') from attribute a
+         where a.attnum is null and a.key_position is null) as missing,
        (select c.names is not null from chosen c) as in_ranges,
        (select json_agg(c.name order by c.name collate "C") from compared c) as names,
        p.source_plan,
        p.target_plan
-  from (select max(plan::text) filter (where s.is_source) as source_plan, max(plan::text) filter (where not s.is_source) as target_plan
+  from (select max(plan::text) filter (where s.is_source) as source_plan,
+               max(plan::text) filter (where not s.is_source) as target_plan
           from side s, doc d, chosen o
           cross join lateral (select json_build_object(
             'relation', s.relation,
@@ -115,13 +125,16 @@ select (select string_agg(format('%I', a.name), ', ') from attribute a where a.a
             'document', case when s.is_source then d.doc -> 'document' end,
             'key_text', case when s.is_source then d.doc -> 'key_text' end,
             'row_hash', case when s.is_source then d.doc -> 'row_hash' end,
-            'columns', (select json_agg(json_build_object('value', case when s.is_source then c.source_value else c.target_value end)
-                                        order by c.name collate "C") from compared c),
-            'key', (select coalesce(json_agg(json_build_object('name', c.name,
-                                                      'type', case when s.is_source then c.key_type else c.own_key_type end)
-                                    order by c.key_position), '[]') from compared c where c.key_position is not null),
-            'order', (select coalesce(json_agg(json_build_object('name', c.name,
-                                                        'type', case when s.is_source then c.key_type else c.own_key_type end)
-                                      order by n.position), '[]')
+            'columns', (select json_agg(json_build_object(
+                                 'value', case when s.is_source then c.source_value else c.target_value end)
+                                 order by c.name collate "C")
+                          from compared c),
+            'key', (select coalesce(json_agg(json_build_object(
+                             'name', c.name, 'type', case when s.is_source then c.key_type else c.own_key_type end)
+                             order by c.key_position), '[]')
+                      from compared c where c.key_position is not null),
+            'order', (select coalesce(json_agg(json_build_object(
+                               'name', c.name, 'type', case when s.is_source then c.key_type else c.own_key_type end)
+                               order by n.position), '[]')
                         from json_array_elements_text(o.names) with ordinality as n(name, position)
                         join compared c on c.name = n.name)) as plan) as p) as p;

@@ -4,9 +4,9 @@ create schema bench;
 -- A table of an ordinary application: 10 columns, rows of about 230 bytes.
 create function bench.make_table(name text, first_id bigint, last_id bigint) returns void language plpgsql as $$
 begin
-  execute format('create table %I (id bigint primary key, customer integer not null, quantity integer not null, label text,
-                                   description text, price numeric, changed_at timestamptz, active boolean, note text,
-                                   due date)', name);
+  execute format('create table %I (id bigint primary key, customer integer not null, quantity integer not null,
+                                   label text, description text, price numeric, changed_at timestamptz, active boolean,
+                                   note text, due date)', name);
   execute format('insert into %I select (r).* from bench.make_rows($1, $2) as r', name) using first_id, last_id;
 end
 $$;
