@@ -113,7 +113,7 @@ Test(archive, a_damaged_cut_or_foreign_file_is_not_restored) {
   static const struct {
     const char *damage, *said;
   } CASES[] = {
-      {"head -c -100 $f > $f.2", ".2 is cut off"},
+      {"head -c -100 $f > $f.2", ".2 is truncated"},
       {"{ cat $f; echo more; } > $f.2", ".2 is damaged"},
       {"{ head -c 2000 $f; printf X; tail -c +2002 $f; } > $f.2", ".2 is damaged"},
       {"echo hello > $f.2", ".2 is damaged, or was not written by rowrelay archive"},
