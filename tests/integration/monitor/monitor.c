@@ -324,7 +324,7 @@ Test(monitor, what_is_not_there_is_not_found_and_an_address_that_cannot_be_is_wr
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", taken, NULL), 2);
   cr_assert(strstr(errors, "Address already in use") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--listen", "9187", NULL), 2);
-  cr_assert(strstr(errors, "hint: give ADDRESS:PORT") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "hint: use ADDRESS:PORT") != NULL, "%s", errors);
   stop_process(process, SIGTERM);
   fixture_end(&f);
 }
