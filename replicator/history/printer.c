@@ -7,12 +7,12 @@
 #include "common/json.h"
 #include "queries.h"
 
-/* Changes that are read at a time: at first, so that something is seen at once, and at most. */
+/* How many changes are read at a time: at first, so that output begins at once, and at most. */
 #define FIRST_BATCH 20
 #define LARGEST_BATCH 1000
-/* Bytes that they are to take. */
+/* Bytes that the changes read at a time should take. */
 #define BATCH_BYTES ((size_t)4 * 1024 * 1024)
-/* An entry that shows a row as long as PostgreSQL allows twice, every byte of it escaped. */
+/* Bytes: an entry that shows two rows of the longest size that PostgreSQL allows, with every byte escaped. */
 #define LONGEST_ENTRY ((size_t)8 * 1024 * 1024 * 1024)
 
 void printer_init(struct printer *printer, struct pager *pager) {
@@ -52,7 +52,7 @@ static bool print_rows(struct printer *printer, const PGresult *rows, struct err
   return ok && pager_flush(printer->pager, error);
 }
 
-/* What was read this time tells how many to read the next time. */
+/* Chooses how many changes to read next by the bytes that these took. */
 static void adapt(struct printer *printer, const PGresult *rows) {
   size_t bytes = PQresultMemorySize(rows) + 1;
   size_t fit = (size_t)PQntuples(rows) * BATCH_BYTES / bytes;
@@ -61,7 +61,7 @@ static void adapt(struct printer *printer, const PGresult *rows) {
   printer->batch = fit < LARGEST_BATCH ? fit : LARGEST_BATCH;
 }
 
-/* What a statement is given: the changes to print, their days, and those that must be read for it. */
+/* Parameters of a statement: the changes to print, their days, and the changes to read for these. */
 struct part {
   struct buffer ids;
   struct buffer days;
@@ -83,7 +83,7 @@ static void part_release(struct part *part) {
   change_list_release(&part->read);
 }
 
-/* Each of the next changes and, of one key's, the one before it. */
+/* Lists the next changes and, for changes of one key, also the one before each. */
 static bool add_older(const struct printer *printer, const struct change_list *page, size_t count,
                       struct change_list *read, struct error *error) {
   size_t from = printer->done;
@@ -93,7 +93,7 @@ static bool add_older(const struct printer *printer, const struct change_list *p
     return false;
   for (size_t i = from; i < from + count; i++) {
     read->items[read->count++] = page->items[i];
-    /* A page in the other order is a short one. */
+    /* A page in the other order is short. */
     if (i > from && page->items[i].id > page->items[i - 1].id)
       at = 0;
     while (life != NULL && at < life->count && life->items[at].id > page->items[i].id)
@@ -104,7 +104,7 @@ static bool add_older(const struct printer *printer, const struct change_list *p
   return true;
 }
 
-/* For the next `count` changes of the page. */
+/* Makes the parameters for the next `count` changes of the page. */
 static bool make_part(const struct printer *printer, const struct change_list *page, size_t count, struct part *part,
                       struct error *error) {
   buffer_clear(&part->ids);
