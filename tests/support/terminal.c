@@ -16,6 +16,7 @@
 #define MOST_WORDS 32
 
 static char screen[1024 * 1024];
+static const char *answer; /* see terminal_answer() */
 
 /* To the end, which a terminal says with an error. */
 static void read_screen(int terminal) {
@@ -53,12 +54,19 @@ static int exit_status(int ended) {
   return WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);
 }
 
+void terminal_answer(const char *keys) {
+  answer = keys;
+}
+
 const char *on_terminal(const struct fixture *fixture, int *status, const char *word, ...) {
   pid_t process;
   va_list more;
   va_start(more, word);
   int fd = start_on(fixture, (struct winsize){.ws_row = 24, .ws_col = 80}, &process, word, more);
   va_end(more);
+  size_t length = answer != NULL ? strlen(answer) : 0;
+  cr_assert(length == 0 || write(fd, answer, length) == (ssize_t)length);
+  answer = NULL;
   read_screen(fd);
   int ended;
   waitpid(process, &ended, 0);

@@ -10,6 +10,8 @@
  * PAGER, NO_COLOR and such are those of the test.
  */
 const char *on_terminal(const struct fixture *fixture, int *status, const char *word, ...) __attribute__((sentinel));
+/* Types these keys into the next on_terminal(), before its command asks for them; borrowed until then. */
+void terminal_answer(const char *keys);
 
 /*
  * The same for a command that goes on, with the terminal of this size: what it shows is read when it is asked for. One

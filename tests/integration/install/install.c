@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "terminal.h"
 
 #define DUMP_SIZE (1024 * 1024)
 
@@ -70,6 +71,36 @@ Test(install, uninstall_leaves_the_database_as_it_was) {
 
 Test(install, the_script_for_psql_leaves_the_database_as_it_was) {
   check_no_trace("trace_psql", true);
+}
+
+Test(install, uninstall_deletes_nothing_before_somebody_has_confirmed_it) {
+  struct fixture f;
+  const char *errors;
+  int status;
+  fixture_begin(&f, "uninstall_confirmed");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "capture", "item", NULL);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "uninstall", NULL), 2);
+  cr_assert_not_null(strstr(errors, "no terminal is there to confirm it"), "%s", errors);
+  cr_assert_not_null(strstr(errors, "hint: run: rowrelay uninstall --force"), "%s", errors);
+  static const char *const REFUSALS[] = {"\n", "no\n", "y\n", "yes, but later\n", "\004" /* end of file */};
+  for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
+    terminal_answer(REFUSALS[i]);
+    const char *said = on_terminal(&f, &status, "uninstall", NULL);
+    cr_assert_eq(status, 2, "%s: %s", REFUSALS[i], said);
+    cr_assert_not_null(strstr(said, "with all captured changes, delivered or not. Continue? (yes/no)"), "%s", said);
+    cr_assert_not_null(strstr(said, "nothing was changed"), "%s", said);
+  }
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change"), "1", "the table is still captured");
+  terminal_answer("yes\n");
+  const char *said = on_terminal(&f, &status, "uninstall", NULL);
+  cr_assert_eq(status, 0, "%s", said);
+  cr_assert_not_null(strstr(said, "item: released\nschema rowrelay: removed\n"), "%s", said);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from pg_namespace where nspname = 'rowrelay'"), "0");
+  sql(f.at_source, "insert into item values (2)");
+  cr_assert_str_eq(rowrelay_ok(&f, "uninstall", NULL), "schema rowrelay: not installed\n");
+  fixture_end(&f);
 }
 
 Test(install, init_and_the_script_for_psql_make_the_same) {

@@ -339,3 +339,39 @@ Test(search_wire, secrets_go_with_each_request_and_nowhere_else) {
   cr_assert((unsigned char)request->body[0] == 0x1f && (unsigned char)request->body[1] == 0x8b);
   end(&f);
 }
+
+Test(search_wire, a_target_test_names_the_engine_or_says_what_else_answers) {
+  struct fixture f;
+  const char *errors;
+  begin(&f, "wire_test");
+  static const struct {
+    struct answer answer;
+    const char *said;
+  } ENGINES[] = {
+      {{.status = 200, .body = "{\"version\":{\"distribution\":\"opensearch\",\"number\":\"2.11.0\"}}"},
+       "target w: opensearch 2.11.0\n"},
+      {{.status = 200, .body = "{\"version\":{\"number\":\"8.4.1\"}}"}, "target w: elasticsearch 8.4.1\n"},
+  };
+  for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
+    receiver_answer(receiver, NULL, 1, ENGINES[i].answer);
+    cr_assert_str_eq(rowrelay_ok(&f, "target", "test", "w", NULL), ENGINES[i].said);
+  }
+  static const struct {
+    struct answer answer;
+    const char *said;
+  } OTHERS[] = {
+      {{.status = 200, .body = "<html>welcome</html>"}, "not a search engine"},
+      {{.status = 200, .body = "{\"version\":2}"}, "not a search engine"},
+      {{.status = 401, .body = "who are you?"}, "401"},
+      {{.status = 503}, "503"},
+  };
+  for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+    receiver_answer(receiver, NULL, 1, OTHERS[i].answer);
+    cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL), 1);
+    cr_assert_not_null(strstr(errors, OTHERS[i].said), "%s", errors);
+  }
+  for (int i = 0; i < receiver_count(receiver); i++)
+    cr_assert(strncmp(receiver_at(receiver, i)->bytes, "GET / ", 6) == 0, "it writes nothing: %s",
+              receiver_at(receiver, i)->bytes);
+  end(&f);
+}
