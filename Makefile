@@ -12,7 +12,7 @@
 #                  debootstrap and systemd-nspawn)
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
 # make deps        installs what building and testing need, on Debian
-# make lint        format, include picture, sizes, cppcheck, shellcheck, manual pages, clang-tidy; make format: clang-format
+# make lint        format, layers of includes, sizes, cppcheck, shellcheck, manual pages, clang-tidy; make format: clang-format
 # V=1 shows the commands.
 
 # They would make a directory, such as replicator/backfill, of a file with its name.

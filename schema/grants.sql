@@ -2,8 +2,7 @@
 -- the roles of schema/roles.sql:
 --
 --   rowrelay_admin   may call every function and read every table. It writes only to the tables that a worker writes
---   to;
---                    the functions write to the others with the rights of the schema's owner.
+--                    to; the functions write to the others with the rights of the schema's owner.
 --   rowrelay_worker  may do what `rowrelay run` does, by the lists below.
 --   rowrelay_reader  may use views that show people only what they may select anyway (rowrelay.may_read), and the
 --                    functions that read those views.

@@ -1,11 +1,11 @@
 -- Installs schema rowrelay, or upgrades it:  psql -f schema/install.sql
--- `rowrelay init` runs the same files in the same order. It can be repeated, and run by two people at once.
--- Nothing is attached to any table by it, and schema/uninstall.sql removes all of it.
+-- `rowrelay init` runs the same files in the same order. It can be run again, and by two people at once. It does not touch
+-- any table of yours, and schema/uninstall.sql removes all that it creates.
 \set ON_ERROR_STOP on
 \set QUIET on
 begin;
 set local client_min_messages = warning;
-set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
+set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
 \ir install_lock.sql
 \ir prepare.sql
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make lint` looks at before clang-tidy, which takes longest: the include picture, sizes, width, format, cppcheck,
+# What `make lint` looks at before clang-tidy, which takes longest: the layers of includes, sizes, width, format, cppcheck,
 # the scripts (shellcheck), the manual pages. A tool that is not installed is named and skipped. Exit status 1 when one
 # complains.
 #
@@ -50,7 +50,7 @@ manual_pages() { # which have no date, so that the same source makes the same pa
   ! mandoc -T lint -W warning "$build"/manual/*.1 | grep -v 'missing date'
 }
 
-check 'the include picture' bash tests/floors.sh
+check 'the layers of includes' bash tests/layers.sh
 check 'the size of files and functions' awk tests/sizes.sh
 check 'the width of SQL' awk narrow
 check 'format (make format mends it)' clang-format formatted

@@ -1,14 +1,17 @@
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, and blocks others for at most a tenth of a second at a time.
--- Parameters: relation; if the table is already captured, parameters below that are null stay as they are key: columns
---             that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique
---             index on NOT NULL columns, else none) lane: columns whose equal values keep changes in order (default:
---             the key; {}: the whole table) columns / exclude: columns to capture (default: all) / to leave out ({}:
---             none) mask: {"column": value to show instead} ({}: none) row_filter: condition on a row; an update after
---             which a row begins to meet it is captured as insert, one after which it ceases to as delete (default, and
---             '': none) before: none (the default), or full to keep the image before an update too capture_origin: also
---             capture what rowrelay itself writes to this table (default: false) lock_wait: how long to try for the
---             lock target: also route the table there; create_table: create the table there; see rowrelay.route()
+-- Parameters: relation; if the table is already captured, parameters below that are null stay as they are
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key,
+--               else a unique index on NOT NULL columns, else none)
+--             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
+--             columns / exclude: columns to capture (default: all) / to leave out ({}: none)
+--             mask: {"column": value to show instead} ({}: none)
+--             row_filter: condition on a row; an update after which a row begins to meet it is captured as insert, one
+--               after which it ceases to as delete (default, and '': none)
+--             before: none (the default), or full to keep the image before an update too
+--             capture_origin: also capture what rowrelay itself writes to this table (default: false)
+--             lock_wait: how long to try for the lock
+--             target: also route the table there; create_table: create the table there; see rowrelay.route()
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level

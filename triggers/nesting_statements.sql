@@ -8,23 +8,20 @@
 --             that made it so.
 --
 --             - Leave out a row version that no longer exists: the write that changed or deleted it was captured
---             already or,
---               for a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
---               (locked before, or upserted) are looked up by ctid, with a snapshot that sees all that this transaction
---               has done so far. Rolled-back writes do not count.
+--               already or, for a cascade, will be. A version that nobody has changed, deleted or locked has no xmax;
+--               the others (locked before, or upserted) are looked up by ctid, with a snapshot that sees all that this
+--               transaction has done so far. Rolled-back writes do not count.
 --             - Leave out the delete of a key if a row has the key again: the write that made that row was captured
---             already,
---               or will be. This can only happen if this transaction has inserted into the table or updated a key, and
---               PostgreSQL counts that. Do not leave it out if the same statement made that row after the key was free,
---               because its trigger fires later. The two versions then have the same xmin and cmin. A version that this
---               transaction has changed, even if that was rolled back, has a combined cmin, which may equal any other;
---               it has an xmax, and proves nothing. (A row that moved to another partition arrives as a delete: then
---               compare what deleted it, unless this transaction had made it.) If the key may not be unique, or equal
---               keys may have different texts, or rows change lanes, do not leave it out, but log the present row once
---               more.
+--               already, or will be. This can only happen if this transaction has inserted into the table or updated a
+--               key, and PostgreSQL counts that. Do not leave it out if the same statement made that row after the key
+--               was free, because its trigger fires later. The two versions then have the same xmin and cmin. A
+--               version that this transaction has changed, even if that was rolled back, has a combined cmin, which may
+--               equal any other; it has an xmax, and proves nothing. (A row that moved to another partition arrives as
+--               a delete: then compare what deleted it, unless this transaction had made it.) If the key may not be
+--               unique, or equal keys may have different texts, or rows change lanes, do not leave it out, but log the
+--               present row once more.
 --             - Without a key only the number of equal rows counts, so changes are left out in pairs: the one that made
---             a
---               version that no longer exists, and the one that removed it. See rowrelay.note_follower().
+--               a version that no longer exists, and the one that removed it. See rowrelay.note_follower().
 --
 --             A change left out for a key is marked by a change that goes to no target (op r, caveat left_out), because
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.

@@ -124,7 +124,7 @@ begin
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
                                 new_hash, null, null,
-                                'another inheritance child, or the table itself, has a row with its key');
+                                'another inheritance child, or the parent table itself, has a row with the same key');
   else
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
                                 new_key, new_hash,

@@ -1,4 +1,4 @@
--- The source's tables, and what is in them before anybody thinks of capturing it.
+-- The source's tables, with rows from before they are captured.
 create schema shop;
 create table shop.customers (id int primary key, name text not null);
 create table shop.orders (

@@ -31,7 +31,7 @@ void array_add_texts(struct buffer *array, size_t count, const char *const *text
   buffer_add_string(array, "}");
 }
 
-/* Reads what stands in double quotes; *text is behind the closing one afterwards. */
+/* Reads a word in double quotes; afterwards *text is behind the closing quote. */
 static bool read_quoted(const char **text, struct buffer *word, struct error *error) {
   const char *start = *text;
   for (const char *c = start + 1; *c != '\0'; c++) {
@@ -39,7 +39,7 @@ static bool read_quoted(const char **text, struct buffer *word, struct error *er
       *text = c + 1;
       return true;
     }
-    c += *c == '"'; /* the second of two quotes is the one that counts */
+    c += *c == '"'; /* of a doubled quote the second one counts */
     buffer_add(word, c, 1);
   }
   return error_set(error, FAILURE_USAGE, "a closing quote is missing in: %s", start);
@@ -84,7 +84,7 @@ static bool read_name(const char **text, const char *ends, struct buffer *name, 
   return true;
 }
 
-/* Skips the comma after an element; *more tells whether another element follows. */
+/* Skips the comma after an element; *more: another element follows. */
 static bool read_comma(const char **text, bool *more, struct error *error) {
   *more = **text == ',';
   if (**text != ',' && **text != '\0')

@@ -179,23 +179,23 @@ static void print_program(FILE *stream) {
   print_options(stream, SHARED_OPTIONS);
   fputs(".SH NOTES\n", stream);
   print_string(stream, PROGRAM_NOTES);
-  fputs(
-      ".SH ENVIRONMENT\n"
-      ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
-      "connection to the source, as for\n.BR psql (1)\n"
-      ".TP\n.I NAME\n"
-      "value of ${\\fINAME\\fR} in a target\\(aqs URL, header or secret; read by the process that delivers\n"
-      ".TP\n.B ROWRELAY_CONSOLE_TOKEN\nwhoever gives it to the console of\n.B rowrelay run --listen\n"
-      "may act there: retry, skip, pause, resume\n"
-      ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
-      "names, separated by commas, under which people reach it, besides IP addresses\nand this machine\\(aqs own name\n"
-      ".TP\n.B NO_COLOR\nif set, no colors on a terminal\n"
-      ".TP\n.B PAGER\npager for\n.B rowrelay log\non a terminal\n"
-      ".SH FILES\n"
-      ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
-      "the environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
-      ".SH SEE ALSO\n.BR psql (1)\n",
-      stream);
+  fputs(".SH ENVIRONMENT\n"
+        ".TP\n.B PGHOST\\fR, \\fBPGDATABASE\\fR, \\fBPGUSER\\fR, \\fBPGPASSFILE\\fR, \\fBPGSERVICE\\fR and the like\n"
+        "connection to the source, as for\n.BR psql (1)\n"
+        ".TP\n.I NAME\n"
+        "value of ${\\fINAME\\fR} in a target\\(aqs URL, header or secret; read by the process that delivers\n"
+        ".TP\n.B ROWRELAY_CONSOLE_TOKEN\ntoken for actions in the console of\n.B rowrelay run --listen\\fR:\n"
+        "retry, skip, pause, resume; without it the console is read-only\n"
+        ".TP\n.B ROWRELAY_CONSOLE_HOST\n"
+        "host names, separated by commas, that the console serves besides IP addresses\n"
+        "and this machine\\(aqs own name\n"
+        ".TP\n.B NO_COLOR\nif set, no colors on a terminal\n"
+        ".TP\n.B PAGER\npager for\n.B rowrelay log\non a terminal\n"
+        ".SH FILES\n"
+        ".TP\n.I /etc/rowrelay/rowrelay.env\\fR, \\fI/etc/rowrelay/\\fRNAME\\fI.env\n"
+        "environment of the systemd units\n.I rowrelay.service\nand\n.I rowrelay@\\fRNAME\\fI.service\n"
+        ".SH SEE ALSO\n.BR psql (1)\n",
+        stream);
 }
 
 void manual_print(FILE *stream, const struct command *command) {

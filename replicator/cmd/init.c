@@ -78,6 +78,6 @@ const struct command COMMAND_init = {
     .summary = "install or upgrade schema rowrelay",
     .arguments = "",
     .options = OPTIONS,
-    .notes = "No table is changed. The command can be repeated; \"rowrelay uninstall\" removes everything.\n",
+    .notes = "No table is changed. The command can be run again; \"rowrelay uninstall\" removes everything.\n",
     .run = run,
 };

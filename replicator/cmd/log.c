@@ -239,7 +239,7 @@ static const struct option OPTIONS[] = {
     {.name = "limit", .letter = 'n', .value = "N", .help = "show at most the N newest"},
     {.name = "since", .value = "TIME", .help = "only changes since then: any PostgreSQL timestamp, or '2 hours ago'"},
     {.name = "until", .value = "TIME", .help = "only changes until then"},
-    {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table; can be repeated"},
+    {.name = "table", .value = "TABLE", .repeatable = true, .help = "only changes of this table"},
     {.name = "op", .value = "OP", .repeatable = true, .help = "only insert, update, delete, truncate or snapshot"},
     {.name = "actor", .value = "NAME", .repeatable = true, .help = "only changes by this person or database user"},
     {.name = "txid", .value = "TXID", .help = "only changes of this transaction"},

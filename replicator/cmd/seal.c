@@ -69,6 +69,6 @@ const struct command COMMAND_seal = {
     .options = OPTIONS,
     .notes =
         "From then on running processes seal days. The printed digest, the head, depends on all that is sealed: keep\n"
-        "it elsewhere. The command can be repeated.\n",
+        "it elsewhere. The command can be run again.\n",
     .run = run,
 };

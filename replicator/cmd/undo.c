@@ -18,7 +18,7 @@ static void print_statements(const PGresult *result, bool applied) {
   int count = PQntuples(result);
   if (count == 0)
     fputs("nothing to undo: the changes left all captured columns as they were\n", stderr);
-  /* Whoever runs them by hand is to run them in one transaction, too. */
+  /* So that they also run in one transaction when a person runs them. */
   bool as_one = count > 1 && !applied;
   if (as_one)
     puts("begin;");

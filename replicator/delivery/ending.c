@@ -33,7 +33,7 @@ struct ending ending_of(const struct pushed *pushed) {
     ending.sequel = after_failure(pushed);
     return ending;
   }
-  /* That nothing was tried says nothing of the target. */
+  /* If nothing was tried, nothing is known of the target. */
   ending.shows_health = pushed->documents || tried > 0 || !pushed->failing;
   ending.sequel = in_vain || (!pushed->documents && decided == 0) ? SEQUEL_PAUSE : SEQUEL_GO_ON;
   return ending;

@@ -29,7 +29,7 @@ static bool refresh_routes(struct work *work, struct error *error) {
       ok = error_set(error, FAILURE_RETRY, "change %lld belongs to a table that is not routed to this target",
                      (long long)change->id);
   }
-  work->has_settings = work->has_settings && ok; /* what else refers to them */
+  work->has_settings = work->has_settings && ok; /* other references to them */
   work->keep.source_lost = !ok && !pgconn_alive(source_connection(work->source));
   return ok;
 }
@@ -56,7 +56,7 @@ static bool blame_for_delay(struct work *work, const struct push *push, struct e
   return false;
 }
 
-/* A target that cannot take a table may have been told of it as it was. */
+/* The target may have refused a table because the route to it was out of date. */
 static bool push_to_target(struct work *work, struct push *push, struct error *error) {
   bool ok = target_push(work->target, push, error);
   if (!ok && error->kind == FAILURE_LATE)
@@ -127,7 +127,7 @@ bool push_pause(void *context, int64_t milliseconds) {
 bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,
                    struct error *error) {
   struct work *work = context;
-  *final = true; /* a document is built from what is there, whatever is still to come */
+  *final = true; /* a document is built from present rows, whichever changes are still to come */
   if (work->settings->document)
     return true;
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);

@@ -57,7 +57,7 @@ bool work_load_settings(struct work *work, struct error *error) {
       PQclear(replies[i]);
     return false;
   }
-  /* Its URL, options or tables may be others now. */
+  /* Its URL, options or tables may have changed. */
   work_close_target(work);
   struct settings *settings;
   bool ok = settings_read(&settings, replies[0], error);
@@ -107,7 +107,7 @@ void work_open_breaker(struct work *work, const struct error *why) {
 
 void work_report_failure(struct work *work, const struct error *error) {
   work_close_target(work);
-  /* What it takes may have changed at the source, too: a column, a URL. */
+  /* The failure may be due to a change at the source, of a column or the URL, so settings are read again. */
   work->has_settings = false;
   work->has_failed = true;
   atomic_fetch_add(&work->worker->pool->meter->failures, 1);

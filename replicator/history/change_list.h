@@ -14,7 +14,7 @@
 struct change_list {
   struct change_list_item {
     int64_t id;
-    char day[16]; /* in ISO style; the log begins with rowrelay, so years have four digits */
+    char day[16]; /* in ISO style; years have four digits */
     int64_t mark; /* distinguishes changes with the same id; see cmd_log_news.sql */
   } * items;      /* owned */
   size_t count;

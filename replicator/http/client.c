@@ -108,7 +108,7 @@ static size_t take_header(char *line, size_t size, size_t count, void *context) 
   } else if (header_value(line, length, "date", value, sizeof value) != NULL) {
     request->answer_at = (int64_t)curl_getdate(value, NULL);
   } else if (length > 5 && strncmp(line, "HTTP/", 5) == 0) {
-    /* After a redirect, or a 100, it begins anew. */
+    /* After a redirect, or status 100, the headers begin again. */
     buffer_clear(&request->answer);
     request->received = 0;
     request->retry_after = request->asked_at = request->answer_at = -1;
@@ -161,7 +161,7 @@ static void set_options(const struct http *http, struct http_request *request) {
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
-  /* Never from an encrypted connection to one that is not. */
+  /* Redirects never lead from an encrypted connection to an unencrypted one. */
   curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
   curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
   curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
@@ -228,7 +228,7 @@ static void read_outcome(struct http_request *request, CURLcode code) {
   if (is_whole(request, code))
     code = CURLE_OK;
   if (code != CURLE_OK) {
-    /* Half an answer is none. */
+    /* An incomplete answer counts as none. */
     request->status = 0;
     request->untrusted = is_about_trust(code);
     request->unsent = request->untrusted || code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
@@ -243,7 +243,7 @@ static void read_outcome(struct http_request *request, CURLcode code) {
   }
 }
 
-/* A request that is done, if there is one that has not been given out. */
+/* Gives a finished request that was not given out yet, if there is one. */
 static struct http_request *take_done(struct http *http) {
   int queued = 0;
   CURLMsg *message;
@@ -265,7 +265,7 @@ static struct http_request *take_done(struct http *http) {
 struct http_request *http_wait(struct http *http, int64_t deadline) {
   for (;;) {
     int running = 0;
-    /* Before anything is moved, which costs time for each request in flight. */
+    /* This is checked before curl_multi_perform(), which costs time for each request in flight. */
     struct http_request *request = take_done(http);
     if (request != NULL)
       return request;

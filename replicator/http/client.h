@@ -29,7 +29,7 @@ struct http_options {
   int connections; /* how many are kept */
 };
 
-/* What a request is, and what came of it. Zeroed, then filled by its owner, who keeps it where it is until it is back.
+/* A request and its result. Zeroed, then filled by its owner, who must not move it until http_wait() gives it back.
  */
 struct http_request {
   const char *method; /* "POST"; borrowed, as are URL and headers */
@@ -42,9 +42,9 @@ struct http_request {
 
   long status;                        /* of the answer; 0: there was none */
   struct buffer answer;               /* its body */
-  int64_t retry_after;                /* milliseconds that it asks for; -1: none */
+  int64_t retry_after;                /* milliseconds to wait, as the server asks; -1: it does not */
   char failure[CURL_ERROR_SIZE + 64]; /* why there was no answer */
-  bool untrusted;                     /* because of the server's certificate, or ours: trying again does not help */
+  bool untrusted;                     /* the server's certificate, or ours, was rejected: trying again does not help */
   bool unsent;                        /* there was not even a connection */
 
   /* of http.c */
@@ -55,7 +55,7 @@ struct http_request {
 };
 
 MUST_CHECK bool http_new(struct http **http, const struct http_options *options, struct error *error);
-/* Ends what is in flight. NULL is allowed. */
+/* Ends requests in flight. NULL is allowed. */
 void http_free(struct http *http);
 
 /* Sends a request, or begins to; it is back when http_wait() gives it. */

@@ -26,7 +26,7 @@ static void *cut_those_who_stay(void *argument) {
       clock_wait(&visitors->changed, &visitors->lock, clock_now() + LOOK_INTERVAL);
     int64_t now = clock_now();
     for (struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next)
-      if (visitor->until <= now) /* whoever reads or writes there finds it closed, and leaves */
+      if (visitor->until <= now) /* its thread then finds it closed, and ends */
         shutdown(visitor->fd, SHUT_RDWR);
   }
   pthread_mutex_unlock(&visitors->lock);

@@ -30,9 +30,9 @@ struct visitor *connections_enter(struct connections *visitors, int fd);
 /* NULL is allowed, here and below. */
 void connections_leave(struct connections *visitors, struct visitor *visitor);
 
-/* From now on the visitor may stay for so many milliseconds, then the connection is cut. */
+/* Cuts the connection after so many milliseconds from now. */
 void connections_limit(struct connections *visitors, struct visitor *visitor, int64_t milliseconds);
-/* It may stay until it is limited again. */
+/* Lifts that limit until it is set again. */
 void connections_unlimit(struct connections *visitors, struct visitor *visitor);
 
 #endif

@@ -12,10 +12,10 @@
 
 #include "http/connections.h"
 
-/* A page has a handful of connections, and a scraper one; more are turned away. One address cannot have them all. */
+/* A browser's page has a handful of connections, and a scraper one; more are refused. One address cannot take all. */
 #define MOST_CONNECTIONS 128U
 #define MOST_OF_AN_ADDRESS 32U
-/* Of the time between two bytes, and of all of a request, and of an answer on its way. */
+/* Time limits: between two bytes, for a whole request, and for sending an answer. */
 #define IDLE_SECONDS 30U
 #define READING_TIME 10000  /* milliseconds */
 #define SENDING_TIME 120000 /* the same */
@@ -50,13 +50,13 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct ser
   if (response == NULL)
     return MHD_NO;
   MHD_add_response_header(response, "Content-Type", answer->type != NULL ? answer->type : "text/plain; charset=utf-8");
-  /* A page that asks every two seconds is not to hold a connection in between. */
+  /* Closed, so that a page that asks every two seconds does not hold a connection in between. */
   MHD_add_response_header(response, "Connection", "close");
   MHD_add_response_header(response, "Cache-Control", answer->may_be_kept ? "max-age=300" : "no-store");
   MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
   MHD_add_response_header(response, "X-Frame-Options", "DENY");
   MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-  /* Nothing but what comes from here, and no script or style inside a page. */
+  /* Content-Security-Policy: only what this server sends, and no inline scripts or styles. */
   MHD_add_response_header(
       response, "Content-Security-Policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -97,7 +97,7 @@ static struct visitor *visitor_of(struct MHD_Connection *connection) {
   return info != NULL ? info->socket_context : NULL;
 }
 
-/* Called once when the headers are there, for each piece of the body, and once when all is there. */
+/* Called when the headers have arrived, for each piece of the body, and when all has arrived. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *piece, size_t *length, void **state) {
   (void)version;
@@ -158,7 +158,7 @@ static void greet(void *context, struct MHD_Connection *connection, void **visit
 
 /* ---- the socket ------------------------------------------------------------------------------------------------ */
 
-/* Parts "ADDRESS:PORT"; the address is "" for all there are. */
+/* Splits "ADDRESS:PORT"; the address is "" for all addresses. */
 static bool split_address(const char *text, char *host, size_t size, const char **port, struct error *error) {
   const char *colon = strrchr(text, ':');
   size_t length = colon != NULL ? (size_t)(colon - text) : 0;
@@ -204,7 +204,7 @@ static bool listen_on(const char *text, int *fd, struct error *error) {
     return error_set(error, FAILURE_USAGE, "cannot listen on \"%s\": %s", text, gai_strerror(failed));
   *fd = -1;
   errno = 0;
-  /* One socket of IPv6 takes IPv4, too. */
+  /* An IPv6 socket accepts IPv4 connections too. */
   for (int family = AF_INET6; *fd < 0 && family != 0; family = family == AF_INET6 ? AF_INET : 0)
     for (struct addrinfo *address = found; *fd < 0 && address != NULL; address = address->ai_next)
       if (address->ai_family == family)

@@ -286,7 +286,7 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   return false;
 }
 
-/* What was known of the source may be out of date: see floor.h and horizon.h. */
+/* What is known of the source may be out of date: see floor.h and horizon.h. */
 static void lose_source(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
     floor_forget(&supervisor->served[i]->pool.floor);
@@ -479,7 +479,7 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
 }
 
-/* While it waits for ever, that is: who waits for the end of it is to hear of what may keep it from that. */
+/* A permanent error ends only a process that is to end by itself: whoever waits for that must see the error. */
 static bool may_go_on(const struct supervisor *supervisor, const struct error *error) {
   return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
 }
@@ -493,7 +493,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
     bool connected = supervisor->source != NULL || connect_source(supervisor, error);
     if (!connected && error->kind == FAILURE_USAGE)
       return false;
-    /* Whoever starts this has been told what is wrong for good, and need not wait with it for a source that is away. */
+    /* Started, for systemd: permanent errors have been reported by now, and an unreachable source is waited for. */
     if (!ready)
       systemd_ready();
     ready = true;
@@ -521,7 +521,7 @@ static bool run_until_told(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-/* All at once, so that nothing goes on, or is begun, while one of them takes its time. */
+/* All are told first, so that none works on, or begins anything, while another one takes its time. */
 static void tell_all_to_leave(struct supervisor *supervisor) {
   for (size_t i = 0; i < supervisor->served_count; i++)
     worker_pool_leave(&supervisor->served[i]->pool);
@@ -535,7 +535,7 @@ static void wait_for_all(struct supervisor *supervisor) {
   join_workers(supervisor);
 }
 
-/* What others may know of a process that has left. */
+/* Records that this process has ended. */
 static void say_goodbye(struct supervisor *supervisor) {
   struct error ignored;
   if (supervisor->source == NULL)

@@ -55,7 +55,7 @@ bool lease_take(const struct claim *claim, struct batch *batch, bool *taken, str
              PQgetvalue(reply, 0, LEASED_PROCESS_ID));
     batch->receipt.failures = result_int(reply, 0, LEASED_EXPIRIES);
     batch->receipt.deaths = result_int(reply, 0, LEASED_DEATHS);
-    /* It has to outlive a crash of the source: somebody may be pushing. */
+    /* It must survive a crash of the source, because its holder may be pushing. */
     ok = source_script(claim->source, "set local synchronous_commit to on; commit", error);
   }
   PQclear(reply);

@@ -18,7 +18,7 @@ static bool is_alike(const struct fate *a, const struct fate *b) {
   return a->outcome == b->outcome && a->attempts == b->attempts && strcmp(a->answer, b->answer) == 0;
 }
 
-/* Mostly it is the first that was made, or the last that was asked for. */
+/* Usually it is the first group, or the one found last. */
 static struct receipt *find_receipt(const struct receipts *receipts, const struct fate *fate, struct receipt *likely) {
   if (likely != NULL && is_alike(likely->like, fate))
     return likely;

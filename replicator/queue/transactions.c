@@ -68,7 +68,7 @@ bool transactions_choose(const struct queued *queued, size_t count, struct trans
   int64_t bytes = 0;
   for (size_t i = 0; i < piece_count; i++) {
     const struct piece *piece = &pieces[i];
-    /* What follows may depend on it, so nothing smaller takes its place. */
+    /* Later transactions may depend on it, so no smaller one takes its place. */
     if (i > 0 && (rows + piece->rows > most.rows || bytes + piece->bytes > most.bytes))
       break;
     rows += piece->rows;

@@ -56,7 +56,8 @@ void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool
   free(horizon->writers);
   horizon->writers = writers;
   horizon->candidate = last_id;
-  /* Whoever forgets says so before he takes the id back: he has seen this one, or is seen here. */
+  /* A thread that loses the source sets the flag before it resets the id: so it sees this id, or the flag is seen here.
+   */
   if (atomic_load(&horizon->forgotten))
     atomic_store(&horizon->id, 0);
 }

@@ -7,7 +7,7 @@
 /* JSON of all keys of a batch. */
 #define LIST_LIMIT ((size_t)512 * 1024 * 1024)
 
-/* A table that has no key any more may still have changes from when it had one; nobody knows of what type that was. */
+/* A table without a key may have changes from when it had one, of a type that is not known any more. */
 static bool is_wanted(const struct change *change) {
   const struct route *route = change->route;
   return change->key != NULL && !route->keyless && !route->key_is_exact && !route->document;

@@ -112,7 +112,7 @@ bool settings_read(struct settings **settings, const PGresult *reply, struct err
 }
 
 bool settings_load(struct settings **settings, struct source *source, const char *name, struct error *error) {
-  /* Asked once by a command: not worth preparing. */
+  /* A command runs it once, so it is not prepared. */
   const struct query find = QUERY_ONCE(QUERY_target_id);
   const struct query read = QUERY_ONCE(QUERY_target_settings);
   PGresult *id = NULL;

@@ -9,14 +9,14 @@
 #include "queries.h"
 #include "schema_files.h"
 
-/* Milliseconds for what a process that stays asks first. */
+/* Milliseconds for the first queries of a long-running process. */
 #define BEGIN_TIMEOUT 15000
 
 struct source {
   struct pgconn *connection;
 };
 
-/* What is written wrong is told from what cannot be reached: trying again does not help. */
+/* A wrong conninfo is told apart from an unreachable server: trying again does not help then. */
 static bool check_conninfo(const char *conninfo, struct error *error) {
   bool is_name = strchr(conninfo, '=') == NULL && strstr(conninfo, "://") == NULL;
   if (is_name)
@@ -146,7 +146,7 @@ bool source_open_for_work(struct source **source, const char *conninfo, struct e
   return true;
 }
 
-/* What PostgreSQL refuses in the schema is a matter of its roles; what it refuses elsewhere is not. */
+/* A lack of privileges in schema rowrelay can be mended by granting one of its roles; one elsewhere cannot. */
 static bool explain(struct error *error) {
   static const char *const refusals[] = {"permission denied for schema rowrelay", "permission denied for function ",
                                          "permission denied for view ", NULL};

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* More tables than there will ever be. */
+/* An upper bound on the number of tables. */
 #define MOST_TABLES 64
 #define WIDEST_URL 43
 

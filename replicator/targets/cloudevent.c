@@ -27,7 +27,7 @@ static void add_type(struct buffer *buffer, const struct change *change) {
   buffer_release(&type);
 }
 
-/* A subject is not empty, and holds no control characters; the key is in the data all the same. */
+/* A subject may not be empty or hold control characters; the key is in the data in any case. */
 static bool is_subject(const char *key) {
   if (key == NULL || key[0] == '\0')
     return false;

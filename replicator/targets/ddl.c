@@ -1,6 +1,6 @@
 #include "targets/ddl.h"
 
-/* Of whoever makes something at a target, until his transaction ends. A target has no schema rowrelay to ask. 'rowr'.
+/* Held by a process that creates something at a target, until its transaction ends. 'rowr' in ASCII.
  */
 #define LOCK_CLASS "1919907698"
 #define LOCK_NUMBER "-1"

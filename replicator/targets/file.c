@@ -111,7 +111,7 @@ static bool open_file(struct lines *lines, struct error *error) {
     return error_set(error, FAILURE_FATAL, "cannot open file %s: %s", lines->path, strerror(errno));
   if (sync_directory(lines->path, error))
     return true;
-  close_file(lines); /* or the next push would find it open, and skip the directory */
+  close_file(lines); /* else the next push would find it open, and skip syncing the directory */
   return false;
 }
 

@@ -122,7 +122,7 @@ bool http_target_init(struct http_target *target, const struct settings *setting
   *target = (struct http_target){.options = json_loads(settings->options, 0, NULL), .tables = tables};
   if (target->options == NULL)
     return error_set(error, FAILURE_RETRY, "the target's options cannot be read");
-  /* Not all kinds have more than one. */
+  /* Some kinds have no option concurrency. */
   int concurrency = (int)http_target_number(target, "concurrency");
   target->concurrency = concurrency > 0 ? concurrency : 1;
   struct http_options options = {

@@ -37,7 +37,7 @@ int64_t http_target_number(const struct http_target *target, const char *name);
 bool http_target_flag(const struct http_target *target, const char *name);
 
 /*
- * Turns an answer that is no success into an error: FAILURE_REFUSED if the request's body is at fault, FAILURE_GONE for
+ * Makes an error of an answer that is no success: FAILURE_REFUSED if the request's body is at fault, FAILURE_GONE for
  * 410, FAILURE_RETRY or FAILURE_FATAL if the target is. Always false.
  */
 bool http_target_failed(const struct http_request *request, struct error *error);

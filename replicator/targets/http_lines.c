@@ -18,7 +18,7 @@
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 #define ANSWER_LIMIT ((size_t)4096)
-/* Of its statement each letter may be escaped. */
+/* Bytes of the URL, in which each letter of the statement may be escaped. */
 #define ESCAPED_URL_LIMIT (3 * URL_LIMIT)
 
 struct http_lines {
@@ -114,8 +114,8 @@ static bool add_row(struct buffer *body, const struct change *change, int64_t to
 }
 
 /*
- * ClickHouse says by a code in its answer ("Code: 27, …") what it has against a request; its status is 500 for many a
- * bad value. False when there is none. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
+ * The error code in ClickHouse's answer ("Code: 27, …"), because its HTTP status is 500 even for many bad values. False
+ * when there is none. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp
  */
 static bool read_clickhouse_code(const struct http_request *request, struct error *error) {
   static const long ABOUT_VALUES[] = {6,   26,  27,  38,  41,  53,  69,  70,  72,  117, 130,
@@ -154,7 +154,7 @@ static bool send_body(struct http_lines *lines, long *status, struct error *erro
                                    (long long)(lines->settings->push_timeout / 1000));
   } else if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
-    /* Who may come in, and what there is, is not a matter of the rows. */
+    /* Errors of access, and missing objects, do not concern the rows. */
     if (!(lines->clickhouse && read_clickhouse_code(&request, error)) && error->kind == FAILURE_REFUSED &&
         request.status <= 405 && request.status != 400)
       error->kind = FAILURE_FATAL;
@@ -186,7 +186,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   return ok;
 }
 
-/* No line at all. */
+/* An empty request. */
 static bool lines_test(void *handle, struct buffer *answer, struct error *error) {
   struct http_lines *lines = handle;
   buffer_clear(&lines->body);

@@ -228,7 +228,7 @@ static bool complain_of_lost_key(const struct route *route, struct error *error)
   return error_hint(error, "run: rowrelay capture %s", shell_quote(&table, route->relation));
 }
 
-/* Where a push is prepared. */
+/* The context in which a push is prepared. */
 struct preparation {
   struct pgconn *connection;
   bool in_transaction; /* the pushing transaction has begun already */

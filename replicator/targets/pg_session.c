@@ -18,7 +18,8 @@ bool session_open(struct pgconn **connection, const struct settings *settings, c
   struct pgconn *opened;
   if (!pooler_open(&opened, url, SESSION_TARGET, POOLER_OPEN_TIMEOUT, error))
     return false;
-  /* A server that is busy with one row does not take the next one, and is well for as long as a push may take. */
+  /* A server that is busy with one row does not read the next one; that is no failure for as long as a push may take.
+   */
   pgconn_allow_stall(opened, settings->push_timeout + STALL_MARGIN);
   pgconn_set_deadline(opened, settings->push_timeout);
   if (pgconn_run(opened, &QUERY_target_session, VALUES(number(settings->push_timeout).text), NULL, error) &&

@@ -129,8 +129,8 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, c
   if (sqlstate_is_of_a_table(error->sqlstate))
     error->kind = FAILURE_TABLE;
   /*
-   * A mirror that refuses to be emptied must not take what came after: executed later, the truncate would remove that
-   * as well. Rows of other tables that still refer to its own may go in a moment.
+   * A mirror that refuses a truncate must not get later changes: the truncate, when repeated, would remove these as
+   * well. Rows of other tables that refer to it may be deleted soon.
    */
   const struct change *first = push->changes[0];
   if (error->kind == FAILURE_REFUSED && first->operation == OPERATION_TRUNCATE && postgres->mirror != NULL &&

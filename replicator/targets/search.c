@@ -52,7 +52,7 @@ static void search_close(void *handle) {
   free(search);
 }
 
-/* Takes the URL apart: what stands behind its last slash is the index. */
+/* Splits the URL: the index follows its last slash. */
 static bool read_url(struct search *search, const char *url, struct error *error) {
   const char *plain = strchr(url, '+') + 1;
   search->base = strdup(plain);
@@ -100,7 +100,7 @@ struct bulk {
   size_t *items; /* indexes of the changes in the request */
   size_t item_count;
   struct buffer body;
-  bool refused; /* something that has to be tried in parts */
+  bool refused; /* some of it must be tried in smaller parts */
   bool failed;  /* the target is at fault */
   struct error *error;
 };

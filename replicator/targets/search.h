@@ -18,11 +18,11 @@ struct search {
   int64_t bulk_bytes;
   bool gzip;
   struct http_target http;
-  int *prepared; /* captures whose index has been looked at */
+  int *prepared; /* captures whose index was checked */
   size_t prepared_count;
 };
 
-/* What a server is asked. */
+/* A request to a server. */
 struct search_question {
   const char *method;
   const char *path;
@@ -31,11 +31,11 @@ struct search_question {
 };
 
 /*
- * Sends one request and waits for its answer, whatever that is; false when there is none. The caller releases *request.
+ * Sends one request and waits for an answer of any status; false when there is none. The caller releases *request.
  */
 MUST_CHECK bool search_ask(struct search *search, const struct search_question *question, struct http_request *request,
                            struct error *error);
-/* The same; the answer must be a success, and is not wanted. */
+/* The same; the answer must be a success, and is dropped. */
 MUST_CHECK bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
                                 struct error *error);
 
@@ -44,7 +44,7 @@ MUST_CHECK bool search_ask_well(struct search *search, const char *method, const
  * schema/functions/index_name.sql makes it, which sees to it that no two tables have the same.
  */
 void search_add_index(const struct search *search, const struct route *route, struct buffer *name);
-/* Makes a route's index, if that is wished and it is not there. */
+/* Creates a route's index if wanted and missing. */
 MUST_CHECK bool search_prepare_index(struct search *search, const struct route *route, struct error *error);
 
 #endif

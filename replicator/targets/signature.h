@@ -17,12 +17,12 @@ struct signer {
 };
 
 /*
- * Reads secrets, "whsec_" and base64 of 24 to 64 bytes each, parted by spaces or line breaks: all of them sign while
- * one takes another's place.
+ * Reads secrets, "whsec_" and base64 of 24 to 64 bytes each, separated by spaces or line breaks. All of them sign, so
+ * that a secret can be replaced without a gap.
  */
 MUST_CHECK bool signer_read(struct signer *signer, const char *secrets, struct error *error);
 
-/* What is signed. */
+/* The content to sign. */
 struct message {
   const char *id;
   const char *timestamp;

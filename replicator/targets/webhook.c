@@ -228,7 +228,7 @@ static bool find_order(struct sending *sending, struct error *error) {
 
 /* ---- bodies of option body ------------------------------------------------------------------------------------ */
 
-/* Lets the source make the body of each change. The user's expression may fail for all rows, or for some. */
+/* Has the source make the body of each change. The user's expression may fail for all rows, or for some. */
 static bool make_bodies(struct sending *sending, struct error *error) {
   static const struct query BEGIN = {.text = "savepoint webhook"};
   static const struct query END = {.text = "release savepoint webhook"};
@@ -441,7 +441,7 @@ static bool begin_requests(struct sending *sending) {
   return any;
 }
 
-/* What was not answered in time. */
+/* Handles requests that were not answered in time. */
 static void cancel_rest(struct sending *sending) {
   struct webhook *webhook = sending->webhook;
   struct error why;
@@ -509,7 +509,7 @@ static bool webhook_push(void *handle, const struct push *push, struct error *er
   return ok;
 }
 
-/* One event that says that it is a test. */
+/* Sends one event that says that it is a test. */
 static bool webhook_test(void *handle, struct buffer *answer, struct error *error) {
   struct webhook *webhook = handle;
   const struct route route = {.relation = "test"};

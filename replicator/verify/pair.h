@@ -36,7 +36,7 @@ MUST_CHECK bool pair_open(struct pair *pair, const char *conninfo, const struct 
 /* Cancels what the servers may still be running. */
 void pair_release(struct pair *pair);
 
-/* Asks all of them at once; those of one side are answered in their order. A failure of any is a failure of all. */
+/* Asks all of them at once; each side answers in order. If one fails, all count as failed. */
 #define MOST_QUESTIONS 4
 MUST_CHECK bool pair_ask(struct pair *pair, struct question *questions, size_t count, struct error *error);
 /* Clears the replies. */

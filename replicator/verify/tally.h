@@ -1,5 +1,5 @@
 /*
- * tally: what was counted under each name (a bucket, a key, the hash of a row), added up from the replies for
+ * tally: counts and hashes for each name (a bucket, a key, the hash of a row), added up from the replies for
  * the parts of a table.
  */
 #ifndef ROWRELAY_VERIFY_TALLY_H
@@ -10,7 +10,7 @@
 
 #include "verify/keys.h"
 
-/* Wide enough for the sum of the 64-bit hashes of all rows that there can be. */
+/* Wide enough for the sum of the 64-bit hashes of any number of rows. */
 __extension__ typedef __int128 wide;
 
 struct tally {
@@ -33,7 +33,7 @@ MUST_CHECK bool tally_add(struct tally *tally, const PGresult *reply, enum tally
 /* Rows under all names. */
 int64_t tally_rows(const struct tally *tally);
 
-/* Adds the names under which there is not the same in both. */
+/* Adds the names that do not have the same in both. */
 MUST_CHECK bool tally_compare(const struct tally *here, const struct tally *there, struct keys *names,
                               struct error *error);
 

@@ -1,4 +1,4 @@
--- One row for each order, out of the shop's seventeen tables: what somebody who looks for an order may know of it.
+-- One row for each order, from the shop's seventeen tables: everything by which a person may search for an order.
 -- $1 is the array of the orders to build; demo.sh says which changed row leads to which orders.
 select o.id as order_id,
        o.status,

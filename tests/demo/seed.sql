@@ -1,5 +1,4 @@
--- The shop's rows from before anybody thought of capturing them: 4,000 customers, 500 items, 1,500 orders, and all that
--- hangs on them.
+-- The shop's rows from before capturing: 4,000 customers, 500 items, 1,500 orders, and all that belongs to them.
 
 set search_path = shop;
 select setseed(0.42);

@@ -1,5 +1,5 @@
--- A shop's schema as fifteen years leave it: every habit of its time, nothing ever cleaned up, and no thought of
--- anybody who might want to follow its changes. Run by the owner of the database.
+-- A shop's schema as fifteen years leave it: every habit of its time, nothing ever cleaned up, and nothing prepared for
+-- following its changes. Run by the owner of the database.
 
 create schema shop;
 set search_path = shop;

@@ -7,7 +7,7 @@
 
 #include "fixture.h"
 
-/* Seconds, on a machine that does other things too. */
+/* Seconds; enough for a busy machine. */
 #define PATIENCE 60
 
 /* Table item of `rows` rows at the source, captured only then, and routed to "w". */

@@ -1,16 +1,18 @@
 -- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
 --             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
 --             existing rows.
--- Parameters: name: name of the document, and of the table at the target unless into_table is given target: where it
---             goes key: the column of the query's result that identifies a document query: plain SQL; $1 is the array
---             of keys to build. It returns any columns, or one json or jsonb sources: the tables that it is built from,
---             as TABLE:COLUMN (a column with the document's key) or TABLE:QUERY (a
---               query that returns keys for the rows of "changed"). The first one has to be a column, which has all
---               keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns change no document.
---             create_table: create the table, and add columns that it lacks search: columns for full-text search: adds
---             a column "search" with an index lock_wait: how long to try to lock all of its tables: no writer may go on
---             with a trigger function that does not
---               know the document
+-- Parameters: name: name of the document, and of the table at the target unless into_table is given
+--             target: where it goes
+--             key: the column of the query's result that identifies a document
+--             query: plain SQL; $1 is the array of keys to build. It returns any columns, or one json or jsonb
+--             sources: the tables that it is built from, as TABLE:COLUMN (a column with the document's key) or
+--               TABLE:QUERY (a query that returns keys for the rows of "changed"). The first one has to be a column,
+--               which has all keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns
+--               change no document.
+--             create_table: create the table, and add columns that it lacks
+--             search: columns for full-text search: adds a column "search" with an index
+--             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
+--               function that does not know the document
 -- Result:     its id
 -- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
 --             Warnings: the query reads tables that no source names, or whole tables.

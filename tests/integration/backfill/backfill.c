@@ -120,7 +120,7 @@ Test(backfill, images_are_those_that_the_trigger_makes) {
           " where i.new_row::text is distinct from s.new_row::text "
           "    or i.caveat ->> 'text_columns' is distinct from s.caveat ->> 'text_columns'"),
       "");
-  /* A row's changes are in one lane, whoever makes them. */
+  /* All changes of a row are in one lane, whoever makes them. */
   sql(f.at_source, "update \"Odd Shop\".\"Odd\" set secret = 't'");
   cr_expect_str_eq(ask(f.at_source,
                        "select string_agg(n::text, ' ') from (select count(distinct q.lane) as n "
@@ -207,7 +207,7 @@ Test(backfill, a_condition_chooses_rows) {
 
   mirrored_deliver(&f);
   cr_expect_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "10 20 30 99 100");
-  /* One that was done begins anew. */
+  /* A finished backfill begins again. */
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   mirrored_same(&f, "item");
   fixture_end(&f);
@@ -267,7 +267,7 @@ Test(backfill, a_row_that_somebody_writes_is_not_read_and_nothing_is_held_meanwh
   cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill_step(%lld, 100)", (long long)id), "55P03");
   sql(f.at_source, "set lock_timeout to '1s'; update item set name = 'free' where id in (49, 51)");
   backfilled_step(&f, id, 49);
-  /* a piece of one row waits for a moment */
+  /* with a single row in the piece, it pauses */
   double before = seconds_now();
   cr_expect_str_eq(sql_fails(f.at_source, "select rowrelay.backfill_step(%lld, 1)", (long long)id), "55P03");
   cr_expect(seconds_now() - before < 1.5);
@@ -291,7 +291,7 @@ Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
   start(writers[1], "delete from item where id = 51");
   wait_until_blocked(f.at_source, writers[0], PATIENCE);
   wait_until_blocked(f.at_source, writers[1], PATIENCE);
-  /* What is elsewhere is free. */
+  /* Other rows are not locked. */
   sql(f.at_source, "insert into item values (101, 'new')");
 
   sql(reader, "commit");
@@ -308,7 +308,7 @@ Test(backfill, an_update_of_a_row_that_was_just_read_waits_and_comes_later) {
   fixture_end(&f);
 }
 
-/* The condition makes the step halt between the moment that it looks at and the rows' locks. */
+/* The condition stops the step between its snapshot and its locks on rows. */
 Test(backfill, a_row_that_changes_between_the_look_and_the_lock_is_read_as_it_is_then) {
   struct fixture f;
   backfilled_begin(&f, "backfill_between", 10);
@@ -360,7 +360,7 @@ Test(backfill, a_writer_that_began_before_the_route_is_waited_for) {
   cr_expect_str_eq(ask(f.at_source, "select state || rows from rowrelay.backfills"), "waiting0");
   cr_expect(strstr(ask(f.at_source, "select note from rowrelay.status"), "backfill of public.item: 0 %, waits for ") !=
             NULL);
-  /* Who comes later is not waited for. */
+  /* Later transactions are not waited for. */
   PGconn *later = connect_to(f.source, NULL);
   sql(later, "begin; insert into item values (5001, 'late')");
   sql(writer, "insert into item values (5002, 'early')");
@@ -450,17 +450,17 @@ Test(backfill, one_that_psql_asked_for_is_driven_by_running_processes) {
   mirrored_same(&f, "item");
   cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfills"), "done");
 
-  /* and by those that run already; only one of them at a time */
+  /* and by running processes, only one of them at a time */
   pid_t processes[] = {fixture_run(&f, "--workers", "1", NULL), fixture_run(&f, "--workers", "1", NULL)};
   sql(f.at_source, "select rowrelay.backfill('item', 'w', 'id <= 1500', 1000)");
   wait_until(f.at_source, "t", PATIENCE, "select driver is not null from rowrelay.backfills");
   wait_until(f.at_source, "done 1500", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
-  /* What a command leaves behind too. */
+  /* Also what an interrupted command has left. */
   pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", "--rate", "1500", NULL);
   wait_until(f.at_source, "t", PATIENCE, "select state = 'running' and rows > 100 from rowrelay.backfills");
   stop_process(process, SIGKILL);
   wait_until(f.at_source, "done 3000", PATIENCE, "select state || ' ' || rows from rowrelay.backfills");
-  /* And the command looks on while somebody else is at it. */
+  /* The command watches while another session does the work. */
   sql(f.at_source, "select rowrelay.backfill('item', 'w', rate => 1500)");
   wait_until(f.at_source, "t", PATIENCE, "select rows > 100 from rowrelay.backfills");
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
@@ -529,7 +529,7 @@ Test(backfill, what_cannot_be_is_refused_with_what_to_do) {
   cr_expect(rowrelay(&f, NULL, &errors, "backfill", "item", "--to", "w", "--cancel", NULL) == 2);
   rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", "--where", "id > 5", NULL);
 
-  /* One whose route ends, ends. */
+  /* A backfill ends with its route. */
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
   rowrelay_ok(&f, "route", "item", "w", "--remove", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);

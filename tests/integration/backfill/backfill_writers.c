@@ -82,7 +82,7 @@ Test(backfill_writers, a_table_that_is_locked_for_long_is_waited_for_without_hol
   fixture_end(&f);
 }
 
-/* Pieces follow close on each other, and what a person or maintenance does to the table must find its moment. */
+/* Pieces follow each other closely, yet people and maintenance must get their locks on the table. */
 Test(backfill_writers, a_table_can_be_captured_in_another_way_meanwhile) {
   struct fixture f;
   backfilled_begin(&f, "backfill_recapture", 30000);
@@ -94,7 +94,7 @@ Test(backfill_writers, a_table_can_be_captured_in_another_way_meanwhile) {
   cr_assert(wait_process(process, PATIENCE) == 0);
   backfilled_read_each_key_once(&f);
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 's'"), "30000");
-  /* A key's type decides its lanes: what was read before and what is read after must not pass each other. */
+  /* A key's type decides its lanes: rows read before and after must not overtake each other. */
   cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where op = 'b'"), "1");
   mirrored_deliver(&f);
   cr_expect_str_eq(ask(f.at_target, "select concat_ws(' ', count(*), count(*) filter (where name = 'new')) from item"),
@@ -135,7 +135,7 @@ Test(backfill_writers, a_prepared_transaction_that_began_before_the_route_is_wai
   rowrelay_ok(&f, "route", "item", "w", "--create", NULL);
   pid_t process = fixture_start(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
   wait_until_says(process, "before this began: a prepared transaction", PATIENCE);
-  /* It is still there, under another name. */
+  /* The transaction is still there, under another name. */
   restart_server("source", "fast");
   stop_process(process, SIGKILL);
   PQreset(f.at_source);

@@ -10,7 +10,7 @@
 #include "mirrored.h"
 #include "writers.h"
 
-/* Seconds, on a machine that does other things too. */
+/* Seconds; enough for a busy machine. */
 #define PATIENCE 60
 
 /* Tables item, with a key, and note, without, of `rows` rows each, captured and routed to "w", where nothing is yet. */
@@ -33,7 +33,7 @@ static const char *states(struct fixture *f) {
   return ask(f->at_source, "select string_agg(state || ' ' || way, ', ' order by id) from rowrelay.backfill");
 }
 
-/* Until nothing of these tables can be delivered, so that processes may begin to run. */
+/* Waits until no change of these tables can be delivered, so that processes may be started. */
 static void wait_until_all_are_taken_aside(struct fixture *f) {
   wait_until(f->at_source, "t", PATIENCE, "select bool_and(state <> 'waiting') from rowrelay.backfill");
   wait_until(f->at_source, "0", PATIENCE,
@@ -49,7 +49,7 @@ static void wait_until_copied(struct fixture *f, int rows) {
   wait_until(f->at_source, "t", PATIENCE, "select rows_read >= %d from rowrelay.backfill order by id limit 1", rows);
 }
 
-/* Nothing is left of it that a writer, or the next copy, would meet. */
+/* It leaves nothing that would affect writers or the next copy. */
 static void nothing_is_left(struct fixture *f) {
   cr_expect_str_eq(ask(f->at_source, "select string_agg(proname, ' ') from pg_proc where proname ~ '^copies_'"), "");
   cr_expect_str_eq(ask(f->at_source, "select count(*) from rowrelay.queue where lane < 0"), "0");
@@ -91,7 +91,7 @@ Test(copy, large_tables_end_equal_under_live_writes_and_nobody_else_is_held_up) 
   int64_t others = 0;
   for (int i = 1; still_runs(backfill, 0.02); i++) {
     sql(f.at_source, "insert into other values (%d, %d)", i, i);
-    /* While the first is being copied, others are delivered: of the target, and of the table. */
+    /* While the first table is copied, changes of other tables, and for other targets, are delivered. */
     if (i % 10 == 0 &&
         strcmp(ask(f.at_source, "select state from rowrelay.backfill order by id limit 1"), "copying") == 0) {
       wait_until(f.at_target, "t", PATIENCE, "select count(*) > 0 from other where id = %d", i);
@@ -165,14 +165,14 @@ Test(copy, writers_that_began_before_it_are_waited_for_and_their_changes_arrive_
   sql(before, "insert into note values ('before', 2); commit");
   wait_until_copied(&f, 900);
 
-  /* It sees the source as it was before the switch. */
+  /* Its snapshot is from before the switch. */
   sql(seen, "insert into note values ('seen', 1); delete from note where what = 'old 3'; commit");
   sql(during, "begin; insert into note values ('during', 1); delete from note where what = 'old 4'");
   wait_for_state(&f, "joining");
   wait_until_says(backfill, "waits for transactions that write to the table", PATIENCE);
   pid_t runner = fixture_run(&f, "--workers", "2", NULL);
   sql(f.at_source, "insert into note values ('joined', 1)");
-  /* Others' changes come already. */
+  /* Changes of other tables arrive already. */
   wait_until(f.at_target, "1", PATIENCE, "select count(*) from note where what = 'joined'");
   wait_until(f.at_target, "0", PATIENCE, "select count(*) from note where what = 'old 3'");
   cr_expect_str_eq(ask(f.at_target, "select count(*) from note where what = 'during'"), "0");
@@ -193,7 +193,7 @@ Test(copy, a_table_emptied_by_a_transaction_that_sees_the_source_as_it_was_ends_
   begin(&f, "copy_emptied", 1000);
   PGconn *emptier = connect_to(f.source, NULL);
   sql(emptier, "begin isolation level repeatable read; select count(*) from pg_class");
-  /* So that the switch is done, and nothing copied yet. */
+  /* Stops it after the switch, before anything is copied. */
   sql(f.at_target, "create table note (what text, n int)");
   sql(f.at_target, "begin; lock table note in share mode");
   pid_t backfill = fixture_start(&f, "backfill", "note", "--to", "w", NULL);
@@ -230,7 +230,7 @@ Test(copy, it_gives_way_to_who_wants_the_table_for_himself) {
 
 /* ---- killed ---------------------------------------------------------------------------------------------------- */
 
-/* Kills it, and what it has asked of the source that somebody holds up. */
+/* Kills it, and its blocked statements at the source. */
 static void kill_it(struct fixture *f, pid_t process) {
   stop_process(process, SIGKILL);
   sql(f->at_source,
@@ -327,7 +327,7 @@ Test(copy, a_process_that_waits_for_the_target_leaves_when_it_is_told_to_and_the
 Test(copy, lost_connections_end_nothing) {
   struct fixture f;
   begin(&f, "copy_connections", 3000);
-  /* Of the processes' own, to the target, and that which reads. */
+  /* Connections of the processes: to the target, and the one that reads the table. */
   sql(f.at_source, "select rowrelay.backfill('note', 'w', rate => 1000)");
   pid_t runner = fixture_run(&f, "--workers", "1", NULL);
   wait_until_copied(&f, 500);
@@ -429,7 +429,7 @@ Test(copy, what_is_given_up_goes_on_as_if_nothing_had_been) {
   mirrored_deliver(&f);
   cr_expect_str_eq(ask(f.at_target, "select string_agg(id || name, ' ' order by id) from item"), "1meanwhile 2after");
 
-  /* A process that was killed leaves it to whoever comes. */
+  /* Another process continues after a kill. */
   sql(f.at_target, "truncate item");
   backfill = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "500", NULL);
   wait_until_copied(&f, 300);
@@ -473,7 +473,7 @@ Test(copy, a_route_a_target_or_a_capture_may_end_meanwhile) {
     else
       rowrelay_ok(&f, "release", "item", NULL);
     sql(f.at_source, "update item set name = 'after' where id = %d", i);
-    /* The triggers come off when the copy has ended, or has given way. */
+    /* The triggers can be removed when the copy has ended or made way. */
     int status = wait_process(backfill, PATIENCE);
     cr_expect(status == 1 || (i == 2 && status == 0));
     nothing_is_left(&f);
@@ -539,7 +539,7 @@ Test(copy, rows_are_as_changes_would_have_brought_them) {
   cr_expect_str_eq(ask(f.at_target, "select string_agg(distinct secret, ',') from \"Odd One\""), "***");
   same_rows(&f, "part", "part", "id");
   same_rows(&f, "parent", "parent", "id");
-  /* Again, as changes. */
+  /* The rows come again, as changes. */
   sql(f.at_target, "create table copied as select * from \"Odd One\"");
   sql(f.at_source, "update \"Odd One\" set n = n");
   mirrored_deliver(&f);

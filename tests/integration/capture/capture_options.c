@@ -10,7 +10,7 @@
   "update person set card = '4333-3333' where id = 1; update person set pin = 1, name = 'Bernd' where id = 2;"         \
   "update person set id = 3 where id = 2; delete from person where id = 1"
 
-/* How often it occurs in what was captured. */
+/* How often a text occurs in captured changes. */
 static int64_t occurs(struct fixture *f, const char *text) {
   return ask_number(f->at_source,
                     "select count(*) from rowrelay.change where concat(old_row, new_row, key) like '%%%s%%'", text);
@@ -123,7 +123,7 @@ Test(capture_options, rows_enter_and_leave_a_filter) {
   fixture_end(&f);
 }
 
-/* The triggers' conditions are made anew; nobody's write is missed or told twice meanwhile. */
+/* The triggers' conditions are replaced; no write is missed or captured twice meanwhile. */
 Test(capture_options, a_filter_can_be_changed) {
   struct fixture f;
   mirrored_begin(&f, "options_refilter",
@@ -178,7 +178,7 @@ Test(capture_options, an_application_says_who_does_it_and_what_not_to_capture) {
   cr_assert_str_eq(
       ask(f.at_source, "select string_agg(concat_ws(':', key, actor), ' ' order by change_id) from rowrelay.history"),
       "1:postgres 2:anna 2:anna 3:anna 4:postgres 6:postgres");
-  /* It is said as any other boolean of PostgreSQL, and what is none is no error. */
+  /* Any spelling of a boolean works, and any other value is no error. */
   static const char *const yes[] = {"true", "ON", "Yes", "1", "t"};
   static const char *const no[] = {"off", "false", "0", "", "maybe"};
   for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
@@ -240,7 +240,7 @@ Test(capture_options, two_databases_that_mirror_each_other_do_not_loop) {
 /* ---- once more ----------------------------------------------------------------------------------------------------
  */
 
-/* Who adds a target, or follows a hint, may not think of what was left out. */
+/* A person who adds a target, or follows a hint, may forget what was left out. */
 Test(capture_options, what_is_not_left_out_any_more_is_told) {
   struct fixture f;
   const char *errors;
@@ -306,7 +306,7 @@ Test(capture_options, what_is_not_said_again_stays) {
   fixture_end(&f);
 }
 
-/* Nobody has chosen it, so it follows the table; a chosen one stays as long as it is whole. */
+/* A key that was not chosen follows the table; a chosen one stays as long as its columns exist. */
 Test(capture_options, a_key_that_nobody_chose_is_found_anew) {
   struct fixture f;
   const char *errors;
@@ -328,7 +328,7 @@ Test(capture_options, a_key_that_nobody_chose_is_found_anew) {
   fixture_end(&f);
 }
 
-/* A crash empties it, and no trigger is told. */
+/* A crash empties the table without firing triggers. */
 Test(capture_options, an_unlogged_table_is_captured_with_a_warning) {
   struct fixture f;
   const char *errors;

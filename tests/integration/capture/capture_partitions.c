@@ -69,7 +69,7 @@ Test(capture_partitions, a_partition_that_comes_later_is_captured) {
                    "create table orders_3_1 partition of orders_3 default; insert into orders_3 values (301); insert "
                    "into orders values (302)");
   mirrored_same(&f, "orders");
-  /* TRUNCATE is not handed down to partitions by PostgreSQL; maintenance sees to it. */
+  /* PostgreSQL does not give partitions a trigger for TRUNCATE; maintenance does. */
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
@@ -156,7 +156,7 @@ Test(capture_partitions, a_detached_partition_is_a_table_of_its_own) {
   sql(f.at_source, "alter table orders detach partition orders_1; insert into orders_1 values (102); delete from "
                    "orders_1 where id = 101");
   cr_assert_str_eq(captured_changes(&f, "orders"), "i:1 i:101");
-  /* what was in it may be elsewhere by now */
+  /* its former rows may be elsewhere by now */
   sql(f.at_source,
       "create table orders_new partition of orders for values from (100) to (200);"
       "insert into orders values (102, 'elsewhere'); truncate orders_1; insert into orders_1 values (105)");
@@ -209,7 +209,7 @@ Test(capture_partitions, an_inheritance_child_that_comes_later_is_captured_after
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures"), "");
   sql(f.at_source, "insert into dog values (2, 'rex', true); update dog set name = 'x'");
   mirrored_same(&f, "animal");
-  /* a child may also be let go again */
+  /* a child may also be released again */
   sql(f.at_source, "alter table dog no inherit animal; insert into dog values (3, 'bello', true); truncate dog");
   fixture_end(&f);
 }
@@ -242,7 +242,7 @@ Test(capture_partitions, keys_that_children_share_are_refused_or_listed) {
                  "insert into p values (1, 1), (2, 2); insert into c values (1, 3)");
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.capture_table('p')"), "23505");
   cr_assert(strstr(PQerrorMessage(f.at_source), "They are in p and c") != NULL, "%s", PQerrorMessage(f.at_source));
-  /* all rows are there when nothing is a key */
+  /* without a key all rows arrive */
   rowrelay_ok(&f, "capture", "p", "--key", "", "--to", "w", "--create", NULL);
   rowrelay_ok(&f, "backfill", "p", "--to", "w", NULL);
   sql(f.at_source, "update c set n = 4; insert into c values (2, 2)");
@@ -324,7 +324,7 @@ Test(capture_partitions, a_captured_table_that_becomes_a_child_of_another_goes_o
   sql(f.at_source, "alter table dog inherit animal");
   cr_expect(strstr(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"),
                    "could not be attached: table public.animal is already captured with table public.dog") != NULL);
-  /* It is told once, and not every half a minute. */
+  /* It is logged once, not every half minute. */
   sql(f.at_source, "update rowrelay.job set held_until = now()");
   cr_expect_str_eq(ask(f.at_source, "select string_agg(m, ' ') from rowrelay.maintain() as m"), "");
   cr_expect_str_eq(ask(f.at_source, "select cardinality(failed) from rowrelay.job where name = 'maintain'"), "1");
@@ -359,7 +359,7 @@ Test(capture_partitions, a_truncate_is_told_once_whatever_partitions_there_are) 
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 2);
   sql(f.at_source, "insert into t select i, i from generate_series(0, 19) as i; truncate t_2");
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 3);
-  /* a rolled back one has told nothing, and hides nothing */
+  /* a rolled-back change captures nothing, and hides nothing */
   sql(f.at_source, "begin; savepoint s; truncate t; rollback to s; truncate t_1; insert into t values (3, 3); commit");
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where op in ('t', 'd')") == 4);
   mirrored_same(&f, "t");

@@ -391,7 +391,7 @@ Test(ddl, updates_from_when_a_table_had_a_key_are_not_taken_for_new_rows) {
   fixture_end(&f);
 }
 
-/* Somebody chose a key; a row that has none cannot be told from others, and is not guessed at. */
+/* The key was chosen; a row without one cannot be identified, and is not guessed at. */
 Test(ddl, a_row_whose_chosen_key_is_null_is_refused) {
   struct fixture f;
   mirrored_begin(
@@ -429,7 +429,7 @@ Test(ddl, a_column_that_a_filter_reads_cannot_go_unnoticed) {
   mirrored_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, condition), ' ' order by id) from item"),
                    "2open 3open 4open");
-  /* PostgreSQL itself sees to these */
+  /* PostgreSQL itself handles these */
   cr_assert_str_eq(sql_fails(f.at_source, "alter table item drop condition"), "2BP01");
   cr_assert_str_eq(sql_fails(f.at_source, "alter table item alter condition type varchar(10)"), "0A000");
   sql(f.at_source, "alter table item drop condition cascade; insert into item values (5)");
@@ -458,7 +458,7 @@ Test(ddl, what_is_left_out_is_not_made_at_the_target_either) {
   fixture_end(&f);
 }
 
-/* What is chosen goes by number, so that another column does not get in under a chosen one's name. */
+/* Chosen columns are stored by number, so that no other column is captured under a chosen name. */
 Test(ddl, chosen_columns_stay_chosen_under_other_names) {
   struct fixture f;
   mirrored_begin(&f, "ddl_chosen", "create table item (id int primary key, v int, secret text, w int)");
@@ -481,7 +481,7 @@ Test(ddl, chosen_columns_stay_chosen_under_other_names) {
   fixture_end(&f);
 }
 
-/* Such a transaction sees the catalogs as they were, while the row comes with the names of now. */
+/* Such a transaction sees the former catalogs, while its rows come with the present names. */
 static void write_unseeing(const char *name, const char *alteration) {
   struct fixture f;
   mirrored_begin(&f, name, "create table item (id int primary key, secret text, masked text, v int)");

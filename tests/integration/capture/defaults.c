@@ -40,7 +40,7 @@ Test(defaults, strings_may_have_escapes) {
   cr_assert_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL), "path"));
   cr_assert_str_eq(ask(f.at_source, "select string_agg(note, ' ') from rowrelay.captures"), "");
 
-  /* What is told of the past is read as it was written, by a command and by a session of the application's kind. */
+  /* The past is read as it was written, by a command and in a session with the application's settings. */
   rowrelay_ok(&f, "undo", "item", "1",
               ask(f.at_source, "select max(change_id) from rowrelay.history where key = '1' and op = 'update'"),
               "--apply", NULL);

@@ -6,7 +6,7 @@
 #include "fixture.h"
 #include "receiver.h"
 
-/* Makes one of the fixture's databases anew, in this encoding, and connects to it. */
+/* Recreates one of the fixture's databases with this encoding, and connects to it. */
 static void make_anew(const struct fixture *f, const char *server, const char *conninfo, PGconn **connection,
                       const char *encoding) {
   PGconn *postgres = connect_to(server, "dbname=postgres");
@@ -37,7 +37,7 @@ Test(encoding, without_one_a_row_that_the_target_cannot_read_is_refused_alone) {
   cr_expect_str_eq(ask(f.at_target, "select string_agg(concat(id, ' ', name), ', ' order by id) from item"),
                    "2 caf\xc3\xa9, 3 tea");
   cr_expect_str_eq(ask(f.at_source, "select concat(key, ' ', sqlstate) from rowrelay.errors"), "1 22021");
-  /* Somebody finds out what it was meant to be. */
+  /* A person finds out what it was meant to be. */
   sql(f.at_source, "update item set name = E'caf\\xc3\\xa9' where id = 1");
   rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL);
   cr_expect_str_eq(ask(f.at_target, "select name from item where id = 1"), "caf\xc3\xa9", "%s", errors);

@@ -277,7 +277,7 @@ Test(hostile, nothing_changes_what_is_captured_the_slow_way_either) {
   for (int i = 0; i < KEY_COUNT; i++)
     sql(f.at_source, "alter table app.k%d rename k to renamed", i);
   sql(f.at_source, "alter table app.every rename j to renamed; alter table app.line rename name to renamed");
-  sql(f.at_source, "update app.every_sample set j = '[1]'"); /* not what this is about */
+  sql(f.at_source, "update app.every_sample set j = '[1]'"); /* irrelevant here */
   char *plain = write_all(&f, f.at_source, "renamed");
   sql(f.at_source, "%s", EVIL);
   PGconn *session = connect_to(f.source, NULL);
@@ -319,7 +319,7 @@ Test(hostile, a_role_that_may_only_write_the_table_is_captured) {
                "item values (8, '8')");
   mirrored_same(&f, "item");
   cr_assert_str_eq(captured_changes(&f, "item"), "i:1 i:2 d:2 i:3 d:1 t:- i:4 i:5 u:4 u:5 i:6 i:7 i:8");
-  /* who did it is the one who logged in, unless the application says */
+  /* the actor is the user who logged in, unless the application names another */
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct actor, ' ') from rowrelay.history"),
                    "anna test_hostile_app");
   cr_assert_str_eq(ask(f.at_source, "select key from rowrelay.history where actor = 'anna'"), "7");

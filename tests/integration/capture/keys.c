@@ -253,7 +253,7 @@ Test(keys, a_parked_change_is_moot_when_the_row_has_come_under_another_spelling)
   begin_respelled(&f, "keys_parked", "on_error=park", 0);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   open_gate(&f);
-  /* where nobody can tell which row it is, because somebody's CHECK would have to run for that, others wait instead */
+  /* where the row is not known, because a user's CHECK would have to run to identify it, other changes wait instead */
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct a.atttypid::regtype::text, ' ') from rowrelay.errors e"
                                     "  join pg_attribute a on a.attrelid = e.relation and a.attname = 'k'"),
                    "strict");

@@ -160,7 +160,7 @@ Test(many, a_process_serves_a_new_target_while_its_maintenance_takes_long) {
   cr_assert_str_eq(
       ask(f.at_source, "select count(*) from pg_locks where locktype = 'advisory' and objid = 28 and not granted"),
       "1");
-  /* It does not keep the process from leaving either. */
+  /* It does not keep the process from ending either. */
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   PQfinish(holder);
   fixture_end(&f);

@@ -89,7 +89,7 @@ Test(nesting, what_a_function_in_a_statement_does_to_its_rows_is_logged_last) {
   same_though_one_by_one(&f, "item");
   sql(f.at_source, "insert into item select lose(i), 0 from generate_series(11, 15) as i");
   same_though_one_by_one(&f, "item");
-  /* what is undone has not followed */
+  /* a rolled-back write does not count as a follower */
   sql(f.at_source,
       "create function undone(i int) returns int language plpgsql as $$ begin"
       "  begin delete from item where id = i - 1; raise exception 'no'; exception when others then null; end;"
@@ -267,7 +267,7 @@ Test(nesting, what_was_written_again_within_its_statement_is_not_undone) {
   is_not_undone(&f, "a key that was taken before it was told that it is free");
   sql(f.at_source, "insert into first values (1, 1), (2, 1)");
   is_not_undone(&f, "a row that came and went");
-  /* what is left out is told to nobody */
+  /* what is left out goes to no target */
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.change where caveat ->> 'left_out' = 'true' and "
                                     "(op <> 'r' or new_row is not null)"),
                    "0");

@@ -132,7 +132,7 @@ static const char TYPES[] =
     "create type app.span as range (subtype = float8, subtype_diff = float8mi);"
     "create table app.item (id int, name text)";
 
-/* Only catalogs and indexes hold values of these. */
+/* Values of these types occur only in catalogs and indexes. */
 #define WITHOUT_VALUES                                                                                                 \
   "'gtsvector', 'pg_node_tree', 'pg_ndistinct', 'pg_dependencies', 'pg_mcv_list', 'pg_brin_bloom_summary', "           \
   "'pg_brin_minmax_multi_summary'"
@@ -141,7 +141,7 @@ static bool has_type(PGconn *connection, const char *type) {
   return strcmp(ask(connection, "select to_regtype($t$%s$t$) is not null", type), "t") == 0;
 }
 
-/* A target that is older than the source has not all that PostgreSQL has by itself; other types are made there. */
+/* A target older than the source lacks some of its built-in types; types that people defined are created there. */
 static bool both_have(struct fixture *f, const char *type) {
   return has_type(f->at_source, type) &&
          (has_type(f->at_target, type) ||
@@ -254,7 +254,7 @@ Test(types, all_values_arrive_in_mirrors_that_are_made_for_them) {
   fixture_end(&f);
 }
 
-/* Without a key rows are found by all they hold, so a value that came otherwise could not be deleted. */
+/* Without a key rows are found by all their values, so a row with a value that arrived altered could not be deleted. */
 Test(types, all_values_are_found_again_in_tables_without_a_key) {
   struct fixture f;
   make_tables(&f, "types_keyless", "");
@@ -292,7 +292,7 @@ Test(types, a_table_of_many_arrays_and_documents_is_captured) {
   fixture_end(&f);
 }
 
-/* Types of an extension are its own to make; it has to be there. */
+/* Types of an extension are not copied: the extension has to be installed. */
 Test(types, values_of_extensions_types_arrive) {
   static const char *const EXTENSIONS[] = {"citext", "hstore", "ltree", "cube", "isn", "seg", "intarray"};
   struct fixture f;

@@ -1,4 +1,4 @@
-/* What commands do, what they say, and how they end. */
+/* What commands do and print, and their exit status. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void end(void) {
   fixture_end(&f);
 }
 
-/* Runs rowrelay with these words; the last is what it must say on the way it ends: why it failed, or what it has done.
+/* Runs rowrelay with these words; the last is what it must print: why it failed, or what it has done.
  */
 #define FAILS(status, words, ...)                                                                                      \
   do {                                                                                                                 \
@@ -140,7 +140,7 @@ Test(commands, a_url_or_option_that_cannot_work_is_wrong_use) {
   FAILS(2, "file: or stdout:", "target", "set", "w", "--url", "x");
   FAILS(2, "option \"speed\" does not exist", "target", "set", "w", "--option", "speed=9");
   FAILS(2, "the target's name is empty", "target", "add", "", "stdout:");
-  /* A running process could not take it, and would deliver to nobody. */
+  /* A running process could not open such a target. */
   FAILS(2, "the target's name is longer than 63 bytes", "target", "add",
         "a_target_with_a_name_that_is_as_long_as_those_of_old_tables_may_be", "stdout:");
   FAILS(2, "the target's name contains a control character", "target", "add", "v\nw", "stdout:");
@@ -253,7 +253,7 @@ Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
   cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.queue where lane & 4095 <> 0") == 2);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "200");
-  /* More than there have ever been. */
+  /* More than were ever assigned. */
   SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
   SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=300");
   SAYS("item: routed to w\n", "route", "item", "w");
@@ -305,7 +305,7 @@ Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
   wait_until_says(process, "target w was dropped", 5);
   cr_assert_str_eq(ask(f.at_target, "select concat((select count(*) from item), ' ', (select count(*) from other))"),
                    "1 2");
-  /* One of the same name is another one. */
+  /* A new table with the same name is another table. */
   SAYS("target w: added\n", "target", "add", "w", f.target_url);
   SAYS("item: routed to w\n", "route", "item", "w");
   sql(f.at_source, "insert into item values (3)");
@@ -378,7 +378,7 @@ Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
   sql(f.at_source, "insert into item values (3, 'd')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2c");
-  /* Captured again it starts anew, beside what is still queued. */
+  /* Captured again, it starts afresh, beside changes that are still queued. */
   SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
   sql(f.at_source, "update item set name = 'e' where id = 3");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
@@ -508,7 +508,7 @@ Test(commands, output_that_cannot_be_written_is_a_failure) {
   end();
 }
 
-/* Whichever it is: each waits here for a lock that it does not get. */
+/* Each of them waits here for a lock that it does not get. */
 Test(commands, that_are_interrupted_leave_nothing_running_at_the_server) {
   begin("commands_interrupted");
   static const char *const CASES[][4] = {{"status"},      {"undo", "--txid", "1"},

@@ -91,13 +91,13 @@ Test(status, a_failing_target_says_since_when_how_often_and_why) {
       ask(f.at_source,
           "select $$%s$$ ~ '^since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d \\(\\d+ attempts\\): .*nowhere'", note),
       "t", "%s", note);
-  /* The other target is well, and has everything. */
+  /* The other target works, and has everything. */
   cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', backlog, note) from rowrelay.status where target = 'v'"),
                    "running 0");
   rowrelay_ok(&f, "target", "pause", "w", NULL);
   wait_for_state(&f, "w", "paused");
   rowrelay_ok(&f, "target", "resume", "w", NULL);
-  /* With nobody there to try it, it does not fail; what it failed of is still said. */
+  /* Without processes it does not count as failing; the last failure is still shown. */
   stop_process(process, SIGTERM);
   cr_assert_str_eq(ask(f.at_source, "select concat(state, ' ', left(note, 8)) from rowrelay.status where target = 'w'"),
                    "not running since 20");
@@ -146,7 +146,7 @@ Test(status, tables_say_where_they_go_and_what_is_wrong_with_them) {
                    "public.item: triggers are missing or disabled: capture the table again");
   rowrelay_ok(&f, "capture", "item", NULL);
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "");
-  /* What is gone can be let go of by its name. */
+  /* A dropped table can be released by its name. */
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation_name, note), ', ' order by 1) from "
                                     "rowrelay.captures where note <> ''"),
                    "public.line the table is gone");

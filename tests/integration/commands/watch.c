@@ -66,14 +66,14 @@ Test(watch, it_fits_whatever_size_the_terminal_has_and_gets) {
   page = terminal_wait("BLOCKED", 10);
   cr_expect_null(strstr(page, " more\n"), "%s", page);
   cr_expect_eq(line_count(page), 5 + 32, "%s", page);
-  /* With next to nothing it still does what it can. */
+  /* It copes with a very small terminal. */
   terminal_resize(3, 12);
   terminal_wait("\nand 32 more\n", 10);
   terminal_resize(1, 3);
   terminal_wait_without("more", 10);
   terminal_resize(24, 80);
   terminal_wait("BLOCKED", 10);
-  /* A key asks at once. */
+  /* A key refreshes at once. */
   sql(f.at_source, "select rowrelay.drop_target('a_first')");
   terminal_type(" ");
   terminal_wait("\n31 targets", 10);
@@ -98,7 +98,7 @@ Test(watch, a_source_that_goes_away_is_waited_for) {
   terminal_wait("\n2 targets: 2 not running\n", 10);
   PQfinish(f.at_source);
   stop_server("source", "fast");
-  /* What was known last is still there. */
+  /* The last known state is still shown. */
   const char *page = terminal_wait("\nthe source does not answer, trying again: ", 10);
   cr_expect_not_null(strstr(page, "\n2 targets: 2 not running\n"), "%s", page);
   start_server("source");

@@ -45,7 +45,7 @@ Test(breaker, eight_processes_try_a_target_that_is_down_as_one_and_resume_at_onc
   receiver_end(receiver);
 }
 
-/* Whoever tries it holds a lock that ends with him. */
+/* The process that probes holds a lock that ends with it. */
 Test(breaker, a_killed_prober_is_replaced) {
   struct fixture f;
   fixture_begin(&f, "breaker_killed");

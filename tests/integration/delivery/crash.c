@@ -37,7 +37,7 @@ static void crash(struct fixture *f) {
   f->at_source = connect_to(f->source, NULL);
 }
 
-/* To a server that begins anew by itself. */
+/* Connects to a server that restarts by itself. */
 static void reconnect(struct fixture *f) {
   PQfinish(f->at_source);
   f->at_source = NULL;
@@ -327,7 +327,7 @@ Test(crash, a_server_whose_statistics_are_reset_has_not_crashed) {
   fixture_end(&f);
 }
 
-/* It waits for the one that was first, and finds that there is nothing left to do. */
+/* It waits for the first one, and finds nothing left to do. */
 Test(crash, only_one_of_several_processes_that_come_at_once_moves_the_ids_on) {
   struct fixture f;
   fixture_begin(&f, "crash_at_once");
@@ -372,8 +372,7 @@ Test(crash, a_prepared_transaction_that_outlives_the_crash_is_delivered) {
   fixture_end(&f);
 }
 
-/* A killed session makes the server begin anew without a new postmaster, and gives the prepared transaction another
- * name. */
+/* A killed session restarts the server without a new postmaster, and gives the prepared transaction another name. */
 Test(crash, a_backfill_goes_on_waiting_for_a_prepared_transaction_after_a_session_was_killed) {
   struct fixture f;
   own_server("source", "max_prepared_transactions=4");

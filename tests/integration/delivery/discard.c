@@ -1,4 +1,4 @@
-/* Giving up what is queued of one table for a target: the others go on, the log says what was given up and by whom. */
+/* Discarding what is queued of one table for a target: others go on; the log says what was discarded, and by whom. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
@@ -44,7 +44,7 @@ Test(discard, what_holds_up_a_target_is_given_up_while_a_process_tries_it) {
   fixture_end(&f);
 }
 
-/* It is in no snapshot yet, so that only a second time gives it up. */
+/* It is in no snapshot yet, so only a second call discards it. */
 Test(discard, what_a_writer_adds_meanwhile_is_given_up_by_asking_again) {
   struct fixture f;
   begin(&f, "discard_writer");
@@ -60,7 +60,7 @@ Test(discard, what_a_writer_adds_meanwhile_is_given_up_by_asking_again) {
   fixture_end(&f);
 }
 
-/* A batch in flight is settled first, whatever becomes of it: what arrived is not said to be given up. */
+/* A batch in flight is settled first, so that no change that arrived is recorded as discarded. */
 Test(discard, a_batch_in_flight_is_waited_for) {
   struct fixture f;
   begin(&f, "discard_flight");

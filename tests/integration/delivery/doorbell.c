@@ -95,7 +95,7 @@ Test(doorbell, it_rings_for_all_processes_that_sleep) {
   pid_t processes[] = {fixture_run(&f, "--workers", "1", NULL), fixture_run(&f, "--workers", "1", NULL)};
   wait_until_armed(&f);
   arrives_within(&f, SHORT, 0.3, true);
-  /* The one that is left has not lost its bell to the other. */
+  /* The remaining process still has an armed bell. */
   cr_assert(stop_process(processes[0], SIGKILL) == 128 + SIGKILL);
   arrives_within(&f, SHORT, 0.3, true);
   cr_assert(stop_process(processes[1], SIGTERM) == 0);
@@ -137,7 +137,7 @@ Test(doorbell, a_bell_that_fell_silent_is_armed_again) {
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_until_armed(&f);
   sleep_seconds(0.3);
-  /* Another process disarms it in the very moment in which this one arms it. */
+  /* Another process disarms it at the moment in which this one arms it. */
   sql(f.at_source, "select setval('rowrelay.doorbell', 0)");
   wait_until_armed(&f);
   arrives_within(&f, SHORT, 0.1, false);

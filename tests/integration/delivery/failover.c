@@ -57,7 +57,8 @@ Test(failover, a_standby_without_its_primary_is_told_of_and_how_to_find_both) {
   fixture_end(&f);
 }
 
-/* As a machine that is switched off: libpq alone would wait for it as long as it may, and then begin with it again. */
+/* As a machine that is switched off: libpq alone would wait for it until its time limit, and then begin with it again.
+ */
 Test(failover, a_server_that_says_nothing_is_passed_over) {
   struct fixture f;
   struct proxy proxy;
@@ -210,7 +211,7 @@ Test(failover, what_the_lost_primary_had_alone_does_not_hide_what_is_written_aft
   cr_expect(ask_number(f.at_target, KEPT, "stock_changes", "note") == 150);
   cr_expect(ask_number(f.at_target, KEPT, "ledger_changes", "what") == 150);
   arrival_is_in_order(&f, "stock_changes");
-  /* A row that the old primary alone had changed is found, and is put right. */
+  /* A row that only the old primary had changed is found and repaired. */
   cr_expect(ask_number(f.at_target, "select count(*) from ledger where what = 'lost'") == 190 + 150);
   cr_expect(ask_number(f.at_source, "select count(*) from ledger where what = 'lost'") == 0);
   cr_expect(rowrelay(&f, NULL, NULL, "verify", "m", "stock", "--repair", NULL) == 3);

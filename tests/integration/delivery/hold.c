@@ -1,4 +1,4 @@
-/* A table that a target cannot take waits by itself: the others go on, and it does when the target can take it. */
+/* A table that a target cannot take waits alone: others go on, and it follows when the target can take it. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -311,7 +311,7 @@ Test(hold, a_document_whose_table_is_missing_is_built_when_it_is_there) {
   fixture_end(&f);
 }
 
-/* Else all of it would be put by. */
+/* Otherwise all of it would be held. */
 Test(hold, a_backfill_rests_while_its_table_waits) {
   struct fixture f;
   begin(&f, "hold_backfill");
@@ -334,7 +334,7 @@ Test(hold, a_backfill_rests_while_its_table_waits) {
   fixture_end(&f);
 }
 
-/* It does not wait for what nobody knows when it will come. */
+/* It does not wait for a change whose time is unknown. */
 Test(hold, verify_says_what_is_missing_while_a_table_waits) {
   struct fixture f;
   const char *said;

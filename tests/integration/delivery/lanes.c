@@ -285,7 +285,7 @@ Test(lanes, a_lease_ends_in_time_though_the_clock_was_ahead_when_it_was_taken) {
   wait_until_empty(&f, 20);
   same_rows(&f, "item", "item", "id");
   cr_expect_eq(stop_process(process, SIGTERM), 0);
-  /* People are not held up for longer either, also where no process runs. */
+  /* People do not wait longer either, even if no process runs. */
   lease_lanes(&f, 86400);
   sql(f.at_source, "update rowrelay.lease set lasts = '1 s'");
   double before = seconds_now();

@@ -24,7 +24,7 @@ static void begin(struct fixture *f, const char *name, const char *options) {
   rowrelay_ok(f, "run", "--until-empty", NULL);
 }
 
-/* Nobody can write at the target from here until release(). */
+/* Blocks writes at the target until release(). */
 static PGconn *hold_target(struct fixture *f) {
   PGconn *holder = connect_to(f->target, NULL);
   sql(holder, "begin; lock table item_changes in exclusive mode");
@@ -214,7 +214,7 @@ Test(lease, at_most_once_is_not_sent_again_after_a_kill) {
   cr_assert_str_eq(arrived(&f), "insert0 update2");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', key, message) from rowrelay.errors"),
                    "1 it was sent, and nobody knows whether it arrived");
-  /* a person may say so */
+  /* a person may decide that */
   rowrelay_ok(&f, "retry", "--all", NULL);
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(arrived(&f), "insert0 update2 update1");

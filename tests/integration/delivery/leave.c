@@ -1,4 +1,4 @@
-/* How a process ends: told to, told twice, or because there is nothing left to do. */
+/* How a process ends: after one signal, after two, or because there is nothing left to do. */
 #include <criterion/criterion.h>
 #include <signal.h>
 
@@ -66,7 +66,7 @@ Test(leave, the_second_sigterm_leaves_at_once_and_nothing_is_lost_or_doubled) {
   cr_assert(wait_process(process, 5) == 0);
   cr_expect(seconds_now() - since < 5, "it took %.1f s", seconds_now() - since);
   wait_until(f.at_source, "2", 5, "select count(*) from rowrelay.queue");
-  /* What it was sent is given up by the target, too, and not written later. */
+  /* The target cancels what it was sent, and does not write it later. */
   wait_until_held(&f, "0");
   sql(holder, "commit");
   cr_assert_eq(ask_number(f.at_target, "select count(*) from note where what = 'in flight'"), 0);

@@ -1,4 +1,4 @@
-/* How much memory a process needs, whatever waits for it. */
+/* How much memory a process needs, however much is queued. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static long peak_of(pid_t process) {
   return kilobytes / 1024;
 }
 
-/* Then memory is what the sanitizer needs. */
+/* A sanitizer needs memory of its own. */
 static bool is_sanitized(void) {
   const char *sanitizer = getenv("SANITIZE");
   return sanitizer != NULL && sanitizer[0] != '\0';

@@ -1,4 +1,4 @@
-/* Source or target are away for a while: it is told, nothing is lost, and nobody has to do anything. */
+/* Source or target are unavailable for a while: it is logged, nothing is lost, and nobody has to do anything. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -236,7 +236,7 @@ Test(outage, what_the_source_cannot_take_now_is_not_sent_over_and_over) {
 /* ---- what takes too long ------------------------------------------------------------------------------------------
  */
 
-/* The target does not come to an end with row 500, whatever is pushed with it. */
+/* The target never finishes with row 500, whatever is pushed with it. */
 static void refuse_alone(const char *name, const char *option) {
   struct fixture f;
   fixture_begin(&f, name);

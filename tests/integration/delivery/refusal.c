@@ -1,4 +1,4 @@
-/* What becomes of changes that a target does not accept, and of those around them. */
+/* The fate of changes that a target refuses, and of their neighbours. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
@@ -209,7 +209,7 @@ Test(refusal, in_a_mirror_a_newer_row_of_the_same_batch_makes_the_refused_one_mo
   begin(&f, "refusal_moot_at_once", NULL, NULL);
   sql(f.at_source, "insert into item (id, price) values (1, 1), (2, 1), (3, 1)");
   until_empty(&f);
-  /* Changes of a row collapse; so the first must be parted from the third for the second's sake. */
+  /* Changes of a row collapse into one, so the first must be separated from the third because of the second. */
   sql(f.at_source, "update item set price = -5 where id = 1; update item set price = -7 where id = 2;"
                    "update item set price = 6 where id = 1; update item set price = 8 where id = 3");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
@@ -313,7 +313,7 @@ Test(refusal, skip_lets_what_is_blocked_go_on) {
   until_empty(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6 8");
   cr_assert_str_eq(errors_of(&f), "");
-  /* The log knows what was given up. */
+  /* The log records what was discarded. */
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.history where key = '1'"), "5");
   fixture_end(&f);
 }
@@ -332,7 +332,7 @@ Test(refusal, a_halted_target_says_why_and_goes_on_when_somebody_resumes_it) {
   snprintf(expected, sizeof expected, "change %s of public.item was refused: retry or skip it, then resume", id);
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), expected);
 
-  /* Nothing goes there, of whatever row. */
+  /* No change of any row is delivered there. */
   sql(f.at_source, "insert into item (id, price) values (2, 2)");
   sleep_seconds(1.5);
   cr_assert_str_eq(prices_of(&f, 2), "");
@@ -529,7 +529,7 @@ Test(refusal, a_row_that_waits_for_another_does_not_come_after_its_own_deletion)
   sql(f.at_source, "create table parent (id int primary key)");
   rowrelay_ok(&f, "capture", "parent", "--to", "w", NULL);
   sql(f.at_source, "insert into parent values (1)");
-  /* As if another process had the parent. */
+  /* As if another process were delivering the parent. */
   PGconn *holder = lock_queued_lanes(&f);
   /* The second one, which is refused for good, parts the first from the third when the batch is split. */
   sql(f.at_source,

@@ -70,7 +70,7 @@ Test(replay, it_waits_for_batches_in_hand_and_names_what_cannot_be) {
   begin("replay_wait");
   sql(f.at_source, "insert into item values (1, 'a')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  /* In the place of a process that has a batch of one of the lanes. */
+  /* Stands in for a process that is delivering a batch of one of the lanes. */
   PGconn *holder = connect_to(f.source, NULL);
   PGconn *replayer = connect_to(f.source, NULL);
   sql(holder, "begin; select from rowrelay.lane where lane = (select rowrelay.lane_number(id, 7) from rowrelay.target "

@@ -49,7 +49,7 @@ Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
   for (int i = 0; i < PROCESSES; i++)
     processes[i] = fixture_run(&f, "--workers", "2", NULL);
 
-  /* What leaves one account comes into another, and is noted in two entries. */
+  /* Money moves from one account to another, with two entries for it. */
   for (int i = 0; i < WRITERS; i++) {
     writers[i] = connect_to(f.source, NULL);
     start(writers[i],
@@ -138,7 +138,7 @@ Test(transactions, one_that_is_larger_than_a_batch_comes_in_pieces_between_whole
   fixture_end(&f);
 }
 
-/* The source forgets a batch that was pushed, and then has another one first, in between. */
+/* The source loses a settled batch in a crash, and then delivers another one before it. */
 Test(transactions, rows_without_a_key_that_are_pushed_twice_are_not_there_twice) {
   struct fixture f;
   begin(&f, "whole_twice", "mirror");

@@ -1,4 +1,4 @@
-/* How long `rowrelay run` waits for what is not there. */
+/* How long `rowrelay run` waits for an unavailable source or target. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -73,7 +73,7 @@ Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refu
   cr_expect(strcmp(ask(f.at_target, "select name from item where id = 1"), "second") == 0);
   cr_expect(ask_number(f.at_target, "select count(*) from item where id = 2") == 0);
   cr_expect(ask_number(f.at_target, "select count(*) from note where what = 'once'") == 1);
-  /* It comes back to life. */
+  /* It continues. */
   cr_assert(stop_process(other, SIGTERM) == 0);
   sql(f.at_source, "update item set name = 'third'; insert into note values ('after')");
   wait_until_empty(&f, 10);

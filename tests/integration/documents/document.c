@@ -249,7 +249,7 @@ Test(document, a_live_change_overtakes_the_many_that_a_shared_row_makes_stale) {
   wait_until(f.at_target, "paid", 5, "select status from doc where id = 20000");
   cr_assert(ask_number(f.at_target, "select count(*) from doc where customer = 'anna'") < 9500,
             "it was delivered after all the others");
-  /* and the many survive a kill half-way */
+  /* and the backlog survives a kill half-way */
   stop_process(process, SIGKILL);
   sql(f.at_target, "drop trigger slow on doc");
   build(&f);

@@ -249,8 +249,7 @@ Test(document_sources, a_changed_key_refreshes_documents_that_show_nothing_else_
 Test(document_sources, columns_may_be_renamed_while_rows_change) {
   struct fixture f;
   begin_orders(&f, "docsrc_rename");
-  sql(f.at_source,
-      "update line set order_id = 1 where id = 2"); /* waits to be built when the column has another name */
+  sql(f.at_source, "update line set order_id = 1 where id = 2"); /* builds only when the column has another name */
   PGconn *session = connect_to(f.source, NULL);
   sql(session, "select 1 from line; update line set item = 'x' where id = 40");
   sql(f.at_source, "alter table line rename order_id to belongs_to; alter table line rename item to article");
@@ -399,7 +398,7 @@ Test(document_sources, a_document_may_be_dropped_while_it_is_delivered) {
   fixture_end(&f);
 }
 
-/* Writers notice nothing, status says what is wrong, and all is well when it is made good. */
+/* Writers notice nothing, status says what is wrong, and mending it is enough. */
 Test(document_sources, a_query_that_does_not_fit_its_tables_any_more_waits_for_a_person) {
   struct fixture f;
   begin_orders(&f, "docsrc_alter");

@@ -271,7 +271,7 @@ Test(documents, every_one_is_what_its_query_gives_whatever_is_written_and_whoeve
     int victim = killed++ % PROCESSES;
     cr_assert(stop_process(processes[victim], SIGKILL) == 128 + SIGKILL);
     processes[victim] = fixture_run(&f, "--workers", "2", NULL);
-    /* All of them are made anew meanwhile, once. */
+    /* All of them are rebuilt once meanwhile. */
     if (killed == 3)
       sql(f.at_source, "begin; create temporary table kept as table shop.prices; truncate shop.prices; "
                        "insert into shop.prices table kept; commit");

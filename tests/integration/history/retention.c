@@ -193,7 +193,7 @@ Test(retention, an_empty_partition_waits_until_nobody_holds_the_log_for_long) {
   fixture_end(&f);
 }
 
-/* Nobody is told half of the truth. */
+/* No answer is given from half of the history. */
 Test(retention, the_past_begins_where_the_log_begins_also_for_who_began_before) {
   struct fixture f;
   begin(&f, "retention_past");

@@ -210,7 +210,7 @@ Test(undo, takes_back_one_change_and_either_half_of_an_updated_key) {
   sql(f.at_source, "begin; delete from line where o = 12; insert into line values (11, 5, 'other'); commit");
   sql(f.at_source, "select rowrelay.undo('line', '[11, 5]', %s, true)", last_change(&f, "line", "[11, 5]"));
   cr_assert(ask_number(f.at_source, "select count(*) from line") == 3);
-  /* the undone is in the log like any change, by the person */
+  /* the undo is in the log like any change, with the person as its actor */
   cr_assert_str_eq(ask(f.at_source, "select op || ' ' || actor from rowrelay.history order by change_id desc limit 1"),
                    ask(f.at_source, "select 'delete ' || session_user"));
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo('line', '[11, 5]', 1)"), "P0002");
@@ -234,7 +234,7 @@ Test(undo, refuses_when_somebody_came_between) {
   /* one that it has, though the row is as it was */
   sql(f.at_source, "update orders set total = 60 where id = 11");
   cr_assert_str_eq(sql_fails(f.at_source, "select rowrelay.undo_transaction('%s')", txid), "55000");
-  /* somebody who is just about it */
+  /* another session that is about to change it */
   sql(f.at_source, "update orders set total = 70 where id = 12");
   PGconn *other = connect_to(f.source, NULL);
   sql(other, "begin; update orders set total = 71 where id = 12; update orders set total = 70 where id = 12");
@@ -248,7 +248,7 @@ Test(undo, refuses_when_somebody_came_between) {
   PQclear(result);
   cr_assert_null(PQgetResult(f.at_source));
   PQfinish(other);
-  /* rows of others that would go along */
+  /* referring rows that would be deleted too */
   sql(f.at_source, "insert into customer values (9, 'i')");
   strncpy(change, last_change(&f, "customer", "9"), sizeof change - 1);
   strncpy(by_hand, ask(f.at_source, "select rowrelay.undo('customer', '9', %s)", change), sizeof by_hand - 1);

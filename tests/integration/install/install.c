@@ -209,7 +209,7 @@ Test(install, who_waits_for_a_prepared_transaction_is_told_how_to_end_it) {
   fixture_end(&f);
 }
 
-/* What restores definitions only, as for a copy to try things out, brings the triggers too. */
+/* A restore of definitions only, as for a test copy, has the triggers too. */
 Test(install, a_schema_that_was_restored_without_its_contents_is_told_and_can_be_removed) {
   struct fixture f;
   char command[4096];

@@ -470,7 +470,7 @@ Test(roles, rights_come_with_each_init_and_what_else_was_granted_stays) {
   people_may_not(s.as_hand, "update rowrelay.document set query = ''");
   sql(s.as_hand, "delete from rowrelay.queue");
   cr_expect_str_eq(ask(super, "select has_table_privilege('nobody', 'rowrelay.status', 'select')"), "t");
-  /* nothing is touched that is as it should be */
+  /* correct roles are not touched */
   const char *before = ask(super, "select md5(string_agg(xmin::text, ',' order by oid)) from pg_class where "
                                   "relnamespace = 'rowrelay'::regnamespace and relkind <> 'v'");
   rowrelay_ok(&s.keeper, "init", NULL);

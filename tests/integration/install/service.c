@@ -95,7 +95,8 @@ Test(service, what_is_wrong_for_good_is_an_error_in_the_journal_and_it_has_not_s
 Test(service, units_are_what_systemd_takes) {
   if (!has_programs("systemd-analyze"))
     cr_skip("there is no systemd-analyze here");
-  /* Where it says nothing, all is well; the program and its manual page are not installed here. */
+  /* systemd-analyze prints nothing if all is well, except that the program and its manual page are not installed here.
+   */
   cr_assert_eq(system("dir=$(mktemp -d) && trap 'rm -rf $dir' EXIT && cp deploy/systemd/*.service $dir && "
                       "sed -i 's,/usr/bin/rowrelay,/bin/true,; /^Documentation=/d' $dir/*.service && "
                       "said=$(systemd-analyze verify $dir/rowrelay.service $dir/rowrelay@.service 2>&1) && "

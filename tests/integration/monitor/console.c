@@ -33,7 +33,7 @@ static void end(void) {
   fixture_end(&f);
 }
 
-/* A row that the target will not take until let_in(). */
+/* A row that the target refuses until let_in(). */
 static void refuse_one(int id) {
   sql(f.at_source, "insert into item values (-%d, 'first')", id);
   wait_until_empty(&f, 10);

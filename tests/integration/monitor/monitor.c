@@ -143,7 +143,7 @@ Test(monitor, a_lost_source_is_told_within_seconds_and_so_is_its_return) {
   struct visit answer = visit_until(port, "/readyz", 503, 10);
   cr_assert(seconds_now() - lost_at < 5);
   cr_assert(strncmp(answer.body, "source: ", 8) == 0, "%s", answer.body);
-  /* It is not its own fault: it is to be left alive. */
+  /* It is not the process's fault: no reason to kill it. */
   cr_assert_eq(visit(port, "GET", "/healthz", NULL, NULL).status, 200);
   cr_assert_eq(metric(port, "rowrelay_source_up"), 0);
   cr_assert_eq(metric(port, "rowrelay_changes_delivered_total{target=\"w\"}"), 0);

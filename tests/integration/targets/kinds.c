@@ -21,7 +21,7 @@ static const struct target_kind TOY = {.name = "toy",
                                        .is_path = true,
                                        .keeps_state = true};
 
-/* Makes the schema know of toys. */
+/* Adds target kind "toy" to the schema. */
 static void install_toy(struct fixture *f) {
   static const struct target_kind *kinds[32];
   size_t count = 0;

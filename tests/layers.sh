@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks that no include of replicator/ runs up: a folder may include what stands in a line before its own, and itself.
-# Prints each include that does, and fails.
+# Checks that no include of replicator/ leads to a higher layer: a folder may include itself, and folders of the lines
+# above its own. Prints each include that breaks this, and fails.
 set -euo pipefail
 cd "$(dirname "$0")/../replicator"
 
-floors='common
+layers='common
 postgres http terminal
 source
 queue cli
@@ -16,12 +16,12 @@ process
 cmd
 main.c'
 
-declare -A floor
+declare -A layer
 n=0
 while read -r folders; do
   n=$((n + 1))
-  for folder in $folders; do floor[$folder]=$n; done
-done <<<"$floors"
+  for folder in $folders; do layer[$folder]=$n; done
+done <<<"$layers"
 
 wrong=0
 while IFS=: read -r file include; do
@@ -31,11 +31,11 @@ while IFS=: read -r file include; do
   [[ $to == */* ]] || continue # made by the build
   to=${to%%/*}
   [[ $from != "$to" ]] || continue
-  if [[ -z ${floor[$from]:-} || -z ${floor[$to]:-} ]]; then
-    echo "$file: folder $from or $to has no floor in tests/floors.sh"
+  if [[ -z ${layer[$from]:-} || -z ${layer[$to]:-} ]]; then
+    echo "$file: folder $from or $to is in no layer of tests/layers.sh"
     wrong=1
-  elif ((floor[$to] >= floor[$from])); then
-    echo "$file includes $to, which does not stand below $from"
+  elif ((layer[$to] >= layer[$from])); then
+    echo "$file includes $to, which is not below $from"
     wrong=1
   fi
 done < <(grep -r --include='*.[ch]' '^#include "' . | sed 's,^\./,,')
