@@ -1,6 +1,6 @@
 -- Installs schema rowrelay, or upgrades it:  psql -f schema/install.sql
--- `rowrelay init` runs the same files in the same order. It can be run again, and by two people at once. It does not touch
--- any table of yours, and schema/uninstall.sql removes all that it creates.
+-- `rowrelay init` runs the same files in the same order. It can be run again, and by two people at once. It touches no
+-- table of yours, and schema/uninstall.sql removes all that it creates.
 \set ON_ERROR_STOP on
 \set QUIET on
 begin;
