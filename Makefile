@@ -1,6 +1,7 @@
 # make             builds build/rowrelay
 # make check       builds with warnings, lints, runs all tests, and some of them once more with sanitizers;
 #                  TEST=pattern or SUITE=name runs some tests and nothing else
+# make check-native    make check, with all captured by the server module (see make native) where it can be
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
 # make demo        a legacy shop, copied while it is at work
@@ -10,6 +11,8 @@
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
 # make deb         builds a Debian package; make check-package tries it, and its services, in a bare Debian (as root, with
 #                  debootstrap and systemd-nspawn)
+# make native      builds the server module that captures rows in C, for the newest server here or that of PG_CONFIG;
+#                  make install-native puts it where that server looks for extensions
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
 # make deps        installs what building and testing need, on Debian
 # make lint        format, layers of includes, sizes, cppcheck, shellcheck, manual pages, clang-tidy; make format: clang-format
@@ -19,6 +22,7 @@
 MAKEFLAGS += --no-builtin-rules
 
 PREFIX = /usr/local
+PG_CONFIG = $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/pg_config)) pg_config)
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 UNITDIR = $(PREFIX)/lib/systemd/system
 ZSHDIR = $(PREFIX)/share/zsh/site-functions
@@ -124,15 +128,21 @@ check: test-deps
 ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
-	@SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
+	@NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif
+
+check-native: test-deps native
+	@+$(MAKE) --no-print-directory all tests
+	@NATIVE=1 TEST='$(TEST)' SUITE='$(SUITE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 
 check-all:
 	@+$(MAKE) --no-print-directory check
 	@+$(MAKE) --no-print-directory sanitize SANITIZE=$(SANITIZERS)
 	@+$(MAKE) --no-print-directory sanitize SANITIZE=thread
+	@+$(MAKE) --no-print-directory check-native
 	@+$(MAKE) --no-print-directory check-matrix
 
 check-matrix: test-deps
@@ -211,6 +221,17 @@ uninstall:
 	rm -f $(DESTDIR)$(UNITDIR)/rowrelay.service $(DESTDIR)$(UNITDIR)/rowrelay@.service
 	@! [ -e $(DESTDIR)$(SYSCONFDIR)/rowrelay ] || echo 'left: $(DESTDIR)$(SYSCONFDIR)/rowrelay, which may hold passwords'
 
+NATIVE = $(BUILD)/native
+# PostgreSQL's makefiles want the built-in rules.
+native:
+	@mkdir -p $(NATIVE)
+	$(Q)MAKEFLAGS= $(MAKE) $(if $(V),,-s) --no-print-directory -C $(NATIVE) -f $(CURDIR)/triggers/native/Makefile \
+	  VPATH=$(CURDIR)/triggers/native PG_CONFIG=$(PG_CONFIG)
+
+install-native: native
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -C $(NATIVE) -f $(CURDIR)/triggers/native/Makefile \
+	  VPATH=$(CURDIR)/triggers/native PG_CONFIG=$(PG_CONFIG) install
+
 deb:
 	@deploy/deb.sh $(BUILD)
 
@@ -238,7 +259,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all check check-all coverage check-matrix lint tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

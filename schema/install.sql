@@ -209,12 +209,16 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/record_row.sql
 \ir ../triggers/record_state.sql
 \ir ../triggers/nesting_statements.sql
+\ir ../triggers/has_native.sql
+\ir ../triggers/native_plan.sql
 \ir ../triggers/trigger_function.sql
 \ir ../triggers/current_shape.sql
 \ir ../triggers/note_shape.sql
 \ir ../triggers/begin_log.sql
 \ir ../triggers/trigger_grants.sql
 \ir ../triggers/make_trigger_function.sql
+\ir ../triggers/is_native.sql
+\ir ../triggers/capture_natively.sql
 \ir ../triggers/add_deletes.sql
 \ir ../triggers/truncate_trigger.sql
 \ir ../triggers/check_overlap.sql

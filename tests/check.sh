@@ -8,7 +8,8 @@
 # ROWRELAY_TEST_SOURCE and ROWRELAY_TEST_TARGET (conninfo of a superuser; ROWRELAY_TEST_SOURCE_DIR and …_TARGET_DIR are
 # what tests/support/pg.sh calls DIR), and the program by ROWRELAY_BIN. JOBS=N runs N tests at a time (two for each
 # processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
-# directories of other PostgreSQL servers than the newest that is installed. SANITIZED names a build with sanitizers, of
+# directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
+# module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
 # which the unit tests and the suites below are run at the end.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -55,6 +56,9 @@ if [[ -n ${TEST:-} ]]; then
 elif [[ -n ${SUITE:-} ]]; then
   filter=(--filter "$SUITE/*")
 fi
+
+# Those that look at what is captured most closely.
+CAPTURING_SUITES='@(capture|encoding|hostile|interleaving|keys|nesting|order|rights|types|undo)'
 
 # Those where most of the program's memory and threads are at work.
 SANITIZED_SUITES='@(delivery|document|lease|order|refusal|search_wire|transactions|verify|webhook)'
@@ -115,11 +119,36 @@ start_server() { # VARIABLE DIR BIN
   export "$1=$conninfo" "$1_DIR=$2"
 }
 
+# Where a server of the version for which the module was built can read it; nothing where there is none.
+offer_native() {
+  local library=build/native/rowrelay_native.so
+  [[ -e $library && -z ${SOURCE_BIN:-} ]] || return 0
+  install -m 755 "$library" "$dir/rowrelay_native.so"
+  export ROWRELAY_TEST_NATIVE=$dir/rowrelay_native.so
+}
+
+# From now on every new database has the language, so that all tables that can be are captured natively.
+capture_natively() {
+  [[ -n ${ROWRELAY_TEST_NATIVE:-} ]] || { echo "the server module is not built: make native"; exit 1; }
+  sed -e '/^\\echo/d' -e "s,MODULE_PATHNAME,$ROWRELAY_TEST_NATIVE,; s,function rowrelay,function pg_catalog.rowrelay," \
+    -e 's,handler rowrelay,handler pg_catalog.rowrelay,' triggers/native/rowrelay_native--1.sql |
+    "$("$pg" bin)/psql" -qX -v ON_ERROR_STOP=1 "$ROWRELAY_TEST_SOURCE dbname=template1" || exit 1
+}
+
 if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
 if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
+  offer_native
+  [[ -z ${NATIVE:-} ]] || capture_natively
   run "$build/test-integration" 3000 300
+fi
+
+if [[ -n ${NATIVE_TOO:-} && -n ${ROWRELAY_TEST_NATIVE:-} ]]; then
+  echo "---- captured by the server module"
+  capture_natively
+  filter=(--filter "$CAPTURING_SUITES/*")
+  run "$build/test-integration" 1500 300
 fi
 
 if [[ -n ${SANITIZED:-} ]]; then

@@ -11,6 +11,11 @@ has() { command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ]; }
 has_header() { [ -e "/usr/include/$1" ]; }
 has_library() { has pkg-config && pkg-config --exists "$1"; }
 has_server() { has initdb || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; }
+newest_server() { # "all", of which Debian has one, while there is none
+  newest=$(find /usr/lib/postgresql -mindepth 1 -maxdepth 1 2>/dev/null | sed 's,.*/,,' | sort -n | tail -n 1)
+  echo "${newest:-all}"
+}
+has_server_headers() { [ -e "/usr/include/postgresql/$(newest_server)/server/postgres.h" ]; }
 has_faketime() { ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1; }
 has_compose() { has docker-compose || docker compose version >/dev/null 2>&1; }
 has_browser_or_no_driver() { has chromium || ! has npm; }
@@ -47,6 +52,7 @@ look_for_what_tests_want() {
   needs clickhouse-server has clickhouse-server
   needs docker-compose has_compose
   needs systemd has systemd-analyze
+  needs "postgresql-server-dev-$(newest_server)" has_server_headers
   needs groff has groff
   needs clang-format has clang-format
   needs clang-tidy has clang-tidy

@@ -65,6 +65,7 @@ declare
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
                          where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
+  plan         text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -127,6 +128,7 @@ begin
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
+    plan,
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  key      pg_catalog.text;',
@@ -233,7 +235,7 @@ begin
   end loop;
   return concat_ws(E'\n',
     format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
-    format('language plpgsql security definer as %s', quote),
+    format('language %s security definer as %s', case when plan is null then 'plpgsql' else 'rowrelay' end, quote),
     body,
     quote);
 end

@@ -13,19 +13,19 @@
 /* Rows of one step. */
 #define ROWS_AT_FIRST 100
 #define MOST_ROWS 10000
-/* With fewer rows, a step's time says more about the machine than about them. */
+/* Below this a step's time says more about the machine than about its rows. */
 #define FEW_ROWS 20
 
 /* Milliseconds. */
-#define HELD_GOAL 30   /* how long a step should lock its rows */
-#define HELD_LIMIT 250 /* a step that locks them longer is rolled back; except for a single row, which may be huge */
+#define HELD_GOAL 30   /* for which rows are locked */
+#define HELD_LIMIT 250 /* a step that takes longer is undone; not that of a single row, which may be huge */
 #define ALONE_LIMIT 600000
-#define DEADLINE 30000 /* of a statement; longer for a single row */
+#define DEADLINE 30000 /* of a call; longer for a single row */
 #define ALONE_DEADLINE 660000
-#define WAIT_PAUSE 200  /* before checking again whether what it waits for has ended */
-#define LOCKED_PAUSE 10 /* before trying rows again when one of them was locked; longer when it was the only one */
+#define WAIT_PAUSE 200  /* before looking again whether what it waits for has ended */
+#define LOCKED_PAUSE 10 /* before trying rows again of which one was locked; longer when that was the only one */
 #define LONGEST_LOCKED_PAUSE 500
-/* How often a row is found locked before the note says who holds it. */
+/* Times that a row is found locked, before it is worth telling who has it. */
 #define PATIENCE 3
 
 void backfill_init(struct backfill *backfill, struct source *source, const char *conninfo, int id) {
@@ -54,13 +54,13 @@ bool backfill_unlock(struct backfill *backfill, struct error *error) {
   return ask(backfill, &QUERY_backfill_unlock, NULL, error);
 }
 
-/* ---- the outcome of a step ------------------------------------------------------------------------------------- */
+/* ---- what came of a step --------------------------------------------------------------------------------------- */
 
 static int between(int least, int64_t value, int most) {
   return value < least ? least : value > most ? most : (int)value;
 }
 
-/* Chooses the number of rows so that the next step holds locks for about HELD_GOAL. */
+/* Chooses the number of rows so that the next step holds locks as long as it should. */
 static void adapt(struct backfill *backfill, const PGresult *reply) {
   int64_t held = result_bigint(reply, 0, STEP_HELD);
   backfill->refused = 0;
@@ -72,7 +72,7 @@ static void adapt(struct backfill *backfill, const PGresult *reply) {
   backfill->rows = between(FEW_ROWS, between(backfill->rows / 4, wanted, backfill->rows * 2), MOST_ROWS);
 }
 
-/* How long to wait, so as not to exceed the wanted rows per second. */
+/* How long to wait so that no more rows go by in a second than may. */
 static int64_t pace(struct backfill *backfill, const PGresult *reply) {
   if (PQgetisnull(reply, 0, STEP_RATE)) {
     backfill->paced_at = 0;
@@ -87,7 +87,7 @@ static int64_t pace(struct backfill *backfill, const PGresult *reply) {
   backfill->rows = between(1, backfill->rows, between(1, rate / 10, MOST_ROWS));
   backfill->paced_rows += result_bigint(reply, 0, STEP_PASSED);
   int64_t due = backfill->paced_at + backfill->paced_rows * 1000 / rate;
-  /* Lost time is not made up for. */
+  /* Time that was lost is not made up for. */
   if (due < now) {
     backfill->paced_at = now;
     backfill->paced_rows = 0;
@@ -97,7 +97,7 @@ static int64_t pace(struct backfill *backfill, const PGresult *reply) {
 }
 
 static void read_progress(const PGresult *reply, struct backfill_progress *progress) {
-  *progress = (struct backfill_progress){.outcome = BACKFILL_CANCELLED, .note = "the backfill no longer exists"};
+  *progress = (struct backfill_progress){.outcome = BACKFILL_CANCELLED, .note = "it is gone"};
   if (PQntuples(reply) == 0 || strcmp(PQgetvalue(reply, 0, STEP_OUTCOME), "gone") == 0)
     return;
   const char *outcome = PQgetvalue(reply, 0, STEP_OUTCOME);
@@ -117,17 +117,18 @@ static void read_progress(const PGresult *reply, struct backfill_progress *progr
   progress->pause = progress->outcome == BACKFILL_WAITS ? WAIT_PAUSE : 0;
 }
 
-/* Whether a session had locked one of the rows, or there were too many rows for the time. */
+/* Somebody is at one of the rows, or there were too many of them for the time there is. */
 static bool is_in_the_way(const struct error *error) {
-  static const char *const STATES[] = {"55P03" /* lock_not_available */, "57014" /* query_canceled: time limit */,
-                                       "40P01" /* deadlock_detected */, "40001" /* serialization_failure */};
+  static const char *const STATES[] = {"55P03" /* lock_not_available */,
+                                       "57014" /* query_canceled: the time was over */, "40P01" /* deadlock_detected */,
+                                       "40001" /* serialization_failure */};
   for (size_t i = 0; i < sizeof STATES / sizeof STATES[0]; i++)
     if (strcmp(error->sqlstate, STATES[i]) == 0)
       return true;
   return false;
 }
 
-/* Whether the step may succeed with fewer rows. */
+/* Whether fewer rows may do. */
 static bool try_fewer(struct backfill *backfill, struct backfill_progress *progress, const struct error *error) {
   bool in_the_way = is_in_the_way(error);
   if (!in_the_way && (backfill->rows == 1 || error->sqlstate[0] == '\0' ||
@@ -146,7 +147,7 @@ static bool try_fewer(struct backfill *backfill, struct backfill_progress *progr
   return true;
 }
 
-/* Finds out which session has locked a row for long, for people to read. */
+/* Finds out, for people, who has locked a row for long. */
 static bool note_holder(struct backfill *backfill, struct backfill_progress *progress, struct error *error) {
   PGresult *reply = NULL;
   if (!ask(backfill, &QUERY_backfill_holder, &reply, error))

@@ -19,20 +19,20 @@
 #include "targets/fence.h"
 #include "targets/pg_session.h"
 
-/* How many rows of the queue one transaction reads; while it reads up to ROWS_LAST, writers wait. */
+/* Rows of the queue to look at in one transaction; with ROWS_LAST writers wait for it. */
 #define ROWS_HELD 20000
 #define ROWS_JOINED 20000
 #define ROWS_LAST 2000
 
 /* Milliseconds. */
-#define DEADLINE 60000      /* of a statement on either side */
-#define WAIT_PAUSE 200      /* before checking again whether other transactions have ended */
-#define FLIGHT_PAUSE 50     /* before checking again whether changes in flight have arrived */
-#define AGAIN_PAUSE 1000    /* before trying the target again */
-#define GIVE_WAY_PAUSE 5000 /* before copying again after making way for another session */
-#define TICK 1000           /* between checks at the source while rows are copied */
+#define DEADLINE 60000      /* of what is asked of either side */
+#define WAIT_PAUSE 200      /* before looking again whether others have ended */
+#define FLIGHT_PAUSE 50     /* before looking again whether what is in flight has arrived */
+#define AGAIN_PAUSE 1000    /* before the target is tried again */
+#define GIVE_WAY_PAUSE 5000 /* before copying again after others wanted the table */
+#define TICK 1000           /* between looks at the source while rows are copied */
 
-#define MOST_GIVING_WAY 3 /* how often to make way before copying in pieces */
+#define MOST_GIVING_WAY 3 /* before it is done piece by piece */
 
 /* One step. */
 struct copy {
@@ -45,19 +45,19 @@ struct copy {
   const struct route *route;
   struct pgconn *target;  /* NULL: not connected */
   PGresult *table;        /* at the target */
-  struct source *reading; /* the connection that reads the table; NULL: there is none */
-  char *snapshot;         /* its snapshot; owned */
+  struct source *reading; /* the connection that copies out; NULL: there is none */
+  char *snapshot;         /* that it copies; owned */
   int64_t ticked_at;
-  bool wanted;      /* another session waited for the table at the last tick */
-  bool gives_way;   /* and still waited at this one */
-  bool is_outdated; /* the source no longer wants this copy */
+  bool wanted;      /* somebody waited for the table at the last tick */
+  bool gives_way;   /* and still did at this one */
+  bool is_outdated; /* it is not to be copied any more */
 };
 
 static const char *state_text(const struct copy *copy, int column) {
   return result_text(copy->state, 0, column);
 }
 
-/* Runs a query at the source, on the backfill's own connection. */
+/* Asks the source on the connection that the backfill is driven by. */
 static bool ask(const struct copy *copy, const struct query *query, struct values values, PGresult **reply,
                 struct error *error) {
   struct pgconn *connection = source_connection(copy->backfill->source);
@@ -78,7 +78,7 @@ static void wait_for(struct copy *copy, int64_t pause, const char *note) {
   text_print(copy->progress->note, sizeof copy->progress->note, "%s", note != NULL ? note : "");
 }
 
-/* Copies in pieces instead. */
+/* It is done piece by piece, or not at all. */
 static bool abandon(struct copy *copy, const char *why, struct error *error) {
   text_print(copy->progress->note, sizeof copy->progress->note, "not as a whole: %s", why);
   return ask(copy, &QUERY_copy_abandon, VALUES(id_of(copy).text, why), NULL, error);
@@ -86,7 +86,7 @@ static bool abandon(struct copy *copy, const char *why, struct error *error) {
 
 /* ---- the target ------------------------------------------------------------------------------------------------ */
 
-/* Reads the settings of the target and the route. */
+/* Reads what the source says of the target and the route. */
 static bool read_route(struct copy *copy, struct error *error) {
   const char *target = state_text(copy, COPY_TARGET);
   const char *capture = state_text(copy, COPY_CAPTURE);
@@ -126,7 +126,7 @@ static bool inspect_table(struct copy *copy, struct error *error) {
                     &copy->table, error);
 }
 
-/* Connects, and makes the table if wanted. *problem: why rows cannot be copied into it; NULL: they can. */
+/* Connects and makes the table if that is wanted; *problem is why the rows cannot be copied into it, NULL: they can. */
 static bool prepare_target(struct copy *copy, const char **problem, struct error *error) {
   if (!connect_target(copy, error) || !inspect_table(copy, error))
     return false;
@@ -151,8 +151,8 @@ static bool check_if_empty(struct copy *copy, bool *empty, struct error *error) 
 }
 
 /*
- * Closes the target's fences to older claims: a process that lost the source may still be pushing changes that are held
- * now, which must not arrive after the copied rows. This waits for a push that has passed the fences already.
+ * Keeps out who was left behind: a process that lost the source may still be pushing what has been held, and its rows
+ * must not come after those that are copied. A push that has begun is waited for, because it has passed its fences.
  */
 static bool raise_fences(struct copy *copy, struct error *error) {
   PGresult *reply = NULL;
@@ -165,7 +165,7 @@ static bool raise_fences(struct copy *copy, struct error *error) {
   return ok;
 }
 
-/* Locks the table, in a transaction without time limit, which lasts as long as the copy. */
+/* Locks the table in a transaction that has no bound, because it lasts as long as the copy. */
 static bool lock_target(struct copy *copy, struct error *error) {
   const struct query lock = {.name = NULL, .text = result_text(copy->table, 0, LOOK_LOCK)};
   pgconn_set_deadline(copy->target, copy->settings->push_timeout);
@@ -175,7 +175,7 @@ static bool lock_target(struct copy *copy, struct error *error) {
 
 /* ---- the rows -------------------------------------------------------------------------------------------------- */
 
-/* Begins the transaction that reads the table, and locks it against TRUNCATE and ALTER TABLE from its snapshot on. */
+/* Begins the transaction that reads; from its snapshot on, the table stays as it is: see TRUNCATE and ALTER TABLE. */
 static bool begin_reading(struct copy *copy, const char *lock_statement, struct error *error) {
   static const struct query BEGIN = {.name = NULL, .text = "begin isolation level repeatable read read only"};
   const struct query lock = {.name = NULL, .text = lock_statement};
@@ -195,7 +195,7 @@ static bool begin_reading(struct copy *copy, const char *lock_statement, struct 
   return copy->snapshot != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
-/* Checks at the source, while rows are copied, whether to go on. */
+/* What the source has to say while rows go by. */
 static bool tick(struct copy *copy, int64_t rows, struct error *error) {
   PGresult *reply = NULL;
   if (!ask(copy, &QUERY_copy_tick, VALUES(id_of(copy).text, copy->snapshot, number(rows).text), &reply, error))
@@ -220,10 +220,10 @@ static bool tell(void *context, int64_t rows, struct error *error) {
     return false;
   if (copy->is_outdated)
     return error_set(error, FAILURE_RETRY, "the copy was cancelled");
-  return !copy->gives_way || error_set(error, FAILURE_RETRY, "another session wants an exclusive lock on the table");
+  return !copy->gives_way || error_set(error, FAILURE_RETRY, "another session wants an exclusive lock");
 }
 
-/* Copies all rows, and commits in the target. Its transaction is open, and its table empty. */
+/* The target's transaction is open, and the table empty: copies all rows, and commits there. */
 static bool copy_rows(struct copy *copy, struct error *error) {
   static const struct query COMMIT = {.name = NULL, .text = "commit"};
   PGresult *statement = NULL;
@@ -251,7 +251,7 @@ static bool copy_rows(struct copy *copy, struct error *error) {
       .context = copy};
   if (!copy_stream_run(&stream, error))
     goto done;
-  /* Lets other sessions write, alter or truncate the table again. */
+  /* Others may write it, alter it or truncate it again. */
   source_close(copy->reading);
   copy->reading = NULL;
   pgconn_set_deadline(copy->target, copy->settings->push_timeout);
@@ -277,7 +277,7 @@ done:
 
 /* ---- steps ----------------------------------------------------------------------------------------------------- */
 
-/* Moves queued changes into the waiting room; *held when all of them are there. */
+/* What is queued waits, too; *held when all of it does. */
 static bool hold(struct copy *copy, bool *held, struct error *error) {
   struct number below = number(0);
   bool more = true;
@@ -296,7 +296,7 @@ static bool hold(struct copy *copy, bool *held, struct error *error) {
   return true;
 }
 
-/* The first step: finds out whether the table can be copied, and has its changes wait from now on. */
+/* Nothing has been done yet: finds out whether the table can be copied, and takes its changes aside. */
 static bool step_waiting(struct copy *copy, struct error *error) {
   const char *problem = result_text(copy->state, 0, COPY_FORBIDDEN);
   bool empty = false;
@@ -321,7 +321,7 @@ static bool step_waiting(struct copy *copy, struct error *error) {
   return !switched || hold(copy, &held, error);
 }
 
-/* If the target has the snapshot that the source has recorded, records at the source that it has. */
+/* Whether the target has the snapshot that the source has noted: then the source is told. */
 static bool resume(struct copy *copy, bool *copied, struct error *error) {
   const char *noted = state_text(copy, COPY_SNAPSHOT);
   PGresult *mark = NULL;
@@ -350,7 +350,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
   if (!read_route(copy, error) || !hold(copy, &held, error))
     return false;
   if (!held) {
-    wait_for(copy, FLIGHT_PAUSE, "waits for changes in flight to the target");
+    wait_for(copy, FLIGHT_PAUSE, "waits for what is in flight to the target");
     return true;
   }
   if (!prepare_target(copy, &problem, error))
@@ -370,8 +370,8 @@ static bool step_copying(struct copy *copy, struct error *error) {
   if (!copy->gives_way)
     return false;
   if (++copy->backfill->gave_way >= MOST_GIVING_WAY && !copy->route->keyless)
-    return abandon(copy, "other sessions keep requesting an exclusive lock on the table", error);
-  wait_for(copy, GIVE_WAY_PAUSE, "paused for another session, which wants an exclusive lock on the table");
+    return abandon(copy, "others want the table for themselves", error);
+  wait_for(copy, GIVE_WAY_PAUSE, "gave way to somebody who wants the table for himself");
   return true;
 }
 
@@ -389,7 +389,7 @@ static bool step_joining(struct copy *copy, struct error *error) {
     passed += result_bigint(reply, 0, 1);
     PQclear(reply);
   }
-  /* More changes were queued meanwhile. */
+  /* Meanwhile others have come. */
   if (passed > ROWS_LAST)
     return true;
   PGresult *reply = NULL;
@@ -401,7 +401,7 @@ static bool step_joining(struct copy *copy, struct error *error) {
   return true;
 }
 
-/* Whether to try again after this failure. */
+/* Whether what failed is to be tried again as it is. */
 static bool is_momentary(const struct error *error) {
   return error->kind == FAILURE_RETRY || error->kind == FAILURE_FENCED;
 }
@@ -421,7 +421,7 @@ static bool take_step(struct copy *copy, struct error *error) {
   return strcmp(state, "waiting") == 0 ? step_waiting(copy, error) : step_copying(copy, error);
 }
 
-/* A failure of the target does not fail the step, unless it was interrupted. */
+/* A failure of the target is none of the step, except that it is told to stop. */
 static bool mend(struct copy *copy, struct error *error) {
   if (!pgconn_alive(source_connection(copy->backfill->source)))
     return false;

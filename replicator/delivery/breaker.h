@@ -16,18 +16,18 @@ struct breaker {
   bool probing; /* this worker is the one that probes */
 };
 
-/* Records that the target failed; a failure to record it is only logged. */
+/* Records that the target failed. If that fails, only the log tells. */
 MUST_CHECK bool breaker_open(struct breaker *breaker, const struct error *why, struct error *error);
 /* Records that it works again. */
 MUST_CHECK bool breaker_close(struct breaker *breaker, struct error *error);
 
 /*
- * Whether this worker may try a target that failed; no other worker may until breaker_leave(). If not, *wait is in how
- * many milliseconds to ask again; 0: the target works again.
+ * Whether this worker may try a target that failed; until breaker_leave() no other may. If not, *wait is in how many
+ * milliseconds to ask again; 0: the target works again.
  */
 MUST_CHECK bool breaker_may_try(struct breaker *breaker, bool *may, int64_t *wait, struct error *error);
-/* How long to wait before asking again, when the next attempt is due in so many milliseconds; 0 or less: another worker
- * is making it.
+/* How long to wait before asking again, where the next attempt is due in so many milliseconds; 0 or less: it is being
+ * made.
  */
 int64_t breaker_wait(int64_t due);
 /* Lets another worker probe next, if it was this worker's turn. */

@@ -11,10 +11,10 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* How many keys the query is run for at first; then as many as fit BUILD_TIME. */
+/* How many keys the query is run for: this many at first, then as they turn out. */
 #define FIRST_KEYS_AT_ONCE ((size_t)100)
 #define MOST_KEYS_AT_ONCE ((size_t)2000)
-#define BUILD_TIME 250       /* milliseconds that one run of the query should take */
+#define BUILD_TIME 250       /* milliseconds that it should take */
 #define SOURCE_TIMEOUT 60000 /* milliseconds, as in worker.c */
 
 #define LIST_LIMIT ((size_t)64 * 1024 * 1024)
@@ -60,7 +60,7 @@ bool document_read(struct document *document, PGresult *reply, int target, struc
   document->target = target;
   if (PQntuples(reply) == 0)
     return error_set(error, FAILURE_RETRY, "the document has no definition");
-  /* The definition may have changed, so its statement gets a new name. */
+  /* The definition may be another one than before, so it gets a name of its own. */
   pgconn_make_name(connection, document->build_name);
   document->build = (struct query){.name = document->build_name, .text = PQgetvalue(reply, 0, DEFINITION_BUILD_QUERY)};
   document->key_name = PQgetvalue(reply, 0, DEFINITION_KEY_NAME);
@@ -70,7 +70,7 @@ bool document_read(struct document *document, PGresult *reply, int target, struc
 
 /* ---- which documents are stale --------------------------------------------------------------------------------- */
 
-/* What the claimed changes make stale. */
+/* What is found while the claimed changes are looked at. */
 struct collection {
   struct change *changes; /* a key may be there several times */
   size_t count;
@@ -98,7 +98,7 @@ static bool add_stale(struct collection *found, const struct change *claimed, en
   return true;
 }
 
-/* `kept` owns the memory that the found changes point into. */
+/* `kept` keeps what the found changes point into. */
 static bool look_at(struct collection *found, const struct change *claimed, json_t *kept, struct lanes lanes) {
   if (claimed->operation == OPERATION_TRUNCATE && lane_is_of_barriers(claimed->lane) &&
       !add_stale(found, claimed, OPERATION_TRUNCATE, NULL, lanes))
@@ -133,7 +133,7 @@ static int by_key(const void *a, const void *b) {
   return order != 0 ? order : (left->id > right->id) - (left->id < right->id);
 }
 
-/* Keeps the newest change of each key. */
+/* Of each key the newest change stays. */
 static void keep_newest(struct collection *found) {
   size_t kept = 0;
   if (found->count > 1)
@@ -147,7 +147,7 @@ static void keep_newest(struct collection *found) {
   found->count = kept;
 }
 
-/* The lanes of the claim's keys; the target has a fence for each. */
+/* The lanes whose keys the claim has: a fence stands before each. */
 static bool copy_lanes(const struct batch *claimed, struct lanes lanes, struct batch *stale) {
   stale->lanes = calloc(claimed->lane_count + 1, sizeof *stale->lanes);
   if (stale->lanes == NULL)
@@ -237,7 +237,7 @@ static bool build(const struct builder *builder, const struct push *push, PGresu
   return ok;
 }
 
-/* Index of the change with that key; push->count if there is none. The changes are in order of their keys. */
+/* Index of the change with that key; push->count: there is none. The changes are in order of their keys. */
 static size_t find_key(const struct push *push, const char *key) {
   size_t low = 0;
   size_t high = push->count;
@@ -254,13 +254,13 @@ static size_t find_key(const struct push *push, const char *key) {
   return push->count;
 }
 
-/* Changes to be pushed, with their rows. */
+/* What is pushed: changes with their rows. */
 struct push_room {
   struct change *changes;
   const struct change **pointers;
-  struct buffer keys; /* rows of deletes; addressed by offsets until all are written, since it may move */
+  struct buffer keys; /* rows of deletes; each is found by its offset until all are written */
   size_t *offsets;
-  size_t bytes; /* of the rows that were built */
+  size_t bytes; /* of what was built */
 };
 
 static bool room_init(struct push_room *room, size_t count, struct error *error) {
@@ -279,7 +279,7 @@ static void room_release(struct push_room *room) {
   buffer_release(&room->keys);
 }
 
-/* Gives each change of the push the row that was built for it. */
+/* Gives each change of the push what was built for it. */
 static bool fill_room(struct push_room *room, const struct document *document, const struct push *push,
                       const PGresult *built, struct error *error) {
   for (size_t i = 0; i < push->count; i++) {
@@ -290,7 +290,7 @@ static bool fill_room(struct push_room *room, const struct document *document, c
     const char *key = result_text(built, row, BUILT_KEY);
     size_t i = key != NULL ? find_key(push, key) : push->count;
     if (i == push->count)
-      continue; /* a key that was not asked for */
+      continue; /* it was not asked for */
     if (room->changes[i].new_row != NULL)
       return error_set(error, FAILURE_REFUSED, "the document's query returned more than one row for key %s", key);
     room->changes[i].new_row = result_text(built, row, BUILT_ROW);
@@ -317,13 +317,13 @@ static void learn(struct document *document, const struct settings *settings, si
   double by_size = bytes > 0 ? (double)settings->batch_bytes / (double)bytes : 4;
   double factor = by_time < by_size ? by_time : by_size;
   double wanted = (double)count * (factor < 4 ? factor : 4);
-  /* The time for a few keys says little about that for many. */
+  /* A small lot says little about a large one. */
   if (wanted < (double)document->keys_at_once && factor >= 1)
     return;
   document->keys_at_once = wanted < 1 ? 1 : wanted > (double)MOST_KEYS_AT_ONCE ? MOST_KEYS_AT_ONCE : (size_t)wanted;
 }
 
-/* Lists the indexes of the changes for which there was no time, and counts them in *left. */
+/* Notes where the changes are that there was no time for; *left of them. */
 static void find_later(const struct push *push, size_t *indexes, size_t *left) {
   *left = 0;
   for (size_t i = 0; i < push->count; i++)
@@ -332,8 +332,8 @@ static void find_later(const struct push *push, size_t *indexes, size_t *left) {
 }
 
 /*
- * Pushes again those for which the target had no time, until all are done: documents of a claim are settled together,
- * so one that went back to the queue would have all of them built and sent again and again.
+ * Pushes once more what the target had no time for, until all is done: documents are settled together, so what went
+ * back to the queue would be built and sent over and over.
  */
 static bool push_later(const struct builder *builder, const struct push *push, struct error *error) {
   size_t *indexes = calloc(push->count, sizeof *indexes);
@@ -354,7 +354,7 @@ static bool push_later(const struct builder *builder, const struct push *push, s
       changes[i] = push->changes[indexes[i]];
       verdicts[i] = (struct verdict){.kind = VERDICT_NONE};
     }
-    /* The source would take a connection that is silent for so long for dead. */
+    /* The source would take a connection that says nothing for so long for dead. */
     pgconn_set_deadline(source_connection(builder->source), SOURCE_TIMEOUT);
     ok = source_script(builder->source, "select 1", error) && target_push(builder->target, &rest, error);
     for (size_t i = 0; i < left; i++) {
@@ -399,7 +399,7 @@ bool document_push(const struct builder *builder, const struct push *push, struc
     some.count = push->count - done;
     if (some.count > builder->document->keys_at_once)
       some.count = builder->document->keys_at_once;
-    /* The table with the keys was truncated: that change comes alone, and needs no query. */
+    /* The table of keys was emptied: that comes alone, and needs no query. */
     bool ok = some.changes[0]->operation == OPERATION_TRUNCATE ? target_push(builder->target, &some, error)
                                                                : push_some(builder, &some, error);
     if (!ok)
@@ -412,7 +412,7 @@ bool document_push(const struct builder *builder, const struct push *push, struc
   return true;
 }
 
-/* ---- outcomes -------------------------------------------------------------------------------------------------- */
+/* ---- what became of them --------------------------------------------------------------------------------------- */
 
 static void add_member(struct buffer *list, const char *name, const char *text) {
   buffer_add_format(list, ",\"%s\":", name);
@@ -420,7 +420,7 @@ static void add_member(struct buffer *list, const char *name, const char *text) 
 }
 
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
-  static const struct error unknown = {.message = "the target refused it without a message"};
+  static const struct error unknown = {.message = "it was refused"};
   const struct error *why = fate->why != NULL ? fate->why : &unknown;
   buffer_add_format(list, "%s{\"attempts\":%d", list->length == 0 ? "[" : ",", fate->attempts);
   add_member(list, "key", change->key);

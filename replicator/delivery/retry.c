@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pause before the first retry, in milliseconds; it doubles with each, up to the longest. */
+/* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
 #define FIRST_PAUSE 25
 #define LONGEST_PAUSE 1000
 
@@ -13,19 +13,19 @@ struct selection {
   size_t count;
 };
 
-/* What is known of a change while the batch is pushed. */
+/* What only matters while it is tried. */
 struct attempt {
-  bool waits;     /* to be tried again: refused, or behind a refused one */
-  bool goes_back; /* to be returned to the queue */
+  bool waits;     /* refused, or behind one that was, and to be tried again */
+  bool goes_back; /* returned for good */
 };
 
 struct run {
   const struct retry *retry;
   struct outcomes *outcomes;
   struct attempt *attempts;      /* one for each change of the batch */
-  size_t *indexes;               /* selections of a round point into this */
-  const struct change **changes; /* of one push */
-  size_t waiting;                /* number of changes that the round has left to be tried again */
+  size_t *indexes;               /* what a round's selections point into */
+  const struct change **changes; /* those of one push */
+  size_t waiting;                /* how many changes a round has left to be tried again */
   bool some_go_back;
 };
 
@@ -54,7 +54,7 @@ static bool is_behind_returned(const struct run *run, size_t index) {
   return false;
 }
 
-/* A change was refused: it is tried again later, with the changes of its row that follow it. */
+/* A change was refused: it is tried again later, with what comes after it of its row. */
 static void refuse(struct run *run, size_t index, const struct error *why) {
   decide(run, index, OUTCOME_RETURNED, why);
   run->outcomes->fates[index].attempts++;
@@ -62,16 +62,16 @@ static void refuse(struct run *run, size_t index, const struct error *why) {
   run->waiting++;
 }
 
-/* The target has the change. */
+/* The target has it. */
 static void deliver(struct run *run, size_t index, const struct verdict *verdict) {
   struct fate *fate = &run->outcomes->fates[index];
   decide(run, index, OUTCOME_DELIVERED, NULL);
   fate->attempts++;
-  _Static_assert(sizeof fate->answer == sizeof verdict->answer, "a receipt has room for a push's answer");
+  _Static_assert(sizeof fate->answer == sizeof verdict->answer, "a receipt has room for what a push says");
   memcpy(fate->answer, verdict->answer, sizeof fate->answer);
 }
 
-/* The target cannot take a table: none of the table's changes is pushed any more. The first one records why. */
+/* The target cannot take a table: none of its changes is pushed any more. The first of them says why. */
 static void hold_table(struct run *run, int capture, const struct error *why) {
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
     struct fate *fate = &run->outcomes->fates[i];
@@ -85,7 +85,7 @@ static void hold_table(struct run *run, int capture, const struct error *why) {
   }
 }
 
-/* Applies the verdicts; changes without a verdict stay in `selection`. */
+/* Does as the verdicts say; what they say nothing of stays in `selection`. */
 static void apply_verdicts(struct run *run, struct selection *selection, struct verdict *verdicts, bool pushed,
                            const struct error *error) {
   size_t left = 0;
@@ -118,7 +118,7 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
 
 static bool attempt(struct run *run, struct selection selection, struct error *error);
 
-/* Moves changes of the first one's table to the front, and gives their number. */
+/* Puts those of the first one's table before the others, and gives how many they are. */
 static size_t part_first_table(const struct run *run, struct selection selection) {
   int capture = change_at(run, selection.indexes[0])->capture;
   size_t own = 0;
@@ -132,7 +132,7 @@ static size_t part_first_table(const struct run *run, struct selection selection
   return own;
 }
 
-/* A push failed because of one of its tables. The other tables are pushed without it, once it is known which it is. */
+/* A push was in vain because of one of its tables. The others are pushed without it, once it is known which it is. */
 static bool attempt_without(struct run *run, struct selection selection, bool is_named, struct error *error) {
   if (is_named)
     return attempt(run, selection, error);
@@ -193,7 +193,7 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
   return attempt(run, first, error) && attempt(run, second, error);
 }
 
-/* Pushes the changes that wait (with `all`: every undecided change). */
+/* Collects what waits (or, with `all`, everything that is not decided) and tries it. */
 static bool attempt_round(struct run *run, bool all, struct error *error) {
   struct selection selection = {.indexes = run->indexes};
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
@@ -208,8 +208,8 @@ static bool attempt_round(struct run *run, bool all, struct error *error) {
 }
 
 /*
- * No retries are left. Refused changes stay refused if the refusal is final; option on_error decides what becomes of
- * changes behind them. *more: some of these may be pushed now.
+ * The tries are used up. Those that were refused stay so if that is final, and what waits behind them is treated as the
+ * target asks. *more tells whether some of it may be pushed now.
  */
 static bool end_tries(struct run *run, bool *more, struct error *error) {
   bool any_goes_back = false;
@@ -260,7 +260,7 @@ bool retry_push(const struct retry *retry, struct error *error) {
     int64_t pause = FIRST_PAUSE;
     for (int n = 0; n < retries && run->waiting > 0 && run->retry->may_retry(run->retry->context); n++) {
       if (!run->retry->pause(run->retry->context, pause)) {
-        ok = true; /* waiting changes go back to the queue */
+        ok = true; /* what waits goes back to the queue */
         goto done;
       }
       pause = pause < LONGEST_PAUSE / 2 ? 2 * pause : LONGEST_PAUSE;
@@ -272,7 +272,7 @@ bool retry_push(const struct retry *retry, struct error *error) {
       goto done;
     if (!more)
       break;
-    /* Changes behind refused ones are tried once: their row has had its retries. */
+    /* What stood behind is tried once; its row has had its tries. */
     all = true;
     retries = 0;
   }

@@ -6,7 +6,7 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* Bytes: the longest row that PostgreSQL allows, with every byte escaped. */
+/* A row that is as long as PostgreSQL allows, every byte of it escaped. */
 #define LONGEST_ROW ((size_t)4 * 1024 * 1024 * 1024)
 
 static void add_row(struct printer *printer, const char *row, struct buffer *text) {
@@ -31,7 +31,7 @@ static bool print_rows(struct printer *printer, const PGresult *rows, struct buf
   return pager_flush(printer->pager, error);
 }
 
-/* Makes the cursor; that finds all rows. */
+/* Makes the cursor, which is when the rows are found. */
 static bool declare(const struct as_of *past, struct source *source, struct error *error) {
   PGresult *statement = NULL;
   struct number most = number(past->limit);

@@ -63,7 +63,7 @@ void change_list_add_ids(const struct change_list *page, size_t from, size_t cou
 void change_list_add_days(const struct change_list *page, size_t from, size_t count, struct buffer *days) {
   buffer_add_string(days, "{");
   for (size_t i = from; i < from + count; i++) {
-    /* Neighbours mostly have the same day; listing one twice does no harm. */
+    /* Neighbours mostly have the same; one that is there twice does no harm. */
     if (i > from && strcmp(page->items[i].day, page->items[i - 1].day) == 0)
       continue;
     buffer_add_format(days, "%s%s", i > from ? "," : "", page->items[i].day);

@@ -23,7 +23,7 @@ static void paint(struct buffer *buffer, const struct entry_style *style, enum c
 
 /* ---- texts ----------------------------------------------------------------------------------------------------- */
 
-/* Terminals obey control characters of C0 and C1; the latter are C2 80 to C2 9F in UTF-8. */
+/* A terminal obeys C0 and C1, which UTF-8 writes as C2 80 to C2 9F. */
 static bool is_control(const char *text, size_t bytes) {
   unsigned char first = (unsigned char)text[0];
   return first < 0x20 || first == 0x7f || (first == 0xc2 && bytes == 2 && (unsigned char)text[1] < 0xa0);
@@ -75,7 +75,7 @@ static void add_text(struct buffer *buffer, const char *text) {
   add(buffer, text, strlen(text));
 }
 
-/* A column's name without JSON's quotes where SQL needs none either, and nothing in it is escaped. */
+/* A column's name as SQL would have it, if that needs no quotes: JSON's are taken off, unless something is escaped. */
 static void add_name(struct buffer *buffer, const struct json_member *member) {
   bool escaped = memchr(member->name, '\\', member->name_length) != NULL;
   add(buffer, member->name + !escaped, member->name_length - (escaped ? 0 : 2));
@@ -101,8 +101,8 @@ static bool same_value(const struct json_member *one, const struct json_member *
 }
 
 /*
- * The next column that differs, with its old and new value; one of them is missing when there is only one row. A column
- * that only one of two rows has was added or dropped in between, or is not logged: it does not count as different.
+ * The next column that differs, with what it was and what it is; either has no value where there is no such row. Of two
+ * rows, a column that only one of them has was added or dropped in between, or not kept: nothing is known of it.
  */
 static bool next_difference(struct difference *difference, struct json_member *old, struct json_member *new) {
   *old = *new = (struct json_member){.value = NULL};
@@ -116,7 +116,7 @@ static bool next_difference(struct difference *difference, struct json_member *o
   return false;
 }
 
-/* For an update whose old row is not known, shows the new row: what changed is not known. */
+/* Of an update without the row before, nobody knows what changed. */
 static bool is_unknown(const PGresult *rows, int row) {
   const char *op = PQgetvalue(rows, row, ENTRY_OP);
   return strcmp(op, "update") == 0 && PQgetisnull(rows, row, ENTRY_OLD);
@@ -198,7 +198,7 @@ static void add_actor(struct buffer *buffer, const PGresult *rows, int row) {
   buffer_add_string(buffer, "\n");
 }
 
-/* One line: name, status and the rest, separated by tabs. */
+/* One line: name, status and the rest, parted by tabs. */
 static void add_delivery(struct buffer *buffer, const struct entry_style *style, const char *line, size_t length) {
   const char *status = memchr(line, '\t', length);
   if (status == NULL)
@@ -243,7 +243,7 @@ void entry_add_paragraph(struct buffer *buffer, const struct entry_style *style,
 
 /* ---- a line ---------------------------------------------------------------------------------------------------- */
 
-/* A line, and how many columns are left in it. */
+/* A line that knows how much room is left in it. */
 struct line {
   struct buffer *buffer;
   const struct entry_style *style;

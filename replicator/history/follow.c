@@ -12,18 +12,17 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* How many changes are read at a time. */
+/* How many changes are found at a time. */
 #define LARGEST_PAGE 1000
-/* How many shown changes are remembered at most: more than a server can lose in a crash, which is about a second's
-   commits. Above that, the older half is forgotten. */
+/* Of what was shown, so many are remembered at most: more than a server forgets in a crash, which is what is not on its
+   disk after a second. Half of them go when there are more. */
 #define MOST_SHOWN ((size_t)65536)
-/* How far below the ids that were shown a server may give out ids again after a crash. */
+/* So far below what was shown, ids may be given out anew. */
 #define FORGOTTEN_IDS 100000
-/* How many snapshots are taken at first, and the milliseconds between them. The beginning of a transaction that runs
-   through all of them is not known. */
+/* So many snapshots are taken at first, in so many milliseconds: what runs longer is not known from its beginning. */
 #define FIRST_LOOKS 5
 #define FIRST_PAUSE 20
-/* How many points are kept at most; with fewer, a poll goes back a little further than needed. */
+/* Most points that are kept; without more, a poll may go back a little further than needed. */
 #define MOST_POINTS 1000
 
 void follow_init(struct follower *follower, const char *from_day, const char *before_day) {
@@ -79,7 +78,7 @@ static bool is_listed(const struct follower *follower, uint64_t txid) {
   return false;
 }
 
-/* A snapshot's text is xmin:xmax:xid,xid,…; the list has the running transactions. */
+/* A snapshot's text is xmin:xmax:xid,xid,… where the list holds the transactions that run. */
 static bool read_snapshot(struct follower *now, const char *text, struct error *error) {
   const char *xmax = strchr(text, ':');
   const char *list = strrchr(text, ':');
@@ -97,7 +96,7 @@ static bool read_snapshot(struct follower *now, const char *text, struct error *
   return true;
 }
 
-/* Whether a transaction of [from, to) may still run. */
+/* Whether a transaction of [from, to) may still run; the latter has been begun. */
 static bool may_run(const struct follower *now, uint64_t from, uint64_t to) {
   if (from < to && to > now->xmax)
     return true;
@@ -114,7 +113,7 @@ static void thin_out(struct follower *now) {
   now->point_count = kept;
 }
 
-/* Keeps the earlier points that are still needed, and adds the present one. */
+/* The points of before that are needed still, and the one of now. */
 static bool keep_points(const struct follower *before, struct follower *now, struct follow_point point,
                         struct error *error) {
   now->points = calloc(before->point_count + 1, sizeof *now->points);
@@ -139,7 +138,7 @@ static bool last_id(struct source *source, int64_t *id, struct error *error) {
   return true;
 }
 
-/* Finds which transactions run now. *now is initialized, and the caller's to release. */
+/* Looks who runs now, compared with what was known before. *now is initialized, and the caller's to release. */
 static bool take_snapshot(const struct follower *before, struct source *source, struct follower *now,
                           struct error *error) {
   struct follow_point point;
@@ -154,7 +153,7 @@ static bool take_snapshot(const struct follower *before, struct source *source, 
   return ok;
 }
 
-/* Ends a poll: if `ok`, its findings replace what was known before; otherwise they are dropped. */
+/* Ends a poll: if `ok`, its findings replace what was known; else they are dropped. */
 static bool end_poll(struct follower *follower, struct follower *now, bool ok) {
   follow_release(ok ? follower : now);
   if (ok)
@@ -199,7 +198,7 @@ static bool has_ended(const struct follower *now, uint64_t txid) {
   return txid < now->xmax && !is_listed(now, txid);
 }
 
-/* All ids of this transaction, whose beginning is known, are larger than this one. */
+/* The ids of this transaction are larger; it is one that is known from its beginning. */
 static int64_t low_of(const struct follower *follower, uint64_t txid) {
   int64_t low = 0;
   for (size_t i = 0; i < follower->point_count && follower->points[i].next <= txid; i++)
@@ -207,8 +206,7 @@ static int64_t low_of(const struct follower *follower, uint64_t txid) {
   return low;
 }
 
-/* All ids committed between the two are larger than this one, except those of transactions whose beginning is not
- * known. */
+/* The ids of all that has been committed between the two are larger, but for what is not known from its beginning. */
 static int64_t lowest(const struct follower *before, const struct follower *now) {
   uint64_t first = before->first;
   int64_t low = before->points[before->point_count - 1].low;
@@ -234,7 +232,7 @@ struct poll {
   bool again;
 };
 
-/* Hands the changes of a page to the reader, except those that it was shown before. */
+/* Hands a page to the reader, but for what it has. */
 static bool hand_over(struct poll *poll, struct change_list *page, struct error *error) {
   struct follow_shown *shown = poll->reader->shown;
   size_t kept = 0;
@@ -282,7 +280,7 @@ static bool find_above(struct poll *poll, int64_t from, struct error *error) {
   return ok;
 }
 
-/* Finds all changes of a transaction that ran when following began. */
+/* All of a transaction that ran when following began. */
 static bool find_transaction(struct poll *poll, uint64_t txid, struct error *error) {
   char text[24];
   snprintf(text, sizeof text, "%" PRIu64, txid);
@@ -306,7 +304,7 @@ static bool find_transaction(struct poll *poll, uint64_t txid, struct error *err
   return ok;
 }
 
-/* Finds transactions that ran when following began and have ended between the two; their changes can be of any day. */
+/* What ran when following began, and has ended between the two. Such transactions can be of any day. */
 static bool find_early_ones(struct poll *poll, struct error *error) {
   const struct follower *before = poll->before;
   for (size_t i = 0; i < before->running_count; i++)
@@ -323,7 +321,7 @@ static bool poll_between(struct poll *poll, struct error *error) {
   int64_t from = lowest(poll->before, poll->now);
   if (poll->again)
     from = (from < poll->reader->shown->base ? from : poll->reader->shown->base) - FORGOTTEN_IDS;
-  /* Otherwise no id was given out since. */
+  /* Else no id was given out since. */
   if (from < poll->now->high && !find_above(poll, from, error))
     return false;
   return poll->before->from_day == NULL || find_early_ones(poll, error);

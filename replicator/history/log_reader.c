@@ -7,16 +7,16 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* How many ids one statement searches: at first, and at most. */
+/* How many ids a statement looks at: at first, and at most. */
 #define FIRST_WINDOW 1000
 #define LARGEST_WINDOW 1000000
-/* Milliseconds that one statement should take. */
+/* Milliseconds that it is to take. */
 #define SHORT_TIME 50
 #define LONG_TIME 200
-/* How many changes of a list are read at a time. */
+/* How many of a list of changes are looked at at a time. */
 #define LIST_PART 1000
 
-/* Lists that are short: the changes of one key, or of one transaction. */
+/* What is known to be small: the changes of one key, or of one transaction. */
 static bool open_list(struct log_reader *book, struct error *error) {
   const struct log_filter *filter = book->filter;
   PGresult *rows = NULL;
@@ -44,19 +44,19 @@ void log_reader_close(struct log_reader *book) {
   change_list_release(&book->list);
 }
 
-/* A part of the log. */
+/* Where the log is looked into. */
 struct place {
   const char *low; /* ids in (low, high]; NULL: no bounds */
   const char *high;
   const char *days; /* an array literal */
-  const char *ids;  /* an array literal; only these; NULL: all */
+  const char *ids;  /* the same; these only, NULL: all */
 };
 
-/* Finds the wanted changes of a part, at most `limit`. */
+/* Those that are wanted there, at most `limit`. */
 static bool find(struct log_reader *book, const struct place *place, size_t limit, PGresult **rows,
                  struct error *error) {
   const struct log_filter *filter = book->filter;
-  /* Truncates, which have no key, are in the list of a key's changes too. */
+  /* The list of a key's changes has truncates too. */
   const char *key = book->is_list ? NULL : filter->key;
   return call_run(book->source, &QUERY_cmd_log_find,
                   VALUES(place->low, place->high, place->days, place->ids, filter->relations, key, filter->txid,
@@ -90,7 +90,7 @@ static bool look_at_list(struct log_reader *book, struct change_list *page, size
 
 /* ---- by slices ------------------------------------------------------------------------------------------------- */
 
-/* Adapts the number of ids to the time that the last statement took. */
+/* How many rows pass a filter, and how long it takes to find out, is not known before. */
 static void adapt(struct log_reader *book, int64_t milliseconds) {
   if (milliseconds < SHORT_TIME && book->window < LARGEST_WINDOW)
     book->window *= 2;
@@ -98,7 +98,7 @@ static void adapt(struct log_reader *book, int64_t milliseconds) {
     book->window /= 2;
 }
 
-/* Two neighbouring ids can be so far apart, after restarts, that window after window would take for ever. */
+/* Whole starts of the server can be between two ids, so that looking at window after window would take for ever. */
 static bool skip_gap(struct log_reader *book, const char *days, int64_t *high, struct error *error) {
   PGresult *reply = NULL;
   if (!call_run(book->source, &QUERY_cmd_log_skip, VALUES(number(*high).text, days), &reply, error))

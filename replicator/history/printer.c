@@ -7,12 +7,12 @@
 #include "common/json.h"
 #include "queries.h"
 
-/* How many changes are read at a time: at first, so that output begins at once, and at most. */
+/* Changes that are read at a time: at first, so that something is seen at once, and at most. */
 #define FIRST_BATCH 20
 #define LARGEST_BATCH 1000
-/* Bytes that the changes read at a time should take. */
+/* Bytes that they are to take. */
 #define BATCH_BYTES ((size_t)4 * 1024 * 1024)
-/* Bytes: an entry that shows two rows of the longest size that PostgreSQL allows, with every byte escaped. */
+/* An entry that shows a row as long as PostgreSQL allows twice, every byte of it escaped. */
 #define LONGEST_ENTRY ((size_t)8 * 1024 * 1024 * 1024)
 
 void printer_init(struct printer *printer, struct pager *pager) {
@@ -52,7 +52,7 @@ static bool print_rows(struct printer *printer, const PGresult *rows, struct err
   return ok && pager_flush(printer->pager, error);
 }
 
-/* Chooses how many changes to read next by the bytes that these took. */
+/* What was read this time tells how many to read the next time. */
 static void adapt(struct printer *printer, const PGresult *rows) {
   size_t bytes = PQresultMemorySize(rows) + 1;
   size_t fit = (size_t)PQntuples(rows) * BATCH_BYTES / bytes;
@@ -61,7 +61,7 @@ static void adapt(struct printer *printer, const PGresult *rows) {
   printer->batch = fit < LARGEST_BATCH ? fit : LARGEST_BATCH;
 }
 
-/* Parameters of a statement: the changes to print, their days, and the changes to read for these. */
+/* What a statement is given: the changes to print, their days, and those that must be read for it. */
 struct part {
   struct buffer ids;
   struct buffer days;
@@ -83,7 +83,7 @@ static void part_release(struct part *part) {
   change_list_release(&part->read);
 }
 
-/* Lists the next changes and, for changes of one key, also the one before each. */
+/* Each of the next changes and, of one key's, the one before it. */
 static bool add_older(const struct printer *printer, const struct change_list *page, size_t count,
                       struct change_list *read, struct error *error) {
   size_t from = printer->done;
@@ -93,7 +93,7 @@ static bool add_older(const struct printer *printer, const struct change_list *p
     return false;
   for (size_t i = from; i < from + count; i++) {
     read->items[read->count++] = page->items[i];
-    /* A page in the other order is short. */
+    /* A page in the other order is a short one. */
     if (i > from && page->items[i].id > page->items[i - 1].id)
       at = 0;
     while (life != NULL && at < life->count && life->items[at].id > page->items[i].id)
@@ -104,7 +104,7 @@ static bool add_older(const struct printer *printer, const struct change_list *p
   return true;
 }
 
-/* Makes the parameters for the next `count` changes of the page. */
+/* For the next `count` changes of the page. */
 static bool make_part(const struct printer *printer, const struct change_list *page, size_t count, struct part *part,
                       struct error *error) {
   buffer_clear(&part->ids);

@@ -16,7 +16,7 @@
 #define CONNECT_PAUSE 500
 
 struct tail {
-  struct follow_reader reader; /* first, so that a pointer to it is one to the tail */
+  struct follow_reader reader; /* first: what follow knows of it */
   struct printer *printer;
   struct source **source;
   struct follower recent;
@@ -78,7 +78,7 @@ static bool begin(struct tail *tail, int64_t last, const PGresult *where, struct
   return print_last(tail, last, error);
 }
 
-/* ---- following ------------------------------------------------------------------------------------------------- */
+/* ---- and then -------------------------------------------------------------------------------------------------- */
 
 static bool poll_log(struct tail *tail, struct error *error) {
   if (!follow_poll(&tail->recent, *tail->source, &tail->reader, tail->again_recent, error))
@@ -93,7 +93,7 @@ static bool poll_log(struct tail *tail, struct error *error) {
   return true;
 }
 
-/* Waits until the server is available again. */
+/* Until the server is there again. */
 static bool connect_again(struct tail *tail, const struct options *given, struct error *error) {
   fprintf(stderr, "rowrelay: %s; trying again\n", error->message);
   tail->again_recent = tail->again_old = true;

@@ -72,8 +72,7 @@ static bool is_listed(const char *name, const char *names) {
   return false;
 }
 
-/* Whether a name is ours: an address, or a name that nobody else could register in the public DNS, or a configured one.
- */
+/* No name that somebody elsewhere could have made in the public DNS, unless it is known to be ours. */
 static bool is_own_name(const char *name) {
   char own[256] = "";
   struct in_addr address;
@@ -84,8 +83,8 @@ static bool is_own_name(const char *name) {
 }
 
 /*
- * Against DNS rebinding: another site may point its own name at our address, and browsers then take it for the same
- * site as this one. But the browser sends the name that it asked for.
+ * A page from elsewhere may give its own name our address, and is then, to a browser, one with what is served here. But
+ * the browser says which name it asked for.
  */
 static bool may_read(const struct server_request *request, struct server_answer *answer) {
   const char *host = server_header(request, "Host");
@@ -96,13 +95,13 @@ static bool may_read(const struct server_request *request, struct server_answer 
   if (is_own_name(name))
     return true;
   char message[320];
-  text_print(message, sizeof message, "this console does not serve the name \"%s\"", name);
+  text_print(message, sizeof message, "this console does not go by the name \"%s\"", name);
   give_error(answer, MHD_HTTP_MISDIRECTED_REQUEST, message,
              "if it should, set " CONSOLE_HOST " to it in the environment of rowrelay run");
   return false;
 }
 
-/* Answers with the one value of a query, which is JSON or a number. */
+/* The one value of a query's answer, which is JSON or a number. */
 static bool give_value(struct monitor *monitor, const struct query *query, struct values values,
                        struct server_answer *answer) {
   struct error error;
@@ -136,7 +135,7 @@ void console_errors(void *context, const struct server_request *request, struct 
     give_value(context, &QUERY_console_errors, NO_VALUES, answer);
 }
 
-/* An argument of the request; NULL when it is empty or missing. */
+/* NULL where it is empty or missing. */
 static const char *given(const struct server_request *request, const char *name) {
   const char *value = server_parameter(request, name);
   return value != NULL && value[0] != '\0' ? value : NULL;
@@ -149,7 +148,7 @@ void console_history(void *context, const struct server_request *request, struct
   if (!may_read(request, answer))
     return;
   if (key != NULL && table == NULL)
-    give_error(answer, MHD_HTTP_BAD_REQUEST, "a key was given without its table", "name the table too");
+    give_error(answer, MHD_HTTP_BAD_REQUEST, "a key is one of a table", "name the table, too");
   else if (key != NULL)
     give_value(context, &QUERY_console_life, VALUES(table, key, before), answer);
   else
@@ -159,8 +158,8 @@ void console_history(void *context, const struct server_request *request, struct
 /* ---- acting ---------------------------------------------------------------------------------------------------- */
 
 /*
- * Pages of other sites do not know the token, and browsers do not send it by themselves as they would a cookie. Because
- * the body must have the type of JSON, browsers ask for permission first (CORS), which is never given.
+ * A page from elsewhere cannot know the token, and a browser does not send it by itself as it would a cookie. That the
+ * body must be called JSON makes browsers ask first, which is never allowed.
  */
 static bool may_act(const struct server_request *request, struct server_answer *answer) {
   const char *token = getenv(CONSOLE_TOKEN);
@@ -175,17 +174,15 @@ static bool may_act(const struct server_request *request, struct server_answer *
   bool right = authorization != NULL && strncmp(authorization, "Bearer ", 7) == 0 &&
                strlen(authorization + 7) == length && CRYPTO_memcmp(authorization + 7, token, length) == 0;
   if (!right)
-    give_error(answer, MHD_HTTP_UNAUTHORIZED, "this is not the console's token", NULL);
+    give_error(answer, MHD_HTTP_UNAUTHORIZED, "that is not the token of this console", NULL);
   else if (type == NULL || strncmp(type, JSON_TYPE, strlen(JSON_TYPE)) != 0)
-    give_error(answer, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "the request must be JSON",
-               "send it with Content-Type: " JSON_TYPE);
+    give_error(answer, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "what is to be done is to be JSON", NULL);
   else
     return true;
   return false;
 }
 
-/* Change ids as an array literal; false when they are not numbers. They come as texts: JavaScript's numbers are too
- * small. */
+/* Change ids as an array literal; false when they are not numbers. As texts, because JavaScript knows none so large. */
 static bool read_ids(const json_t *list, struct buffer *ids) {
   size_t index;
   json_t *id;
@@ -205,7 +202,7 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
   const char *target;
   json_t *list;
   if (!json_is_object(changes)) {
-    give_error(answer, MHD_HTTP_BAD_REQUEST, "the request does not name a target", NULL);
+    give_error(answer, MHD_HTTP_BAD_REQUEST, "changes of which targets?", NULL);
     return;
   }
   json_object_foreach((json_t *)changes, target, list) {
@@ -217,10 +214,10 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
     if (all && query == &QUERY_cmd_skip) {
       char hint[320];
       text_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s", target);
-      give_error(answer, MHD_HTTP_BAD_REQUEST, "changes to skip must be named one by one", hint);
+      give_error(answer, MHD_HTTP_BAD_REQUEST, "what is to be skipped has to be named, change by change", hint);
       ok = false;
     } else if (!ok)
-      give_error(answer, MHD_HTTP_BAD_REQUEST, "changes must be a list of ids, as texts", NULL);
+      give_error(answer, MHD_HTTP_BAD_REQUEST, "that is not a list of changes", NULL);
     else
       ok = give_value(monitor, query, VALUES(target, all ? NULL : ids.data), answer);
     buffer_release(&ids);
@@ -243,7 +240,7 @@ static void act(struct monitor *monitor, const json_t *wish, struct server_answe
   else if (known && changes != NULL && strcmp(action, "skip") == 0)
     act_on_changes(monitor, &QUERY_cmd_skip, changes, answer);
   else
-    give_error(answer, MHD_HTTP_BAD_REQUEST, "the request has no action that the console knows", NULL);
+    give_error(answer, MHD_HTTP_BAD_REQUEST, "that is nothing that can be done here", NULL);
   if (answer->status == 0)
     log_message(LOG_LEVEL_INFO, "console: %s %s", action, target != NULL ? target : "refused changes");
 }

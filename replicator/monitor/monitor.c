@@ -22,18 +22,18 @@
 #include "source/source.h"
 
 /* Milliseconds */
-#define PROBE_TIMEOUT 3000   /* for queries of the source by probes and metrics */
-#define PEOPLE_TIMEOUT 15000 /* the same by people, who may search a large log */
+#define PROBE_TIMEOUT 3000   /* for an answer of the source to what machines ask */
+#define PEOPLE_TIMEOUT 15000 /* and people, who may search in a large log */
 #define RECONNECT_WITHIN 1000
-#define STUCK_AFTER 120000 /* without a heartbeat; the supervisor waits for the source at most 30 s at a time */
+#define STUCK_AFTER 120000 /* the supervisor waits for the source at most 30 s at a time */
 
 /* A connection to the source, made when it is needed and kept while it works. */
 struct line {
   const char *conninfo;
   pthread_mutex_t lock;
   struct source *source; /* NULL: not connected, */
-  struct error why;      /* why it is not connected */
-  int64_t lost_at;       /* when that was found out (clock_now()) */
+  struct error why;      /* and why not, as it was found out */
+  int64_t lost_at;       /* then (clock_now()) */
   int64_t timeout;
 };
 
@@ -42,7 +42,7 @@ struct monitor {
   time_t started_at;
   _Atomic int64_t heartbeat_at; /* clock_now() */
   atomic_bool connected;
-  struct line probes; /* separate, so that people's queries do not delay probes */
+  struct line probes; /* what people ask keeps no probe waiting */
   struct line people;
   struct samples samples;
   pthread_t sampler;
@@ -58,14 +58,14 @@ static bool ask(struct line *line, const struct query *query, struct values valu
   int64_t asked = clock_now();
   pthread_mutex_lock(&line->lock);
   int64_t began = clock_now();
-  /* Requests that arrive while one waits for a silent source would otherwise wait for it one after another. */
+  /* Many may ask while one waits for a source that does not answer; they would wait one after another. */
   if (line->source == NULL && line->lost_at > asked) {
     *error = line->why;
     pthread_mutex_unlock(&line->lock);
     return false;
   }
   bool ok = true;
-  /* A connection that was lost meanwhile is noticed only when it is used: then the query is tried again. */
+  /* What was lost since is not found out before it is used: then once more. */
   for (int attempt = 0; attempt < 2; attempt++) {
     bool kept = line->source != NULL;
     ok = kept || source_open_within(&line->source, line->conninfo, line->timeout, error);
@@ -80,12 +80,12 @@ static bool ask(struct line *line, const struct query *query, struct values valu
         pgconn_cancel(source_connection(line->source));
       source_close(line->source);
       line->source = NULL;
-      if (error->sqlstate[0] == '\0') { /* else the source answered, and the error concerns this query only */
+      if (error->sqlstate[0] == '\0') { /* else the source did answer, and what it said is of this query alone */
         line->why = *error;
         line->lost_at = clock_now();
       }
     }
-    /* After a time-out it is not tried again. */
+    /* Whoever has waited for an answer that did not come does not wait again. */
     if (!lost || !kept || clock_now() - began > RECONNECT_WITHIN)
       break;
   }
@@ -102,7 +102,7 @@ bool monitor_ask(struct monitor *monitor, const struct query *query, struct valu
   return ask(&monitor->people, query, values, reply, error);
 }
 
-/* ---- liveness and readiness ------------------------------------------------------------------------------------ */
+/* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
 
 static void answer_health(void *context, const struct server_request *request, struct server_answer *answer) {
   struct monitor *monitor = context;
@@ -138,7 +138,7 @@ static void answer_readiness(void *context, const struct server_request *request
 
 /* ---- metrics --------------------------------------------------------------------------------------------------- */
 
-/* Resident memory of this process: the second number of /proc/self/statm. */
+/* Of the process, in memory: the second number of that file. */
 static long long resident_bytes(void) {
   char line[256] = "";
   FILE *statm = fopen("/proc/self/statm", "re");
@@ -165,7 +165,7 @@ static void write_process(const struct monitor *monitor, struct buffer *text) {
   buffer_add_format(text, "process_resident_memory_bytes %lld\n", resident_bytes());
 }
 
-/* Writes a metric with one line for each target, from a column of monitor_targets.sql. */
+/* One line for each target, of a column of monitor_targets.sql. */
 static void write_column(struct buffer *text, const PGresult *reply, int column, const char *name, const char *help) {
   metrics_describe(text, name, "gauge", help);
   for (int row = 0; row < PQntuples(reply); row++) {
@@ -189,7 +189,7 @@ static void write_states(struct buffer *text, const PGresult *reply) {
   }
 }
 
-/* Writes a metric without labels, from a column of monitor_source.sql. */
+/* A metric without labels, of a column of monitor_source.sql. */
 struct source_metric {
   int column;
   const char *name;

@@ -9,7 +9,7 @@
 
 struct trace {
   struct trace *next;
-  struct sample samples[SAMPLE_COUNT]; /* NAN where the target did not exist yet */
+  struct sample samples[SAMPLE_COUNT]; /* NAN where the target was not there */
   char target[];
 };
 

@@ -3,12 +3,12 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 
-/* Bytes sent at a time; a larger row goes alone. */
+/* Bytes that go at once; a larger row goes alone. */
 #define PIECE ((size_t)64 * 1024)
 #define ROW_LIMIT ((size_t)2 * 1024 * 1024 * 1024)
 /* Milliseconds. */
 #define TELL_INTERVAL 100
-/* How many rows between readings of the clock. */
+/* How many rows between looks at the clock. */
 #define ROWS_A_LOOK 64
 
 static bool send_piece(struct copy_stream *stream, struct buffer *piece, struct error *error) {
@@ -21,7 +21,7 @@ static bool send_piece(struct copy_stream *stream, struct buffer *piece, struct 
   return !stream->failed_there;
 }
 
-/* Takes rows until the piece is full or has waited long enough; *ended when there are no more rows. */
+/* Takes rows until the piece is full, or has waited for long enough; *ended when there are no more. */
 static bool fill_piece(struct copy_stream *stream, struct buffer *piece, int64_t most_rows, bool *ended,
                        struct error *error) {
   int64_t until = clock_now() + TELL_INTERVAL;
@@ -43,7 +43,7 @@ static bool fill_piece(struct copy_stream *stream, struct buffer *piece, int64_t
   return buffer_ok(piece, "a row", error);
 }
 
-/* How many rows may be sent now. */
+/* How many rows may go now. */
 static int64_t allowance(const struct copy_stream *stream, int64_t began_at) {
   if (stream->rate == 0)
     return INT64_MAX;

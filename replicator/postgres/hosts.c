@@ -7,7 +7,7 @@
 #include "common/buffer.h"
 #include "common/clock.h"
 
-/* Milliseconds; libpq has no shorter timeouts. */
+/* libpq takes less for this. */
 #define LEAST_TIMEOUT 2000
 
 #define LIST_LIMIT ((size_t)64 * 1024)
@@ -21,7 +21,7 @@ static int count(const char *list) {
   return items;
 }
 
-/* Where an item of a list begins; it ends at a comma or with the list. */
+/* Where an item begins; it ends at a comma, or with the list. */
 static char *find(char *list, int item) {
   for (; item > 0; item--)
     list = strchr(list, ',') + 1;
@@ -49,7 +49,7 @@ static bool take(char **list, const char *value) {
   return *list != NULL || value == NULL || value[0] == '\0';
 }
 
-/* Lists with one item for each address. */
+/* The lists with an item for each address. */
 struct expansion {
   struct buffer host;
   struct buffer hostaddr;
@@ -62,7 +62,7 @@ static void add_item(struct buffer *list, bool first, const char *begin, size_t 
   buffer_add(list, begin, length);
 }
 
-/* `address` is "" where the name is the path of a socket, or could not be resolved. */
+/* `address` is "" where the name is a socket's path, or has no address that is known. */
 static void add_server(struct expansion *lists, struct hosts *servers, int item, const char *address) {
   const char *host = find(servers->host, item);
   add_item(&lists->host, lists->items == 0, host, strcspn(host, ","));
@@ -93,8 +93,7 @@ static void add_addresses(struct expansion *lists, struct hosts *servers, int it
     add_server(lists, servers, item, "");
 }
 
-/* A name with several addresses becomes as many servers, which keep the name, because certificates and passwords go by
- * it. */
+/* A name of several addresses becomes as many servers; it stays, because certificates and passwords are for it. */
 static bool expand(struct hosts *servers) {
   if (servers->host == NULL || servers->hostaddr != NULL)
     return true;
@@ -163,7 +162,7 @@ bool hosts_leave_out(struct hosts *servers, const PGconn *connection) {
   while (item < items && !(is(names, item, host) && (!by_address || is(servers->hostaddr, item, address)) &&
                            (!many_ports || is(servers->port, item, port) || is(servers->port, item, ""))))
     item++;
-  /* It is always in the list; the bound is for safety. */
+  /* It is always there. If it were not, this would have an end all the same. */
   if (item == items)
     item = 0;
   if (servers->host != NULL)

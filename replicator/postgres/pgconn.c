@@ -1,4 +1,4 @@
-/* Opens and closes connections. Statements are in pgconn_statement.c. */
+/* Opens connections, and closes them; what asks something of one is in pgconn_statement.c. */
 #include "postgres/pgconn.h"
 
 #include <netinet/in.h>
@@ -18,24 +18,24 @@
 #include "postgres/pgconn_wait.h"
 
 /*
- * TCP alone notices after a quarter of an hour that a machine has died. So: how many milliseconds sent data may stay
- * unacknowledged, and when an idle connection is probed. Settings in a conninfo take precedence. session_settings.sql
- * tells servers the same about us.
+ * A machine that dies says nothing, and TCP alone believes in it for a quarter of an hour. Milliseconds without an
+ * acknowledgement of what was sent, and when to ask on an idle connection; what a conninfo says holds instead. The
+ * servers are told the same of us.
  */
 #define USER_TIMEOUT "60000"
 #define KEEPALIVES_IDLE "15"
 #define KEEPALIVES_INTERVAL "5"
 #define KEEPALIVES_COUNT "3"
-/* The application name, unless a conninfo has another. */
+/* What pg_stat_activity shows, unless a conninfo says something else. */
 #define APPLICATION_NAME "rowrelay"
-/* Seconds for a request to cancel a statement. */
+/* Seconds for asking a server to end a statement. */
 #define CANCEL_TIMEOUT 1
-/* Bytes of DEALLOCATE statements that wait to be sent; statements that do not fit stay prepared in the server. */
+/* Bytes of DEALLOCATE statements that wait for a moment; what is more is kept by the server. */
 #define FORGOTTEN_LIMIT ((size_t)1024 * 1024)
 
 /* ---- opening and closing --------------------------------------------------------------------------------------- */
 
-/* Notices are dropped: what matters comes as an error or a result. */
+/* Nobody reads notices: what is worth telling comes as an error or as a result. */
 static void ignore_notice(void *unused, const PGresult *result) {
   (void)unused;
   (void)result;
@@ -92,10 +92,10 @@ struct attempt {
   const char *conninfo;
   const char *encoding; /* of the client's side */
   int64_t deadline;
-  char silent[256]; /* a server that did not answer at all; "": all answered */
+  char silent[256]; /* which server did not answer at all; "": all did */
 };
 
-/* Tries the servers one after another. */
+/* Tries one server after another. */
 static bool connect_to_one(struct pgconn *connection, struct attempt *attempt, struct error *error) {
   struct hosts servers = {.host = NULL};
   bool ok;
@@ -145,7 +145,7 @@ static bool connect_to_one(struct pgconn *connection, struct attempt *attempt, s
   return ok;
 }
 
-/* Makes a connection, and closes the former one. */
+/* Makes a connection in the place of one that there may be. */
 static bool connect_in(struct pgconn *connection, struct attempt attempt, struct error *error) {
   if (!connect_to_one(connection, &attempt, error)) {
     if (attempt.silent[0] != '\0')
@@ -158,8 +158,8 @@ static bool connect_in(struct pgconn *connection, struct attempt attempt, struct
 }
 
 /*
- * The encoding of bytes in an SQL_ASCII database is not known. Asked for UTF-8, its server refuses to send a whole
- * batch because of one row that is not valid; so the bytes are taken as they are, and a target refuses only that row.
+ * A database in SQL_ASCII holds bytes of which nobody knows what they mean. Asked for UTF-8, its server refuses to give
+ * a batch in which one row is not; so the bytes are taken as they are, and who cannot take one refuses that row alone.
  */
 static bool has_no_encoding(const struct pgconn *connection) {
   const char *encoding = PQparameterStatus(connection->pg, "server_encoding");
@@ -213,9 +213,8 @@ static void *send_cancel(void *cancel) {
 }
 
 /*
- * To cancel a statement libpq connects without a time limit, so this is done in a thread, which is abandoned when the
- * server does not answer. The thread may outlive main(): it uses no memory but its own, and libpq sends this request
- * without TLS.
+ * libpq connects for this, and knows no end of waiting for that: where nobody answers a thread is left to it. It may be
+ * there when the process ends: it has no memory but its own, and libpq never encrypts this question.
  */
 void pgconn_cancel(struct pgconn *connection) {
   if (connection == NULL || PQtransactionStatus(connection->pg) != PQTRANS_ACTIVE)
@@ -247,7 +246,7 @@ static bool has_own_user_timeout(const struct pgconn *connection) {
 void pgconn_allow_stall(struct pgconn *connection, int64_t milliseconds) {
   unsigned int timeout = (unsigned int)(milliseconds < 3600000 ? milliseconds : 3600000);
   unsigned int least = (unsigned int)strtoul(USER_TIMEOUT, NULL, 10);
-  /* A Unix socket has no such option, and needs none. */
+  /* A socket in the file system knows no such thing, and needs none. */
   if (timeout > least && !has_own_user_timeout(connection))
     (void)setsockopt(PQsocket(connection->pg), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
 }
@@ -260,7 +259,7 @@ void pgconn_make_name(struct pgconn *connection, char name[STATEMENT_NAME_SIZE])
   snprintf(name, STATEMENT_NAME_SIZE, "made_%u", connection->names_made++);
 }
 
-/* A server that has gone has closed its end. It may have sent a reason first, so one read may not reach the end. */
+/* A server that has gone has closed its end. Before that it may have said why, so one read need not find out. */
 bool pgconn_alive(struct pgconn *connection) {
   while (!connection->broken && PQconsumeInput(connection->pg) == 1 && PQstatus(connection->pg) == CONNECTION_OK) {
     struct pollfd polled = {.fd = PQsocket(connection->pg), .events = POLLIN};

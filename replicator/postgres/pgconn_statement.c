@@ -1,4 +1,4 @@
-/* Runs statements on a connection, singly or in a pipeline, and COPY. */
+/* Asks something of a connection: statements, several of them at a time, and COPY. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static bool result_succeeded(const PGresult *result) {
 }
 
 /*
- * Readers of a result rely on the columns that its query names at build time (see embed.sh). Should a server give other
- * columns, that is an error, rather than values of the wrong columns.
+ * Whoever reads a result counts on the columns that its query has told at build time (see embed.sh). An error rather
+ * than values of other columns, should the database ever give others.
  */
 static bool check_columns(const struct query *query, const PGresult *result, struct error *error) {
   if (query->columns == NULL || PQresultStatus(result) != PGRES_TUPLES_OK)
@@ -85,7 +85,7 @@ static bool is_prepared(const struct pgconn *connection, const char *name) {
   return false;
 }
 
-/* Without memory for the note, the statement will be prepared again, and that fails: the caller gets an error then. */
+/* Without memory for it, it is only prepared again, and that is refused: the caller will hear of it. */
 static void remember_prepared(struct pgconn *connection, const char *name) {
   if (connection->prepared_count == connection->prepared_capacity) {
     size_t capacity = connection->prepared_capacity == 0 ? 32 : 2 * connection->prepared_capacity;
@@ -111,11 +111,11 @@ void pgconn_forget(struct pgconn *connection, const char *name) {
   }
 }
 
-/* Not in a transaction, because a failed one would refuse it. */
+/* Not in a transaction: one that has failed would refuse it. */
 static void deallocate_forgotten(struct pgconn *connection) {
   if (connection->forgotten.length == 0 || connection->broken || PQtransactionStatus(connection->pg) != PQTRANS_IDLE)
     return;
-  /* If the connection broke, the next statement will say so. */
+  /* What went wrong with the connection is heard of by what comes next. */
   (void)!pgconn_script(connection, connection->forgotten.data, NULL);
   buffer_clear(&connection->forgotten);
 }
@@ -158,7 +158,7 @@ static bool flush(struct pgconn *connection, struct error *error) {
   }
 }
 
-/* Whether an earlier part of this pipeline prepares the statement. */
+/* Whether this pipeline prepares the statement already. */
 static bool prepares_now(const struct pgconn *connection, const char *name) {
   for (size_t i = 0; i < connection->expected_count; i++)
     if (connection->expected[i].prepares && strcmp(connection->expected[i].query->name, name) == 0)
@@ -223,7 +223,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     PGresult *reply;
     if (!take_reply(connection, &reply, error))
       return false;
-    /* The first failure counts; statements after it were only skipped. */
+    /* The first failure is the one to tell of; what follows it was only skipped. */
     if (succeeded && !result_succeeded(reply)) {
       set_result_error(connection, reply, error);
       succeeded = false;
@@ -241,7 +241,7 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     }
     PQclear(reply);
   }
-  /* Without an explicit transaction the end of the pipeline commits, which may fail too. */
+  /* Where nobody began a transaction the end of the pipeline commits, which may fail, too. */
   for (bool synced = false; !synced;) {
     PGresult *reply;
     if (!take_reply(connection, &reply, succeeded ? error : NULL))
@@ -271,7 +271,7 @@ bool pgconn_run(struct pgconn *connection, const struct query *query, struct val
   return false;
 }
 
-/* Reads all replies to a statement; gives the first error. */
+/* Reads replies to the end of the statement; the first that is an error is told. */
 static bool end_statement(struct pgconn *connection, struct error *error) {
   bool succeeded = true;
   for (;;) {

@@ -1,8 +1,8 @@
 /*
- * Poolers do not tell in which mode they work. But a server tells each client its process number at the start, and a
- * pooler tells a number of its own, since the server process behind it may change: so one query detects a pooler. With
- * a pooler, a second connection then takes and returns sessions; unless the pool gives each client a session of its
- * own, the first connection gets different ones.
+ * No pooler says in which mode it works. But a server tells each client the number of its process when it connects, and
+ * poolers tell a number of their own, since who is behind it may change: so without a pooler it costs one question to
+ * know. With one, a second connection takes sessions and gives them back, and the first, unless it has one of its own,
+ * will get different ones.
  */
 #include "postgres/session.h"
 
@@ -10,11 +10,11 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* Attempts, since with other clients in the pool a connection may get the same session again by chance. */
+/* Others may be using the pool, and so a session may come back by chance. */
 #define ROUNDS 3
 
 static bool ask_pid(struct pgconn *connection, int *pid, struct error *error) {
-  /* A session that another client may get must not keep a prepared statement. */
+  /* A session that is given away must not keep a prepared statement. */
   const struct query query = QUERY_ONCE(QUERY_pooler_pid);
   PGresult *reply = NULL;
   if (!pgconn_run(connection, &query, NO_VALUES, &reply, error))
@@ -32,8 +32,8 @@ static bool refuse(struct pgconn *connection, struct error *error) {
 }
 
 /*
- * `holder` keeps a session during a transaction. If clients have no sessions of their own, the other connection must
- * use a different one meanwhile, and afterwards gets the one returned last, or any other, depending on the pooler.
+ * `holder` has a session for the time of a transaction. Without sessions of their own the other connection must have
+ * another one meanwhile, and next it gets the one that was given back last, or, as poolers go round, some one else.
  */
 static bool compare(struct pgconn *connection, int pid, struct pgconn *holder, struct error *error) {
   for (int round = 0; round < ROUNDS; round++) {

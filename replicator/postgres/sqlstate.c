@@ -21,7 +21,7 @@ enum failure sqlstate_failure(const char *sqlstate) {
       "57",    /* operator intervention: shutdown, crash, cancelled, starting up */
       "58",    /* system error */
       NULL};
-  /* Errors that concern the target, not the row: no such table, no privilege, unsupported feature, … */
+  /* The target is not as it should be, whatever the row: no such table, no right to it, not supported there, … */
   static const char *const fatal[] = {
       "0A", "0B", "0L", "0P", "25", "26", "28", "2B",    "2D",    "34", "3B",
       "3D", "3F", "42", "55", "72", "F0", "HV", "XX001", "XX002", /* corrupted; XX000 is such as a value that is too
@@ -29,7 +29,7 @@ enum failure sqlstate_failure(const char *sqlstate) {
       NULL};
   if (has_class(sqlstate, transient))
     return FAILURE_RETRY;
-  /* All others concern the row: constraints, values, and whatever codes triggers in the target raise. */
+  /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */
   return has_class(sqlstate, fatal) ? FAILURE_FATAL : FAILURE_REFUSED;
 }
 

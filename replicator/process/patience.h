@@ -1,6 +1,6 @@
 /*
- * patience: how a process waits while its source is unavailable or refuses statements. It logs that now and then, and
- * waits for ever, or for as long as its wait allows.
+ * patience: how a process waits while its source is unavailable, or statements fail there: it logs that now and then,
+ * and waits for ever, or until option wait is over.
  */
 #ifndef ROWRELAY_PROCESS_PATIENCE_H
 #define ROWRELAY_PROCESS_PATIENCE_H
@@ -21,17 +21,17 @@ struct patience {
 };
 
 enum away {
-  AWAY_IS_NEWS,  /* it was available before: log that */
-  AWAY_IS_KNOWN, /* logged not long ago */
-  AWAY_TO_TELL,  /* time to log it again */
-  AWAY_TOO_LONG  /* time to give up */
+  AWAY_IS_NEWS,  /* it was there before */
+  AWAY_IS_KNOWN, /* and has been told of */
+  AWAY_TO_TELL,  /* it is time to tell again */
+  AWAY_TOO_LONG  /* it is time to give up */
 };
-/* What to do at this time (clock_now()), when the source was just found unavailable. */
+/* What to do at this time (clock_now()), when the source has just been found away. */
 enum away patience_judge(struct patience *patience, int64_t now);
-/* Whether to log a failure with this text now; if so, it counts as logged. */
+/* Whether a failure of this text is to be told at this time; then it counts as told. */
 bool patience_is_to_tell(struct patience *patience, const struct error *error, int64_t now);
 
-/* The source is unavailable because of `error`; true, with another error, when the wait is over. */
+/* The source is unavailable because of `error`; true when the wait is over, with an error that tells so. */
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
 /* The source is available. */
 void patience_connected(struct patience *patience);

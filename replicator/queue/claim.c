@@ -13,31 +13,31 @@
 #include "queue/transactions.h"
 #include "source/row_identity.h"
 
-/* Bytes of array literals of a target's lanes, of which there are at most 2 * 1024 + 1, and of their floors of up to 19
+/* Array literals of all lanes that a target has, which are 2 * 1024 + 1 at most, and of their floors of up to 19
  * digits. */
 #define ARRAY_LIMIT ((size_t)64 * 1024)
-/* Bytes of lists of the ids and days of a batch's rows, of which there are at most 100,000. */
+/* For the ids and days of what is looked at for a batch, which has 100,000 rows at most. */
 #define ROWS_LIMIT ((size_t)8 * 1024 * 1024)
-/* How many rows to search for the end of transactions, besides twice those of a batch. */
+/* How far to look for the end of transactions: so many rows, and twice those of a batch. */
 #define ROWS_AHEAD 1000
 
 /*
- * Bytes of a batch from late lanes: some thousand keys of documents. The more is taken at once, the fewer keys are
- * built more than once; but with too much the lane's live changes would wait for long.
+ * Of late lanes: keys of documents, some thousand of them. With all that waits in a lane a key that is there many times
+ * is built once; with too much of it the lane's live changes would wait for long.
  */
 #define LATE_BYTES 16384
 
 static const struct query BEGIN = {.name = NULL, .text = "begin"};
 
-/* How many lanes one worker takes, so that all workers of the target find some. */
+/* How many lanes one worker takes, so that all who serve the target find some. */
 static int fair_share(const struct claim *claim) {
   int workers = claim->workers > 0 ? claim->workers : 1;
   return (claim->settings->lanes.live + workers - 1) / workers;
 }
 
 /*
- * Reads the reply to claim_lanes.sql: raises the floors, and gives the batch the lanes that were locked. *waiting is
- * how many lanes have work.
+ * Reads the reply to claim_lanes.sql: the floors rise, and the batch gets the lanes that were locked. *waiting is how
+ * many lanes have work.
  */
 static bool read_lanes(const struct claim *claim, const PGresult *reply, struct batch *batch, int *waiting,
                        struct error *error) {
@@ -65,7 +65,7 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
     }
     floor_raise(claim->floor, claim->settings->version, lane, settled);
   }
-  /* Where a process died, less is tried at once; the commit unlocks the lanes that are left out. */
+  /* Where a process has died, less is tried at once; the lanes that are left out are free again with the commit. */
   for (int i = 0; i < batch->receipt.failures && batch->lane_count > 1; i++)
     batch->lane_count = (batch->lane_count + 3) / 4;
   return true;
@@ -106,13 +106,13 @@ static bool read_token(const PGresult *reply, struct batch *batch, struct error 
   return holds_read(batch, PQgetvalue(reply, 0, TOKEN_HOLDS), error);
 }
 
-/* The id up to which the lane of barriers was seen empty; 0 when the floor is of another version. */
+/* The id up to which the lane of barriers was seen empty; 0 when the floor has another version by now. */
 static int64_t barriers_floor(const struct claim *claim) {
   int64_t id;
   return floor_read(claim->floor, claim->settings->version, claim->settings->lanes.first, &id) ? id : 0;
 }
 
-/* Removes the oldest rows from the queue; *rows is the caller's to PQclear. */
+/* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
 static bool take_rows(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
                       struct error *error) {
   const struct settings *settings = claim->settings;
@@ -121,7 +121,7 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   int rows_each = claim->batch_rows / (int)batch->lane_count;
   int64_t bytes = late && settings->batch_bytes > LATE_BYTES ? LATE_BYTES : settings->batch_bytes;
   for (int i = 0; i < batch->receipt.failures; i++)
-    rows_each /= 4; /* so that in the end the change that kills processes is alone */
+    rows_each /= 4; /* so that what kills processes is alone in the end */
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
@@ -138,19 +138,19 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   return ok;
 }
 
-/* What is read from the log: */
+/* What is read of the log. */
 enum reading { READ_TXIDS, READ_CHANGES };
 
-/* the changes of queued rows. */
+/* What it says of queued rows. */
 struct logged {
-  PGresult *rows;    /* one for each queued row */
-  bool has_refusals; /* whether the target has refused any change */
+  PGresult *rows;    /* one for each of them */
+  bool has_refusals; /* the target has refused some change */
 };
 
-/* Reads the changes of queued rows from the log; logged->rows is the caller's to PQclear. */
+/* Reads of the log what belongs to queued rows; logged->rows is the caller's to PQclear. */
 static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, struct logged *logged,
                      struct error *error) {
-  /* One plan for all days would have to search every partition. */
+  /* One plan for all days would have to look into every partition there is. */
   static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
   const struct settings *settings = claim->settings;
   const char *aged = metrics_wants_delays() ? "true" : "false";
@@ -173,7 +173,7 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
     buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, ROW_CHANGE_ID));
     buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, ROW_LANE));
     buffer_add_format(&days, "%c%s", separator, day);
-    /* Rows in order of ids are nearly in order of days. */
+    /* In order of ids they are nearly in order of days. */
     if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, ROW_DAY)) != 0)
       buffer_add_format(&distinct, "%c%s", separator, day);
   }
@@ -209,14 +209,14 @@ static bool read_log(const struct claim *claim, enum reading reading, const PGre
   return ok;
 }
 
-/* ---- rows that are chosen individually ------------------------------------------------------------------------- */
+/* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
 
 /* Columns of claim_txids.sql */
 
-/* Rows that were read from the queue. */
+/* Rows that were read of the queue. */
 struct candidates {
   const PGresult *rows;
-  bool *chosen; /* for each row; at first all false */
+  bool *chosen; /* for each of them; at first none is */
 };
 
 /* Chooses whole transactions, see transactions.h. */
@@ -227,7 +227,7 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
   int64_t bytes = 0;
   for (int row = 0; row < count; row++)
     bytes += result_bigint(rows, row, ROW_BYTES);
-  /* Every transaction is complete, and all of them fit. */
+  /* Of every transaction all is there, and all of it fits. */
   if (count == 1 || (count <= claim->batch_rows && bytes <= settings->batch_bytes)) {
     memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
     return true;
@@ -248,8 +248,8 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
 }
 
 /*
- * Chooses barriers: those that follow one another with no change of any lane in between. A truncate goes alone, because
- * it concerns a whole table.
+ * The same of the lane of barriers: those that follow one another without anything in between, in any lane. A truncate
+ * goes alone, because of a whole table it says more than a row's change does.
  */
 static bool choose_barriers(const struct claim *claim, const struct candidates *candidates, struct error *error) {
   const PGresult *rows = candidates->rows;
@@ -273,7 +273,7 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
   return ok;
 }
 
-/* Removes the chosen candidates from a lane of the queue; *rows is the caller's to PQclear. */
+/* Takes the candidates that are chosen out of a lane of the queue; *rows is the caller's to PQclear. */
 static bool take_chosen(const struct claim *claim, int lane, const struct candidates *candidates, PGresult **rows,
                         struct error *error) {
   struct buffer ids;
@@ -291,14 +291,14 @@ static bool take_chosen(const struct claim *claim, int lane, const struct candid
   return ok;
 }
 
-/* How rows of one lane are chosen: by which function, from those that a query gives. */
+/* How rows of one lane are chosen: which of those that a query gives. */
 struct choice {
   const struct query *query;
   struct values values;
   bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
 };
 
-/* Does what take_rows() does, for chosen rows of one lane. */
+/* Takes what is chosen, which stands in one lane; else as take_rows(). */
 static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice, PGresult **rows,
                            struct error *error) {
   struct pgconn *connection = source_connection(claim->source);
@@ -334,7 +334,7 @@ done:
   return ok;
 }
 
-/* Does what take_rows() does, for a target's only lane. */
+/* The same as take_rows() for a target's only lane. */
 static bool take_transactions(const struct claim *claim, struct batch *batch, const struct starts *starts,
                               PGresult **rows, struct error *error) {
   const struct settings *settings = claim->settings;
@@ -349,7 +349,7 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
   return take_by_choice(claim, batch, &choice, rows, error);
 }
 
-/* Does what take_rows() does, for the lane of barriers; `starts` are those of all lanes of the target. */
+/* The same for the lane of barriers; `starts` are those of the whole target. */
 static bool take_barriers(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
                           struct error *error) {
   const struct settings *settings = claim->settings;
@@ -382,7 +382,7 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
     return false;
   }
   if (PQntuples(rows) == 0) {
-    /* Another worker has emptied the lanes between our two statements. */
+    /* Somebody has emptied the lanes between our two statements. */
     *claimed = CLAIMED_BUSY;
     PQclear(rows);
     return true;

@@ -12,15 +12,15 @@
 #include "queue/lease.h"
 #include "queue/receipts.h"
 
-/* Bytes; the list of all changes of a batch with their errors is far smaller. */
+/* A list of all changes of a batch with their errors is far smaller. */
 #define LIST_LIMIT ((size_t)512 * 1024 * 1024)
 
 static const struct query COMMIT = {.name = NULL, .text = "commit"};
 
 /*
- * What is settled must be on the source's disk before a newer change of its lanes is pushed: were it lost in a crash,
- * it would be delivered again after that change, and the target would go back in time. Only the last push may be
- * repeated; see targets/fence.h.
+ * What is settled has to be on the disk before anything younger of its lanes is pushed: should a crash of the source
+ * forget it, it would be delivered again after that, and targets would go back in time. The last push alone may come
+ * again; see targets/fence.h.
  */
 static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
 
@@ -60,7 +60,7 @@ static void add_queued(struct buffer *list, const struct change *change) {
 
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
   static const struct error behind = {.message = "an older change of this row was refused"};
-  static const struct error held = {.message = "its table waits"}; /* rowrelay.hold has the reason */
+  static const struct error held = {.message = "its table waits"}; /* why, says rowrelay.hold */
   bool is_error = fate->outcome == OUTCOME_REFUSED;
   const struct error *why = is_error && fate->why != NULL ? fate->why : &behind;
   if (fate->outcome == OUTCOME_HELD)
@@ -76,7 +76,7 @@ static void add_refused(struct buffer *list, const struct change *change, const 
 
 /* ---- before and after the delivery ----------------------------------------------------------------------------- */
 
-/* Later changes of a refused row wait. Where the row is not known, later changes of any row of its table do. */
+/* Later changes of a refused row wait; and where it cannot be told which row it was, those of any row of its table. */
 static bool may_have_to_wait(const struct outcomes *outcomes, const struct change *change) {
   return outcomes->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
 }
@@ -108,7 +108,7 @@ static bool block_waiting(const struct claim *claim, struct outcomes *outcomes, 
   return ok;
 }
 
-/* A hold is checked first, so that waiting changes stay in order. */
+/* A hold comes before all else, so that what waits stays in order. */
 static void hold_beforehand(struct outcomes *outcomes) {
   for (size_t i = 0; outcomes->batch->hold_count > 0 && i < outcomes->batch->count; i++)
     if (hold_catches(outcomes->batch, &outcomes->batch->changes[i]))
@@ -188,25 +188,25 @@ static void add_halt(const struct settlement *settlement, struct pgconn *connect
   }
 }
 
-/* Whether older refused changes no longer matter once a target that keeps the state of rows has this one. */
+/* Whether older refused changes have no meaning any more once this one has arrived where rows' states are kept. */
 static bool replaces_older(const struct change *change) {
   if (change->operation == OPERATION_TRUNCATE)
-    return change->new_row == NULL; /* else only a partition was truncated */
+    return change->new_row == NULL; /* else it was one partition */
   return change->key != NULL;
 }
 
-/* Lists of a batch's changes by their outcome. */
+/* The changes of a batch by what became of them. */
 struct lists {
   struct buffer delivered_ids; /* array literals */
-  struct buffer gone_lanes;    /* of leased changes that leave the queue */
+  struct buffer gone_lanes;    /* of what leaves the queue, where it was leased */
   struct buffer gone_ids;
   struct buffer returned_ids;
-  struct buffer delivered; /* JSON: changes that supersede older refused ones */
+  struct buffer delivered; /* JSON: what makes older refused changes moot */
   struct buffer refused;
   struct buffer returned;
   struct buffer receipts;
-  struct buffer held;   /* JSON: tables that are to wait */
-  struct buffer passed; /* JSON: held tables of which changes were settled */
+  struct buffer held;   /* JSON: tables that wait */
+  struct buffer passed; /* JSON: tables that waited */
 };
 
 static void array_open(struct buffer *array) {
@@ -300,7 +300,7 @@ static void lists_release(struct lists *lists) {
   buffer_release(&lists->passed);
 }
 
-/* Locks holds before changes are held, so that no hold ends meanwhile. */
+/* Before what waits is put by, so that a hold does not end meanwhile. */
 static void add_holds(struct pgconn *connection, const struct lists *lists, const char *target) {
   if (lists->held.length == 0 && lists->passed.length == 0)
     return;
@@ -319,7 +319,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
   struct number target = number(settings->target);
   struct lists lists;
   size_t refused_count = outcomes_count(outcomes, OUTCOME_REFUSED);
-  /* The change that supersedes a refused one may be in the same batch. */
+  /* What replaces a refused change may be in the same batch. */
   lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
   bool ok = list_receipts(&lists, outcomes, error) && lists_ok(&lists, error) &&
             (!settings->leased || lease_begin_settling(settlement->claim, batch, error));

@@ -1,5 +1,5 @@
 /*
- * horizon: the largest change id for which no running transaction can still commit it or a smaller one.
+ * horizon: the largest change id of which it is certain that no transaction can still commit it or a smaller one.
  *
  * Ids are assigned while the writer's transaction runs, so a smaller id may appear after a larger one. Waiting for all
  * transactions of that time to end would do, but one forgotten session would hold everything back. The
@@ -36,16 +36,16 @@ void horizon_release(struct horizon *horizon);
 void horizon_forget(struct horizon *horizon);
 
 /*
- * Advances the horizon: `last_id` was the last id, then `writers` (an array literal; ownership passes) were writing,
- * and `remain` says whether any of horizon->writers is among them. Ignored when any thread lost the source meanwhile.
+ * Moves the horizon by what a look has found: `last_id` was the last id, then `writers` (taken over; an array literal)
+ * were writing, and `remain` says whether any of horizon->writers is among them. A look during which the source was
+ * lost, by whichever thread, counts for nothing.
  */
 void horizon_learn(struct horizon *horizon, int64_t last_id, char *writers, bool remain);
 
 /* Checks which writers are left, and advances the horizon if possible. */
 MUST_CHECK bool horizon_advance(struct horizon *horizon, struct source *source, struct error *error);
 
-/* Lists the present writers, as a text that the caller frees; and tells whether all writers of such a list have ended.
- */
+/* Lists the present writers, as a text that the caller frees; and tells whether all of such a list have ended. */
 MUST_CHECK bool horizon_mark(struct source *source, char **writers, struct error *error);
 MUST_CHECK bool horizon_passed(struct source *source, const char *writers, bool *passed, struct error *error);
 

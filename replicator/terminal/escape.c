@@ -4,7 +4,7 @@
 
 #include "common/buffer.h"
 
-/* Bytes; keys and messages in JSON are shorter. */
+/* Bytes of a key or a message in JSON. */
 #define TEXT_LIMIT ((size_t)64 * 1024 * 1024)
 
 void escape_print(const char *text) {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * -F: output that fits on the screen is just printed; -R: colours; -X: it stays on the screen afterwards. Without less,
- * as in a small container, there is no paging.
+ * -F: what fits on the screen is only printed; -R: colours; -X: it stays there afterwards. Where there is no less, as
+ * in a small container, nothing is paged.
  */
 #define USUAL_PAGER "if command -v less >/dev/null; then exec less -FRX; else exec cat; fi"
 
@@ -16,8 +16,7 @@ static void ignore(int number) {
   (void)number;
 }
 
-/* So that a write to a pager that has ended fails, instead of ending the process. Not SIG_IGN, which the pager
- * inherits.
+/* A write to a pager that has left fails then, instead of ending the process. Not SIG_IGN, which the pager would keep.
  */
 static void outlive_the_reader(void) {
   struct sigaction action = {.sa_handler = ignore, .sa_flags = SA_RESTART};
@@ -34,7 +33,7 @@ bool pager_open(struct pager *pager, bool wanted, struct error *error) {
     return true;
   fflush(stdout);
   outlive_the_reader();
-  pager->out = popen(command, "we"); /* NOLINT(cert-env33-c): PAGER is a shell command */
+  pager->out = popen(command, "we"); /* NOLINT(cert-env33-c): what PAGER means is the shell's to say */
   pager->paged = pager->out != NULL;
   return pager->paged ||
          error_set(error, FAILURE_FATAL, "could not start the pager \"%s\": %s", command, strerror(errno));

@@ -15,7 +15,7 @@
 #define BAR_INTERVAL 100
 #define LINE_INTERVAL 10000
 #define MARK_INTERVAL 10000
-#define LEAST_TIME 500 /* a rate over less time than this means nothing */
+#define LEAST_TIME 500 /* a rate of less than that says nothing */
 
 #define ERASE_LINE "\r\033[K"
 
@@ -88,7 +88,7 @@ static void write_line(struct buffer *line, const struct progress *progress, str
   char all[PROGRESS_NUMBER_SIZE];
   char speed[PROGRESS_NUMBER_SIZE];
   buffer_add_format(line, "%s: ", progress->what);
-  /* An estimate that proved too low is not shown any more. */
+  /* An estimate that turned out too low is one no more. */
   if (total < done || total < 1)
     total = done > 0 ? done : 1;
   if (progress->terminal)
@@ -104,7 +104,7 @@ static void write_line(struct buffer *line, const struct progress *progress, str
   }
 }
 
-/* A line that wraps in the terminal could not be erased. */
+/* A line that is too long for the terminal could not be taken back. */
 static int fitting_length(const struct progress *progress, const struct buffer *line) {
   struct winsize window;
   size_t length = line->length;

@@ -13,22 +13,22 @@
 #include "common/clock.h"
 #include "common/interrupt.h"
 
-#define TAKE "\033[?1049h\033[?25l" /* the alternate screen, without a cursor */
+#define TAKE "\033[?1049h\033[?25l" /* another page than the shell's, and no cursor */
 #define GIVE_BACK "\033[?25h\033[?1049l"
 #define ERASE_LINE "\033[K" /* from the cursor on */
 #define ERASE_REST "\033[J" /* of the page */
 #define LARGEST_PAGE ((size_t)1024 * 1024)
 
-/* Size of a terminal that does not tell it. */
+/* Of a terminal that does not say it. */
 #define USUAL_ROWS 24
 #define USUAL_COLUMNS 80
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGTSTP};
 #define SIGNAL_COUNT (sizeof SIGNALS / sizeof SIGNALS[0])
 
-/* Global, because signal handlers need it; there is one terminal. */
+/* There is one terminal, and signal handlers must know it. */
 static struct {
-  int keys; /* the terminal, to read keys from; -1: none */
+  int keys; /* the terminal, to read from; -1: nothing can be typed */
   int wake; /* an eventfd: a signal came */
   struct termios before;
   struct sigaction handlers[SIGNAL_COUNT]; /* as they were */
@@ -47,7 +47,7 @@ static void note_signal(int number) {
   else
     leave = 1;
   ssize_t written = write(screen.wake, &(uint64_t){1}, sizeof(uint64_t));
-  (void)written; /* it fails only if an earlier signal was not handled yet */
+  (void)written; /* it is full only when it was told before */
   errno = before;
 }
 
@@ -66,7 +66,7 @@ static bool put(const char *bytes, size_t length) {
   return true;
 }
 
-/* Has keys come one by one, without echo. */
+/* Keys come one by one, and are not shown. */
 static bool take_terminal(void) {
   if (screen.keys >= 0) {
     struct termios raw = screen.before;
@@ -129,8 +129,8 @@ bool screen_draw(const struct buffer *text, struct error *error) {
   buffer_init(&page, LARGEST_PAGE);
   buffer_add_string(&page, "\033[H");
   /*
-   * Each line is erased just before it is written, and all are sent at once, so nothing flickers. Erasing after a line
-   * that fills all columns would erase its last character. No newline after the last line, which would scroll.
+   * Each line is erased just before it is written, and all goes out at once, so nothing flickers. Not after it: behind
+   * the last column that would take the last character. The last line does not scroll.
    */
   const char *line = text->length > 0 ? text->data : "";
   do {

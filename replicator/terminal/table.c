@@ -5,12 +5,12 @@
 
 #include "common/buffer.h"
 
-/* Bytes: the longest field that PostgreSQL allows, with every byte escaped. */
+/* Bytes; a field as long as PostgreSQL allows, every byte of it escaped. */
 #define LONGEST_CELL ((size_t)4 * 1024 * 1024 * 1024)
 
 #define GAP "  "
 
-/* Built-in types whose values are aligned to the right. */
+/* Built-in types whose values line up to the right. */
 static bool is_number(Oid type) {
   switch (type) {
   case 20:   /* bigint */
@@ -45,7 +45,7 @@ static int add_cell(struct buffer *cell, const char *text) {
     } else if (byte < 0x20 || byte == 0x7f) {
       buffer_add_format(cell, "\\x%02x", byte);
     } else {
-      /* A character that is cut off at the end must not be read beyond it. */
+      /* A letter that is cut off at the end must not be read as a whole one. */
       int columns = (int)bytes == PQmblen(text, utf8) ? PQdsplen(text, utf8) : 1;
       buffer_add(cell, text, bytes);
       width += columns > 0 ? columns : 0;

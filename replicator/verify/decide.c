@@ -11,24 +11,24 @@
 #include "postgres/result.h"
 #include "queries.h"
 
-/* How many rows are looked up, and queued, at a time. */
+/* How many rows are looked at together, and queued together. */
 #define SLICE ((size_t)1000)
 #define ARRAY_LIMIT ((size_t)256 * 1024 * 1024)
-/* Milliseconds between checks of the queue, and of rows that have just changed. */
+/* Milliseconds between looks at the queue, and at rows that have just changed. */
 #define SHORTEST_PAUSE 5
 #define LONGEST_PAUSE 200
-/* The most columns that a table can have. */
+/* A table may have so many columns. */
 #define MOST_COLUMNS 1664
 
 /* Columns of the lookup at the source; with a key the first is a number from 1 on, else the row's hash. */
 enum { COLUMN_WHICH, COLUMN_STATE, COLUMN_KEY, COLUMN_CHANGED, COLUMN_REFUSED };
 
-/* What steps 1 and 2 (see decide.h) find out. */
+/* Steps 1 and 2. */
 struct moment {
   char *snapshot;     /* owned */
-  int64_t last_id;    /* no change that it sees has a larger id */
-  int64_t settled_id; /* all changes up to this id are settled in it */
-  char *queued;       /* owned; keys with queued changes, a JSON array */
+  int64_t last_id;    /* nothing that it sees has a larger id */
+  int64_t settled_id; /* of everything up to here it knows what has become of it */
+  char *queued;       /* owned; the keys of which something is queued, a JSON array */
 };
 
 void decider_init(struct decider *decider) {
@@ -62,7 +62,7 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
       {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_floor), .values = VALUES(target.text)},
       {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_mark), .values = NO_VALUES},
   };
-  /* The horizon must be older than the snapshot. */
+  /* What is known of the writers must be older than the snapshot. */
   if (!horizon_advance(&decider->horizon, decider->pair->source, error) ||
       !pair_ask(decider->pair, questions, 2, error))
     return false;
@@ -80,7 +80,7 @@ static bool is_hopeless(const char *state) {
   return strcmp(state, "paused") == 0 || strcmp(state, "halted") == 0;
 }
 
-/* Step 2. moment->queued stays NULL when more is queued than can be listed, until patience ends. */
+/* Step 2. moment->queued stays NULL when it is too much to tell, for longer than there is patience. */
 static bool see_queue(struct decider *decider, const struct plan *plan, struct moment *moment, struct error *error) {
   struct number target = number(decider->settings->target);
   struct number last_id = number(moment->last_id);
@@ -136,7 +136,7 @@ bool decider_repair(struct decider *decider, const struct plan *plan, struct err
 
 /* ---- rows with a key ------------------------------------------------------------------------------------------- */
 
-/* Names of the columns whose elements in two array literals differ. Elements have no commas or quotes. */
+/* Which elements of two array literals differ, as names of columns. Elements hold no comma, nor quotes. */
 static size_t compare_elements(const char *here, const char *there, const PGresult *columns, const char **names) {
   size_t count = 0;
   for (int i = 0; i < PQntuples(columns) && count < MOST_COLUMNS; i++) {
@@ -153,26 +153,26 @@ static size_t compare_elements(const char *here, const char *there, const PGresu
   return count;
 }
 
-/* A slice of the suspects, looked up on both sides. */
+/* The first suspects, looked up on both sides. */
 struct lookup {
   size_t count;
   const PGresult *here; /* the source's reply */
   const PGresult *there;
-  bool changed[SLICE]; /* whether it has changed meanwhile, so that nothing is decided yet */
+  bool changed[SLICE]; /* those that have, and so are not settled */
 };
 
-/* One looked-up row. Rows of replies are counted from 1; 0: none. */
+/* What is known of one of the rows that are looked up. Rows of replies count from 1 on; 0 is none. */
 struct found {
   const char *there;  /* the target's row; NULL: it has none */
   int64_t here_count; /* how many rows have that key */
   int64_t there_count;
-  int row;       /* in the source's reply */
-  int different; /* in the source's reply: a row that differs from the target's */
+  int row;       /* of the source's reply */
+  int different; /* the same, one that is not like the target's */
   bool equal;
   bool changed;
 };
 
-/* Whether both sides have equal rows, and equally many. A table with a unique index on its key has one. */
+/* Whether both sides have the row alike, and as often. A table that has a unique index on its key has it once. */
 static bool is_settled(const struct found *found) {
   return found->equal && found->here_count == found->there_count;
 }
@@ -198,7 +198,7 @@ static bool report_row(struct decider *decider, const struct plan *plan, const P
     difference.column_count = compare_elements(here, found->there, plan->columns, names);
   }
   report_difference(decider->report, &difference);
-  /* A target can have only one of the rows with one key, however often they are queued. */
+  /* Of rows with the same key a target can hold no more than one, however often they are queued. */
   return !decider->repair || found->here_count > 1 || keys_add(&decider->repairs, difference.key, error);
 }
 
@@ -222,8 +222,8 @@ static void read_rows(struct found *found, const PGresult *source, const PGresul
 }
 
 /*
- * For each row: whether the source's reply decides it. It does not where the row has changed, as known before or by
- * that reply.
+ * For each row: whether the source's reply has settled it, which it has not where the row has changed, as is known
+ * already or is said there.
  */
 static bool decide_rows(struct decider *decider, const struct plan *plan, struct lookup *lookup, struct error *error) {
   struct found *found = calloc(lookup->count + 1, sizeof *found);
@@ -274,7 +274,7 @@ static void decide_copies(struct decider *decider, struct lookup *lookup) {
   }
 }
 
-/* Moves looked-up suspects that have changed behind all others. */
+/* Puts those of the suspects that were looked up and have changed behind all others. */
 static bool keep_changed(struct keys *suspects, const struct lookup *lookup, struct error *error) {
   struct keys again;
   bool ok = true;
@@ -288,7 +288,7 @@ static bool keep_changed(struct keys *suspects, const struct lookup *lookup, str
   return ok;
 }
 
-/* Steps 3 and 4, for a slice of the suspects. */
+/* Steps 3 and 4, for the first suspects. */
 static bool look_up(struct decider *decider, const struct plan *plan, const struct moment *moment, size_t count,
                     struct error *error) {
   struct buffer array;
@@ -316,7 +316,7 @@ static bool look_up(struct decider *decider, const struct plan *plan, const stru
 
 /* ---- documents ------------------------------------------------------------------------------------------------- */
 
-/* Waits until no change given out by now is queued. *passed: so it is; otherwise patience has ended. */
+/* Until nothing of what was given out by now is queued. *passed: it is so, rather than out of patience. */
 static bool let_pass(struct decider *decider, bool *passed, struct error *error) {
   struct question mark = {.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_mark), .values = NO_VALUES};
   *passed = false;
@@ -375,7 +375,7 @@ static bool look_up_documents(struct decider *decider, const struct plan *plan, 
   struct question there = {
       .side = SIDE_TARGET, .query.text = plan_statement(plan, SIDE_TARGET, ASK_LOOKUP), .values = VALUES(array.data)};
   *passed = false;
-  /* The first wait is for changes, which queue keys of the document when they are claimed; the second for those. */
+  /* What was queued for the document when it was claimed is there when the first is over. */
   bool ok = buffer_ok(&array, "the list of keys", error) && buffer_ok(&literal, "the list of keys", error) &&
             pair_ask(decider->pair, &before, 1, error) && let_pass(decider, passed, error) &&
             (!*passed || let_pass(decider, passed, error));
@@ -407,7 +407,7 @@ static bool look_at_documents(struct decider *decider, const struct plan *plan, 
 
 /* ---- all of it ------------------------------------------------------------------------------------------------- */
 
-/* Decides on every suspect once. */
+/* All suspects once. */
 static bool look_at_all(struct decider *decider, const struct plan *plan, struct error *error) {
   struct moment moment = {.snapshot = NULL};
   bool ok = take_moment(decider, &moment, error) && see_queue(decider, plan, &moment, error);
@@ -429,7 +429,7 @@ bool decider_decide(struct decider *decider, const struct plan *plan, struct err
       return false;
     if (decider->suspects.count == 0 || (clock_now() < decider->until && !is_hopeless(decider->waits)))
       continue;
-    /* While the target does not run, waiting changes of other tables will not be delivered either. */
+    /* What waits for a target that does not run will not go away for other tables either. */
     if (strcmp(decider->waits, "not running") == 0)
       decider->patience = 0;
     decider->report->undecided += (int64_t)decider->suspects.count;

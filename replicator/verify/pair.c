@@ -6,7 +6,7 @@
 #include "common/url.h"
 #include "postgres/session.h"
 
-/* `postgresql:` or `postgres:` alone: the source itself */
+/* `postgresql:` and `postgres:` with nothing behind them */
 static bool is_source_itself(const char *url) {
   return url[strcspn(url, ":") + 1] == '\0';
 }
@@ -79,7 +79,7 @@ bool pair_ask(struct pair *pair, struct question *questions, size_t count, struc
     begun[questions[i].side] = true;
     pgconn_pipeline_add(connection, &questions[i].query, questions[i].values);
   }
-  /* Both servers are working now. A pipeline that was begun must be run to its end. */
+  /* Each server is at work by now. A pipeline that was begun must be run. */
   for (int side = 0; side < SIDE_COUNT; side++) {
     PGresult *replies[MOST_QUESTIONS] = {NULL};
     size_t next = 0;

@@ -13,7 +13,7 @@
 #define ASK_TARGET(named, ...)                                                                                         \
   ((struct question){.side = SIDE_TARGET, .query = QUERY_ONCE(named), .values = VALUES(__VA_ARGS__)})
 
-/* Also after a failure *reply is the caller's to PQclear. */
+/* Whether it failed or not, *reply is the caller's to PQclear. */
 static bool ask_one(struct pair *pair, struct question question, PGresult **reply, struct error *error) {
   bool ok = pair_ask(pair, &question, 1, error);
   *reply = question.reply;
@@ -77,7 +77,7 @@ static bool count_blocks(struct plan *plan, struct pair *pair, const char *here,
   return true;
 }
 
-/* A mirror that does not exist is no error where the first row makes it. */
+/* A mirror is made when the first row comes. */
 static bool miss_table(struct plan *plan, struct pair *pair, const PGresult *source, struct error *error) {
   if (plan->oid != NULL && result_text(source, 0, SOURCE_IS_EMPTY) != NULL) {
     struct question question = {.side = SIDE_SOURCE, .query.text = PQgetvalue(source, 0, SOURCE_IS_EMPTY)};

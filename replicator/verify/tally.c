@@ -34,7 +34,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct tally_entry *)a)->name, ((const struct tally_entry *)b)->name);
 }
 
-/* Merges entries of one name. */
+/* Puts entries of one name together. */
 static void merge(struct tally *tally) {
   size_t kept = 0;
   if (tally->count > 1)

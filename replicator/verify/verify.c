@@ -17,17 +17,17 @@
 #define FIRST_RANGE 500
 #define SMALLEST_RANGE 50
 #define LARGEST_RANGE 65536
-/* Blocks of the first range, for tables that are read in ranges of blocks. */
+/* Blocks of the first range, where it is one of blocks. */
 #define FIRST_BLOCKS 1024
-/* Milliseconds: after a range that took longer the next one is smaller, after one that took less it is larger. */
+/* Milliseconds that a range may take before the next one is smaller, and that it must take before it is larger. */
 #define LONG_RANGE 800
 #define SHORT_RANGE 200
-/* Number of buckets of a range that differs, and of a table that is read as a whole. Powers of two. */
+/* Powers of two: buckets of a range that differs, and of a table that is read as a whole. */
 #define BUCKETS_OF_RANGE 256
 #define BUCKETS_OF_TABLE 16384
-/* Up to so many rows are fetched at once, without finding the buckets that differ. */
+/* So few rows are fetched without looking for the buckets that differ. */
 #define FEW_ROWS 1000
-/* So many suspects are collected before they are decided. */
+/* Suspects are decided on when there are so many. */
 #define MANY_SUSPECTS 5000
 #define ARRAY_LIMIT ((size_t)1024 * 1024)
 
@@ -42,20 +42,20 @@ struct verify {
   struct decider decider;
   struct recipe recipe;
   int wanted;         /* tables and documents */
-  int failed;         /* number of those that could not be compared */
-  struct error first; /* why the first of these could not */
+  int failed;         /* that could not be compared; */
+  struct error first; /* why the first of them could not */
 };
 
 /* A range of keys, as JSON arrays; NULL: no bound. */
 struct range {
   const char *behind;
   const char *up_to;
-  const char *keys; /* of documents: array literal of all keys of the range at the source; else NULL */
+  const char *keys; /* of documents: an array literal of all that there are at the source; else NULL */
 };
 
 /* ---- narrowing down -------------------------------------------------------------------------------------------- */
 
-/* A question to both sides. */
+/* What both sides are asked. */
 struct inquiry {
   const struct plan *plan;
   enum ask ask;
@@ -96,7 +96,7 @@ static bool tally_range(struct verify *verify, const struct inquiry *inquiry, st
   return ok;
 }
 
-/* The same, in ranges of blocks. Such a range of one side has other rows than that of the other side. */
+/* The same, range by range of blocks: what either side has in such a range has nothing to do with the other's. */
 static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, struct tally tallies[SIDE_COUNT],
                          struct error *error) {
   const struct plan *plan = inquiry->plan;
@@ -140,7 +140,7 @@ static bool tally_blocks(struct verify *verify, const struct inquiry *inquiry, s
   return ok;
 }
 
-/* Adds the names for which the sides differ. *rows: how many rows the source has under all names. */
+/* Adds the names under which the sides differ. *rows is how many the source has under all. */
 static bool tally_both(struct verify *verify, const struct inquiry *inquiry, struct keys *names, int64_t *rows,
                        struct error *error) {
   struct tally tallies[SIDE_COUNT];
@@ -154,7 +154,7 @@ static bool tally_both(struct verify *verify, const struct inquiry *inquiry, str
   return ok;
 }
 
-/* Finds the buckets that differ, as an array literal, or "". *rows: how many rows the source has in the range. */
+/* Finds the buckets that differ, as an array literal, or "". *rows is how many the source has in all buckets. */
 static bool find_buckets(struct verify *verify, const struct inquiry *inquiry, struct buffer *array, int64_t *rows,
                          struct error *error) {
   struct keys names;
@@ -200,11 +200,11 @@ static bool read_bound(const PGresult *reply, char **bound, struct error *error)
   return *bound != NULL || error_set(error, FAILURE_FATAL, "out of memory");
 }
 
-/* The next range. */
+/* What the next range is to be. */
 struct stretch {
   char *behind;   /* as in struct range; owned */
-  int size;       /* number of rows ... */
-  enum side side; /* ... of this side */
+  int size;       /* so many rows, */
+  enum side side; /* of this side */
 };
 
 static bool find_bound(struct verify *verify, const struct plan *plan, const struct stretch *stretch, char **bound,
@@ -241,7 +241,7 @@ static bool compare_range(struct verify *verify, const struct plan *plan, const 
                                                : narrow(verify, plan, range, &unused, error);
 }
 
-/* Compares one range of documents, whose keys have to be read first. */
+/* The same for documents, whose keys have to be known first. */
 static bool compare_documents(struct verify *verify, const struct plan *plan, const struct range *range,
                               struct error *error) {
   struct question question = {.side = SIDE_SOURCE,
@@ -263,7 +263,7 @@ static int next_size(int size, int64_t milliseconds) {
   return size;
 }
 
-/* Ranges end where the source says; after the source's last key, where the target says. */
+/* The source says where ranges end, and behind its last key the target does. */
 static bool compare_ranges(struct verify *verify, const struct plan *plan, struct error *error) {
   struct stretch stretch = {.size = FIRST_RANGE, .side = SIDE_SOURCE};
   bool ok = true;
@@ -287,7 +287,7 @@ static bool compare_ranges(struct verify *verify, const struct plan *plan, struc
   return ok;
 }
 
-/* A table that does not exist, or that this user may not read, must not keep the others from being compared. */
+/* One table that is not there, or may not be read, must not keep the others from being compared. */
 static bool put_aside(struct verify *verify, const char *name, struct error *error) {
   if ((error->kind != FAILURE_FATAL && error->kind != FAILURE_REFUSED) || verify->wanted == 1)
     return false;
@@ -325,7 +325,7 @@ static bool compare(struct verify *verify, const struct settings *settings, cons
 
 /* ---- all tables ------------------------------------------------------------------------------------------------ */
 
-/* Chooses the hash function: md5 where the servers do not agree on the fast one. */
+/* The servers may not agree on the fast hash function: then md5 has to do. */
 static bool probe(struct verify *verify, struct error *error) {
   struct question questions[] = {{.side = SIDE_SOURCE, .query = QUERY_ONCE(QUERY_verify_probe), .values = NO_VALUES},
                                  {.side = SIDE_TARGET, .query = QUERY_ONCE(QUERY_verify_probe), .values = NO_VALUES}};
@@ -345,7 +345,7 @@ static void write_array(size_t count, const char *const *texts, struct buffer *a
   buffer_add_string(array, "]");
 }
 
-/* Lists what is to be compared; fails when a name matches nothing. */
+/* What is to be compared, and the errors where there is nothing of that name. */
 static bool find(const struct verify *verify, struct source *source, PGresult **tables, PGresult **documents,
                  struct error *error) {
   const struct verify_options *options = verify->options;
@@ -359,7 +359,7 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   struct number target = number(verify->settings->target);
   const struct query find_tables = QUERY_ONCE(QUERY_verify_tables);
   const struct query find_documents = QUERY_ONCE(QUERY_verify_documents);
-  /* The user's own search_path resolves names; the pair's sessions have another one. */
+  /* Names are meant as the user's search_path has them, so this is not for the pair. */
   bool ok = buffer_ok(&patterns, "the list of tables", error) && buffer_ok(&names, "the list of documents", error) &&
             source_run(source, &find_tables, VALUES(target.text, all ? NULL : patterns.data), tables, error) &&
             source_run(source, &find_documents, VALUES(target.text, all ? NULL : names.data), documents, error);

@@ -149,4 +149,7 @@ create index refusal_waiting on rowrelay.refusal (target, capture, change_id) wh
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
 -- Operations ------------------------------------------------------------------------------------------------------
+alter table rowrelay.source add column native boolean not null default true;
+comment on column rowrelay.source.native is
+  'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()

@@ -16,7 +16,8 @@ select c.relation,
        case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep,
        (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
                                  concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
-          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits
+          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
+       rowrelay.is_native(c.id) as native
   from rowrelay.capture c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i

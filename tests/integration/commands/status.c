@@ -133,11 +133,11 @@ Test(status, tables_say_where_they_go_and_what_is_wrong_with_them) {
   begin(&f, "status_tables");
   sql(f.at_source, "create table line (a int, b text, primary key (a, b)); create table bare (n int)");
   rowrelay_ok(&f, "capture", "line", "bare", NULL);
-  cr_assert_str_eq(rowrelay_ok(&f, "status", "--tables", NULL), "table  key   targets  note\n"
-                                                                "-----  ----  -------  ----\n"
-                                                                "bare                  \n"
-                                                                "item   id    w        \n"
-                                                                "line   a, b           \n");
+  cr_assert_str_eq(rowrelay_ok(&f, "status", "--tables", NULL), "table  key   targets  captured by  note\n"
+                                                                "-----  ----  -------  -----------  ----\n"
+                                                                "bare                  PL/pgSQL     \n"
+                                                                "item   id    w        PL/pgSQL     \n"
+                                                                "line   a, b           PL/pgSQL     \n");
   sql(f.at_source, "alter table item disable trigger all");
   sql(f.at_source, "drop table line");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation_name = 'public.item'"),

@@ -184,7 +184,7 @@ Test(console, a_name_that_is_not_its_own_reads_nothing) {
     }
   struct visit refused = visit(port, "GET", "/api/history", "Host: evil.example.com", NULL);
   cr_assert_str_eq(refused.body,
-                   "{\"error\":\"this console does not serve the name \\\"evil.example.com\\\"\","
+                   "{\"error\":\"this console does not go by the name \\\"evil.example.com\\\"\","
                    "\"hint\":\"if it should, set ROWRELAY_CONSOLE_HOST to it in the environment of rowrelay run\"}");
   cr_assert_eq(wish("Host: evil.example.com", "{}").status, 421);
   cr_assert_eq(visit(port, "GET", "/metrics", "Host: scraped.example.com", NULL).status, 200);

@@ -900,6 +900,9 @@ create index refusal_waiting on rowrelay.refusal (target, capture, change_id) wh
 create index refusal_refused on rowrelay.refusal (target, lane, state) where state <> 'waiting';
 
 -- Operations ------------------------------------------------------------------------------------------------------
+alter table rowrelay.source add column native boolean not null default true;
+comment on column rowrelay.source.native is
+  'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 
 -- Purpose:    returns who makes the change, for the log
@@ -5368,8 +5371,8 @@ $$;
 --             md5.)
 -- Parameters: ids of captures
 -- Result:     capture; digest of its table's columns and of the row types in them, whether its key is unique, whether
---             it has inheritance children, the owner if it is partitioned, and the version of
---             rowrelay.trigger_function(). No row for a capture whose table is gone.
+--             it has inheritance children, the owner if it is partitioned, whether functions are made in language
+--             rowrelay, and the version of rowrelay.trigger_function(). No row for a capture whose table is gone.
 create or replace function rowrelay.column_states(captures integer[]) returns table (capture integer, state text)
 -- resets the planner settings of processes, which suit only the queue
 language plpgsql stable set plan_cache_mode = auto set enable_seqscan = on set enable_bitmapscan = on
@@ -5388,13 +5391,14 @@ begin
     )
     select c.id,
            encode(sha256(convert_to(
-             d.columns || format(' 2 %s ', rowrelay.key_is_unique(c))
+             d.columns || format(' 2 %s ', rowrelay.key_is_unique(c)) || case when n.is_native then 'native' else '' end
                || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
              getdatabaseencoding())), 'hex')
       from described d
-      join rowrelay.capture c on c.id = d.id;
+      join rowrelay.capture c on c.id = d.id
+     cross join (select rowrelay.has_native() as is_native) as n;
 end
 $$;
 -- Purpose:    returns a digest of what a generated trigger function depends on; see rowrelay.column_states()
@@ -6184,6 +6188,72 @@ begin
   end if;
 end
 $$;
+-- Purpose:    tells whether trigger functions are made in language rowrelay: the server module rowrelay_native is
+--             installed in this database, the schema's owner may use it, and it is not switched off
+--             (rowrelay.capture_natively)
+create or replace function rowrelay.has_native() returns boolean
+language sql stable as $$
+  select exists (select from pg_language l join pg_namespace n on n.nspname = 'rowrelay'
+                  where l.lanname = 'rowrelay' and has_language_privilege(n.nspowner, l.oid, 'usage'))
+     and exists (select from rowrelay.source s where s.native)
+$$;
+-- Purpose:    returns the first line of a trigger function in language rowrelay. It tells the server module what the
+--             function does with an ordinary row, so that the module can do the same without PL/pgSQL; see
+--             triggers/native/rowrelay_native.c.
+-- Parameters: capture
+-- Result:     a comment; null if every row needs something that the module cannot do: a filter, excluded or masked
+--             columns, documents, a lane of its own, a key that is not certainly unique, partitions, arrays, json and
+--             user-defined types
+create or replace function rowrelay.native_plan(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  -- the module pins each setting that changes how these are written
+  types     constant oid[] := '{bool,bytea,"\"char\"",name,int8,int2,int4,text,oid,jsonb,float4,float8,macaddr,macaddr8,
+                                inet,cidr,bpchar,varchar,date,time,timetz,timestamp,timestamptz,interval,bit,varbit,
+                                numeric,uuid}'::regtype[];
+  key_types constant oid[] := '{int2,int4,int8,text,varchar,uuid}'::regtype[];
+  keys      text;
+  lanes     text;
+begin
+  if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
+     or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
+     or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
+     or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                 where s.capture = capture.id and t.dropped_at is null)
+     or exists (select from rowrelay.image_columns(capture) as i
+                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+     or exists (select from pg_attribute a
+                 where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                   -- PostgreSQL 18 has columns that are made when they are read
+                   and (rowrelay.base_type(a.atttypid) <> all (types) or a.attgenerated = 'v'))
+  then
+    return null;
+  end if;
+
+  select string_agg(format('%s:%s', a.attnum, encode(convert_to(a.attname, getdatabaseencoding()), 'hex')), ','
+                    order by k.position)
+    into keys
+    from unnest(rowrelay.live_key(capture)) with ordinality as k(number, position)
+    join pg_attribute a on a.attrelid = capture.relation and a.attnum = k.number
+  having count(*) between 1 and 8 and bool_and(rowrelay.base_type(a.atttypid) = any (key_types));
+
+  select string_agg(format('%s:%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id) into lanes
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null
+  having count(*) <= 32;
+  lanes := coalesce(lanes, case when not exists (select from rowrelay.route r join rowrelay.target t on t.id = r.target
+                                                  where r.capture = capture.id and r.until_id is null
+                                                    and t.dropped_at is null) then '' end);
+
+  return '-- plan 1 capture=' || capture.id || ' relation=' || capture.relation::oid
+    || ' origin=' || case when capture.capture_origin then 't' else 'f' end
+    || ' before=' || case when rowrelay.keeps_before(capture) then 't' else 'f' end
+    || ' types=' || (select string_agg(a.atttypid::text, ',' order by a.attnum) from pg_attribute a
+                      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped)
+    || ' keys=' || keys || ' lanes=' || lanes;
+end
+$$;
 -- Purpose:    returns the text of the function that a captured table's row triggers run. It is generated for the table,
 --             so that its SQL is static and its plans are cached. All names in it have their schema, even operators, so
 --             that nothing in the application's session can change what is captured.
@@ -6251,6 +6321,7 @@ declare
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
                          where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
+  plan         text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
   body         text;
   quote        text := '$rowrelay$';
 begin
@@ -6313,6 +6384,7 @@ begin
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
   body := concat_ws(E'\n',
+    plan,
     format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
            'declare',
            '  key      pg_catalog.text;',
@@ -6419,7 +6491,7 @@ begin
   end loop;
   return concat_ws(E'\n',
     format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
-    format('language plpgsql security definer as %s', quote),
+    format('language %s security definer as %s', case when plan is null then 'plpgsql' else 'rowrelay' end, quote),
     body,
     quote);
 end
@@ -6579,6 +6651,34 @@ begin
   -- A new version makes processes read the table's settings again.
   update rowrelay.target t set version = t.version + 1
    where t.id in (select r.target from rowrelay.route r where r.capture = capture_id and r.until_id is null);
+end
+$$;
+-- Purpose:    tells whether a capture's trigger function is in language rowrelay
+-- Parameters: capture id
+create or replace function rowrelay.is_native(capture_id integer) returns boolean
+language sql stable as $$
+  select exists (select from pg_proc p
+                   join pg_namespace n on n.oid = p.pronamespace
+                   join pg_language l on l.oid = p.prolang
+                  where n.nspname = 'rowrelay' and p.proname = 'capture_' || capture_id and l.lanname = 'rowrelay')
+$$;
+-- Purpose:    switches all captured tables to the server module rowrelay_native, or back to PL/pgSQL, as has to be done
+--             before the module is removed from the server. Writers go on meanwhile, and what is captured is the same.
+-- Parameters: whether to use the module where it can be used
+-- Result:     a row for each table: what captures it now
+create or replace function rowrelay.capture_natively(wanted boolean default true)
+returns table (relation regclass, captured_by text)
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  capture rowrelay.capture;
+begin
+  update rowrelay.source s set native = wanted where s.native <> wanted;
+  for capture in select c.* from rowrelay.capture c where c.released_at is null order by c.id loop
+    perform rowrelay.make_trigger_function(capture.id);
+    relation := capture.relation;
+    captured_by := case when rowrelay.is_native(capture.id) then 'rowrelay_native' else 'PL/pgSQL' end;
+    return next;
+  end loop;
 end
 $$;
 -- Purpose:    captures all rows of a table as deleted, in one statement, because there may be many
@@ -12384,7 +12484,8 @@ select c.relation,
        case when c.keep >= interval '100000 years' then 'forever' else c.keep::text end as keep,
        (select string_agg(format('waits at %s since %s: %s', t.name, to_char(h.since, 'YYYY-MM-DD HH24:MI:SS'),
                                  concat_ws(' -- ', h.message, h.hint)), '; ' order by t.name)
-          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits
+          from rowrelay.hold h join rowrelay.target t on t.id = h.target where h.capture = c.id) as waits,
+       rowrelay.is_native(c.id) as native
   from rowrelay.capture c
   left join rowrelay.capture_notes() as n on n.capture = c.id
   cross join lateral rowrelay.image_columns(c) as i

@@ -1,0 +1,304 @@
+/* Where the server module is installed, what is captured is the same as without it. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+
+/* The language, in this test's database: tests/check.sh names the file that was built. */
+static void add_language(struct fixture *f) {
+  const char *library = getenv("ROWRELAY_TEST_NATIVE");
+  if (ask_number(f->at_source, "select count(*) from pg_language where lanname = 'rowrelay'") == 1)
+    return;
+  if (library == NULL || *library == '\0')
+    cr_skip_test("the server module was not built");
+  sql(f->at_source,
+      "create function pg_catalog.rowrelay_call_handler() returns language_handler language c "
+      "as '%s', 'rowrelay_call_handler'; create trusted language rowrelay handler pg_catalog.rowrelay_call_handler; "
+      "revoke all on language rowrelay from public",
+      library);
+}
+
+static void begin(struct fixture *f, const char *name) {
+  fixture_begin(f, name);
+  add_language(f);
+  sql(f->at_source, "update rowrelay.source set native = true");
+  rowrelay_ok(f, "target", "add", "w", "file:/dev/null", NULL);
+  rowrelay_ok(f, "target", "add", "few", "file:/dev/null", "--option", "lanes=8", NULL);
+}
+
+static int64_t last_id(struct fixture *f) {
+  return ask_number(f->at_source, "select coalesce(max(id), 0) from rowrelay.change");
+}
+
+/* All that is in the log and the queue after `id`, key by key, but for numbers and times. */
+static char *written_since(struct fixture *f, int64_t id) {
+  const char *text = ask(
+      f->at_source,
+      "select string_agg(concat_ws('|', t, op, coalesce(key, '-'), coalesce(actor, '-'), db_user, application_name, "
+      "client_addr, coalesce(old_row::text, '-'), left(coalesce(new_row::text, '-'), 3000), "
+      "md5(coalesce(new_row::text, '-')), coalesce(caveat::text, '-'), day, "
+      "queued), "
+      "E'\\n' order by key, id) from (select c.*, dense_rank() over (order by c.txid) as t, "
+      "(select string_agg(q.lane || ':' || q.bytes || ':' || q.day, ',' order by q.lane) from rowrelay.queue q "
+      "where q.change_id = c.id) as queued from rowrelay.change c where c.id > %lld) as c",
+      (long long)id);
+  char *copy = strdup(text);
+  cr_assert(copy != NULL);
+  return copy;
+}
+
+/* How many changes were written by PL/pgSQL since the last call. */
+static int64_t written_slowly(PGconn *writer) {
+  sql(writer, "set track_functions = 'all'");
+  return ask_number(writer,
+                    "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where schemaname = 'rowrelay' "
+                    "and funcname = 'log_change'");
+}
+
+static void capture_by(struct fixture *f, bool natively) {
+  sql(f->at_source, "select count(*) from rowrelay.capture_natively(%s)", natively ? "true" : "false");
+}
+
+/* Writes `statements` once each way, beginning with an empty table each time, and compares what was captured. */
+static void same_either_way(struct fixture *f, const char *table, const char *const *statements) {
+  char *written[2];
+  for (int way = 0; way < 2; way++) {
+    capture_by(f, way == 0);
+    cr_assert(ask_number(f->at_source,
+                         "select count(*) from rowrelay.captures where native and relation = '%s'::regclass",
+                         table) == (way == 0),
+              "%s is not captured as it should be", table);
+    sql(f->at_source, "begin; set local rowrelay.skip = on; delete from %s; commit", table);
+    int64_t id = last_id(f);
+    PGconn *writer = connect_to(f->source, "application_name='it is me'");
+    for (int i = 0; statements[i] != NULL; i++)
+      PQclear(PQexec(writer, statements[i])); /* some are meant to fail */
+    PQfinish(writer);
+    written[way] = written_since(f, id);
+  }
+  /* the first line that differs, because Criterion cannot show much */
+  size_t begin = 0, end = 0;
+  while (written[0][end] != '\0' && written[0][end] == written[1][end]) {
+    end++;
+    if (written[0][end - 1] == '\n')
+      begin = end;
+  }
+  cr_assert(strcmp(written[0], written[1]) == 0, "natively %.3000s\nand %.3000s", written[0] + begin,
+            written[1] + begin);
+  cr_assert(strlen(written[0]) > 0);
+  free(written[0]);
+  free(written[1]);
+}
+
+Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
+  struct fixture f;
+  begin(&f, "native_types");
+  sql(f.at_source, "create domain positive as numeric(12,4) check (value > 0);"
+                   "create table item (id int8 primary key, a bool, b bytea, c \"char\", d name, e int2, f int4, g "
+                   "text, h oid, i jsonb, "
+                   "j float4, k float8, l macaddr, m macaddr8, n inet, o cidr, p bpchar(5), q varchar(20), r date, s "
+                   "time, t timetz, "
+                   "u timestamp, v timestamptz, w interval, x bit(4), y varbit, z numeric, aa uuid, bb positive, \"C "
+                   "\"\"c\\\" text, "
+                   "gone int, \"größe\" int generated always as (f + 1) stored);"
+                   "alter table item drop column gone; alter table item add column late text default 'later'");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  rowrelay_ok(&f, "route", "item", "few", NULL);
+  static const char *const STATEMENTS[] = {
+      "insert into item (id) values (1), (-9223372036854775808), (9223372036854775807)",
+      "insert into item values (2, true, '\\x5c27220a00ff', 'a', 'Name', -32768, 2147483646, E'it''s \"q\" \\\\ "
+      "\\t\\n\\x01 数', "
+      "4294967295, '{\"a\": null, \"b\": [1.00, \"x\"]}', 'NaN', '-Infinity', '08:00:2b:01:02:03', "
+      "'08:00:2b:01:02:03:04:05', "
+      "'10.0.0.1/8', '10.0.0.0/8', 'ab', ' blanks ', '0044-03-15 BC', '23:59:59.999999', '12:30:00.123456+05:45', "
+      "'infinity', '2024-02-29 12:30:00.000001+05:45', '-1 days +02:00:00.000001', '1010', '101', 'NaN', "
+      "'00000000-0000-0000-0000-00000000000a', 1.5, 'x')",
+      "set timezone = 'Asia/Kathmandu'; set datestyle = 'German'; set intervalstyle = 'iso_8601'; "
+      "set extra_float_digits = -3; set bytea_output = 'escape'",
+      "insert into item select 3, a, b, c, d, e, f, g, h, i, 0.1, 0.30000000000000004, l, m, n, o, p, q, 'infinity', "
+      "s, t, "
+      "'2024-02-29 12:30', '-infinity', '1 year -2 mons', x, y, 1e100, aa, bb, '' from item where id = 2",
+      "set timezone = 'America/New_York'; update item set v = '2024-07-01 12:00', u = '0001-01-01 BC'",
+      "set quote_all_identifiers = on; set xmlbinary = hex; set lc_monetary = 'C'; update item set g = 'again'",
+      "update item set i = 'null' where id = 2", /* JSON null, which JSON would not bring back */
+      "update item set i = '\"\\\\u0000\"' where id = 3",
+      "update item set a = not a where id = 2",
+      "update item set g = repeat('x', 9000000) where id = 1",
+      "update item set a = true where id = 1",
+      "update item set g = repeat(md5('y'), 1000)",
+      "delete from item where id = 3",
+      "delete from item",
+      NULL};
+  same_either_way(&f, "item", STATEMENTS);
+  fixture_end(&f);
+}
+
+Test(native, log_and_queue_are_the_same_for_every_kind_of_write) {
+  struct fixture f;
+  begin(&f, "native_writes");
+  sql(f.at_source,
+      "create role native_role; grant native_role to current_user;"
+      "create table item (a int, b text, c uuid, n int, primary key (a, b)); grant all on item to native_role");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--before", NULL);
+  rowrelay_ok(&f, "route", "item", "few", NULL);
+  static const char *const STATEMENTS[] = {
+      "insert into item select n, 'k' || n, null, n from generate_series(1, 30) as n",
+      "update item set n = n + 1; update item set n = n + 1 where a < 5; delete from item where a = 30",
+      "begin; insert into item values (100, 'x', null, 1); update item set n = 2 where a = 100; delete from item where "
+      "a = "
+      "100; insert into item values (100, 'x', null, 3); commit",
+      "begin; update item set n = 0 where a = 1; savepoint s; update item set n = 1 where a = 1; rollback to s; update "
+      "item "
+      "set n = 2 where a = 1; commit",
+      "begin; delete from item where a = 2; rollback",
+      "insert into item values (3, 'k3', null, 9) on conflict (a, b) do update set n = excluded.n + 100",
+      "insert into item values (3, 'k3', null, 9) on conflict do nothing",
+      "update item set a = a + 1000 where a between 10 and 15",
+      "update item set a = 5000 - a where a between 1010 and 1015",
+      "begin; select from item where a = 4 for update; update item set n = n - 1 where a = 4; commit",
+      "set rowrelay.actor = 'anna'; update item set n = n + 1 where a = 5; reset rowrelay.actor",
+      "set role native_role; update item set n = n + 1 where a = 6; set rowrelay.actor = 'ben'; update item set n = n "
+      "+ 1 "
+      "where a = 7; reset role; reset rowrelay.actor",
+      "set rowrelay.skip = on; update item set n = 0; reset rowrelay.skip; set rowrelay.skip = off; update item set n "
+      "= 8 "
+      "where a = 8; reset rowrelay.skip",
+      "set rowrelay.origin = 'elsewhere'; update item set n = 0 where a = 9; reset rowrelay.origin",
+      "set session_replication_role = replica; update item set n = 4 where a = 9; reset session_replication_role",
+      "create schema mine; create function mine.ne(int, int) returns bool language sql as 'select true'; create "
+      "operator "
+      "mine.<> (leftarg = int, rightarg = int, function = mine.ne); set search_path = mine, public, pg_catalog; update "
+      "item "
+      "set n = 1 where a = 1; reset search_path",
+      "alter table item rename column b to bb; update item set n = 7 where a = 7; alter table item rename column bb to "
+      "b",
+      "alter table item add column extra int default 5; update item set n = 17 where a = 7",
+      "alter table item drop column extra; update item set n = 18 where a = 7",
+      "copy (select 1) to stdout; truncate item; insert into item values (1, 'after', null, 1)",
+      "drop schema mine cascade",
+      NULL};
+  same_either_way(&f, "item", STATEMENTS);
+  fixture_end(&f);
+  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  sql(server, "drop role native_role");
+  PQfinish(server);
+}
+
+Test(native, ordinary_rows_do_not_need_pl_pgsql) {
+  struct fixture f;
+  begin(&f, "native_ordinary");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "begin");
+  written_slowly(writer);
+  sql(writer, "insert into item select n, 0 from generate_series(1, 100) as n; update item set v = 1");
+  cr_assert(written_slowly(writer) == 0, "%lld", (long long)written_slowly(writer));
+  sql(writer, "update item set id = -id where id = 1");
+  cr_assert(written_slowly(writer) > 0);
+  sql(writer, "commit");
+  cr_assert(ask_number(writer, "select count(*) from rowrelay.queue") == 202);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, a_session_keeps_little_for_each_table) {
+  struct fixture f;
+  begin(&f, "native_memory");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
+    cr_skip_test("PostgreSQL 13 does not tell what memory is for");
+  sql(f.at_source,
+      "do $$ begin for n in 1 .. 41 loop execute format('create table t%%s (id int primary key, a text, b text, "
+      "c int, d int, e numeric, f timestamptz, g date, h bool, k bigint)', n); end loop; end $$");
+  rowrelay_ok(&f, "capture", "t*", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  int64_t kept[2];
+  for (int way = 0; way < 2; way++) {
+    /* what the table and its statements keep without us is in both */
+    static const char *const WRITE =
+        "do $$ begin for n in %d .. %d loop execute format('insert into t%%s values (1, ''x'')', n); "
+        "execute format('update t%%s set a = ''y''', n); end loop; end $$";
+    if (way == 1)
+      sql(f.at_source,
+          "do $$ begin for n in 1 .. 41 loop execute format('truncate t%%1$s; alter table t%%1$s disable trigger "
+          "\"!rowrelay\"', n); end loop; end $$");
+    PGconn *session = connect_to(f.source, NULL);
+    sql(session, WRITE, 41, 41);
+    int64_t before = ask_number(session, "select sum(total_bytes) from pg_backend_memory_contexts");
+    sql(session, WRITE, 1, 40);
+    kept[way] = ask_number(session, "select sum(total_bytes) from pg_backend_memory_contexts") - before;
+    PQfinish(session);
+  }
+  cr_assert((kept[0] - kept[1]) / 40 < (int64_t)40 * 1024, "%lld kB", (long long)((kept[0] - kept[1]) / 40 / 1024));
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, a_session_that_writes_much_does_not_grow) {
+  struct fixture f;
+  begin(&f, "native_soak");
+  if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
+    cr_skip_test("PostgreSQL 13 does not tell what memory is for");
+  sql(f.at_source, "create table item (id int primary key, v int, t text, j jsonb, at timestamptz)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item select n, 0, repeat('x', n), '{\"a\": 1}', now() from generate_series(1, 500) as n");
+  static const char *const WRITE = "do $$ begin for n in 1 .. %d loop update item set v = v + 1; end loop; end $$";
+  sql(writer, "update item set id = -id where id = 1"); /* what PL/pgSQL keeps is there from now on */
+  sql(writer, WRITE, 10);
+  int64_t before = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts");
+  sql(writer, WRITE, 100);
+  int64_t grown = ask_number(writer, "select sum(total_bytes) from pg_backend_memory_contexts") - before;
+  cr_assert(grown < (int64_t)64 * 1024, "%lld bytes", (long long)grown);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, it_is_switched_by_one_statement_while_writers_go_on) {
+  struct fixture f;
+  begin(&f, "native_switch");
+  sql(f.at_source, "create table item (id int primary key, v int not null); insert into item select n, 0 from "
+                   "generate_series(1, 20) as n");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  int64_t id = last_id(&f);
+  start(
+      writer,
+      "do $$ begin for n in 1 .. 400 loop update item set v = v + 1 where id = 1 + n %% 20; commit; end loop; end $$");
+  for (int i = 0; i < 6; i++)
+    capture_by(&f, i % 2 == 0);
+  finish(writer);
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where id > %lld and op = 'u'",
+                       (long long)id) == 400);
+  cr_assert(ask_number(f.at_source,
+                       "select count(*) from (select max((new_row ->> 'v')::int) as v from rowrelay.change "
+                       "where op = 'u' group by key) as l where v = 20") == 20);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, nobody_else_writes_functions_in_it) {
+  struct fixture f;
+  begin(&f, "native_rights");
+  sql(f.at_source, "create role native_stranger login; grant create on schema public to native_stranger;"
+                   "create table item (id int primary key, v int); alter table item owner to native_stranger");
+  PGconn *stranger = connect_to(f.source, "user=native_stranger");
+  static const char *const FORGED =
+      "create function public.forged() returns trigger language rowrelay security definer as "
+      "$$-- plan 1 capture=1 relation=%lld origin=f before=f types=23,23 keys=1:6964 lanes=$$";
+  long long oid = (long long)ask_number(stranger, "select 'item'::regclass::oid");
+  cr_assert_str_eq(sql_fails(stranger, FORGED, oid), "42501");
+  /* nor where somebody was too generous */
+  sql(f.at_source, "grant usage on language rowrelay to native_stranger");
+  sql(stranger, FORGED, oid);
+  sql(stranger, "create trigger forged after insert on item for each row execute function forged()");
+  cr_assert_str_eq(sql_fails(stranger, "insert into item values (1, 1)"), "42501");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change") == 0);
+  PQfinish(stranger);
+  fixture_end(&f);
+  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
+  sql(server, "drop role native_stranger");
+  PQfinish(server);
+}

@@ -1,0 +1,8 @@
+\echo Use "create extension rowrelay_native" to load this file. \quit
+
+create function rowrelay_call_handler() returns language_handler
+language c as 'MODULE_PATHNAME', 'rowrelay_call_handler';
+
+create trusted language rowrelay handler rowrelay_call_handler;
+comment on language rowrelay is 'trigger functions of tables that rowrelay captures: PL/pgSQL, and ordinary rows in C';
+revoke all on language rowrelay from public;
