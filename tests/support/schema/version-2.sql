@@ -1,9 +1,9 @@
 -- Installs schema rowrelay, or upgrades it:  psql -f schema/install.sql
--- `rowrelay init` runs the same files in the same order. It can be repeated, and run by two people at once.
--- Nothing is attached to any table by it, and schema/uninstall.sql removes all of it.
+-- `rowrelay init` runs the same files in the same order. It can be run again, and by two people at once. It does not touch
+-- any table of yours, and schema/uninstall.sql removes all that it creates.
 begin;
 set local client_min_messages = warning;
-set local standard_conforming_strings = on; -- or what has a backslash would not be read as it is written
+set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
 -- One installation or removal of schema rowrelay at a time: whoever does it takes this lock first, in the transaction
 -- that does it. Its number is 'rowrelay' in ASCII.
 do $$
@@ -5901,7 +5901,7 @@ begin
   elsif is_double then
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char", new_key,
                                 new_hash, null, null,
-                                'another inheritance child, or the table itself, has a row with its key');
+                                'another inheritance child, or the parent table itself, has a row with the same key');
   else
     perform rowrelay.add_change(capture_id, case operation when 'INSERT' then 'i' else 'u' end::"char",
                                 new_key, new_hash,
@@ -5975,23 +5975,20 @@ $$;
 --             that made it so.
 --
 --             - Leave out a row version that no longer exists: the write that changed or deleted it was captured
---             already or,
---               for a cascade, will be. A version that nobody has changed, deleted or locked has no xmax; the others
---               (locked before, or upserted) are looked up by ctid, with a snapshot that sees all that this transaction
---               has done so far. Rolled-back writes do not count.
+--               already or, for a cascade, will be. A version that nobody has changed, deleted or locked has no xmax;
+--               the others (locked before, or upserted) are looked up by ctid, with a snapshot that sees all that this
+--               transaction has done so far. Rolled-back writes do not count.
 --             - Leave out the delete of a key if a row has the key again: the write that made that row was captured
---             already,
---               or will be. This can only happen if this transaction has inserted into the table or updated a key, and
---               PostgreSQL counts that. Do not leave it out if the same statement made that row after the key was free,
---               because its trigger fires later. The two versions then have the same xmin and cmin. A version that this
---               transaction has changed, even if that was rolled back, has a combined cmin, which may equal any other;
---               it has an xmax, and proves nothing. (A row that moved to another partition arrives as a delete: then
---               compare what deleted it, unless this transaction had made it.) If the key may not be unique, or equal
---               keys may have different texts, or rows change lanes, do not leave it out, but log the present row once
---               more.
+--               already, or will be. This can only happen if this transaction has inserted into the table or updated a
+--               key, and PostgreSQL counts that. Do not leave it out if the same statement made that row after the key
+--               was free, because its trigger fires later. The two versions then have the same xmin and cmin. A
+--               version that this transaction has changed, even if that was rolled back, has a combined cmin, which may
+--               equal any other; it has an xmax, and proves nothing. (A row that moved to another partition arrives as
+--               a delete: then compare what deleted it, unless this transaction had made it.) If the key may not be
+--               unique, or equal keys may have different texts, or rows change lanes, do not leave it out, but log the
+--               present row once more.
 --             - Without a key only the number of equal rows counts, so changes are left out in pairs: the one that made
---             a
---               version that no longer exists, and the one that removed it. See rowrelay.note_follower().
+--               a version that no longer exists, and the one that removed it. See rowrelay.note_follower().
 --
 --             A change left out for a key is marked by a change that goes to no target (op r, caveat left_out), because
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
@@ -7322,15 +7319,18 @@ end
 $$;
 -- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
 --             table for a moment, and blocks others for at most a tenth of a second at a time.
--- Parameters: relation; if the table is already captured, parameters below that are null stay as they are key: columns
---             that identify a row, with a unique index on them, or on some of them (default: primary key, else a unique
---             index on NOT NULL columns, else none) lane: columns whose equal values keep changes in order (default:
---             the key; {}: the whole table) columns / exclude: columns to capture (default: all) / to leave out ({}:
---             none) mask: {"column": value to show instead} ({}: none) row_filter: condition on a row; an update after
---             which a row begins to meet it is captured as insert, one after which it ceases to as delete (default, and
---             '': none) before: none (the default), or full to keep the image before an update too capture_origin: also
---             capture what rowrelay itself writes to this table (default: false) lock_wait: how long to try for the
---             lock target: also route the table there; create_table: create the table there; see rowrelay.route()
+-- Parameters: relation; if the table is already captured, parameters below that are null stay as they are
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key,
+--               else a unique index on NOT NULL columns, else none)
+--             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
+--             columns / exclude: columns to capture (default: all) / to leave out ({}: none)
+--             mask: {"column": value to show instead} ({}: none)
+--             row_filter: condition on a row; an update after which a row begins to meet it is captured as insert, one
+--               after which it ceases to as delete (default, and '': none)
+--             before: none (the default), or full to keep the image before an update too
+--             capture_origin: also capture what rowrelay itself writes to this table (default: false)
+--             lock_wait: how long to try for the lock
+--             target: also route the table there; create_table: create the table there; see rowrelay.route()
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
@@ -9343,16 +9343,18 @@ $$;
 -- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
 --             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
 --             existing rows.
--- Parameters: name: name of the document, and of the table at the target unless into_table is given target: where it
---             goes key: the column of the query's result that identifies a document query: plain SQL; $1 is the array
---             of keys to build. It returns any columns, or one json or jsonb sources: the tables that it is built from,
---             as TABLE:COLUMN (a column with the document's key) or TABLE:QUERY (a
---               query that returns keys for the rows of "changed"). The first one has to be a column, which has all
---               keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns change no document.
---             create_table: create the table, and add columns that it lacks search: columns for full-text search: adds
---             a column "search" with an index lock_wait: how long to try to lock all of its tables: no writer may go on
---             with a trigger function that does not
---               know the document
+-- Parameters: name: name of the document, and of the table at the target unless into_table is given
+--             target: where it goes
+--             key: the column of the query's result that identifies a document
+--             query: plain SQL; $1 is the array of keys to build. It returns any columns, or one json or jsonb
+--             sources: the tables that it is built from, as TABLE:COLUMN (a column with the document's key) or
+--               TABLE:QUERY (a query that returns keys for the rows of "changed"). The first one has to be a column,
+--               which has all keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns
+--               change no document.
+--             create_table: create the table, and add columns that it lacks
+--             search: columns for full-text search: adds a column "search" with an index
+--             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
+--               function that does not know the document
 -- Result:     its id
 -- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
 --             Warnings: the query reads tables that no source names, or whole tables.
@@ -12987,8 +12989,7 @@ update rowrelay.source set server = (rowrelay.this_server()).server where server
 -- the roles of schema/roles.sql:
 --
 --   rowrelay_admin   may call every function and read every table. It writes only to the tables that a worker writes
---   to;
---                    the functions write to the others with the rights of the schema's owner.
+--                    to; the functions write to the others with the rights of the schema's owner.
 --   rowrelay_worker  may do what `rowrelay run` does, by the lists below.
 --   rowrelay_reader  may use views that show people only what they may select anyway (rowrelay.may_read), and the
 --                    functions that read those views.
