@@ -4,19 +4,18 @@
 --
 --             What it does with a row:
 --               1. nothing, when this transaction has set rowrelay.skip or is rowrelay's own;
---               2. computes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). Only this
---               part
---                  could fail where the application's statement did not (a column was renamed, a row is too large), so
---                  it is guarded, and rowrelay.record_row() captures the change by the slow path instead;
+--               2. computes key, lane hash and images, if it knows the row's columns (rowrelay.row_is_known). Only
+--                  this part could fail where the application's statement did not (a column was renamed, a row is too
+--                  large), so it is guarded, and rowrelay.record_row() captures the change by the slow path instead;
 --               3. writes one row to rowrelay.change, and one to rowrelay.queue for each target (rowrelay.log_change).
---               The
---                  INSERT takes the id, when it already holds its lock on rowrelay.change: rowrelay.writers() relies on
---                  it;
+--                  The INSERT takes the id, when it already holds its lock on rowrelay.change: rowrelay.writers()
+--                  relies on it;
 --               4. wakes sleeping processes.
 --             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
 --             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
 --             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
---             before those of the statement: see rowrelay.nesting_statements().
+--             before those of the statement: see rowrelay.nesting_statements(). In language rowrelay the text begins
+--             with a plan: see rowrelay.native_plan().
 -- Parameters: capture
 -- Result:     a CREATE OR REPLACE FUNCTION statement
 create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
