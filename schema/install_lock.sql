@@ -1,4 +1,4 @@
--- One installation or removal of schema rowrelay at a time: whoever does it takes this lock first, in the transaction
+-- One installation or removal of schema rowrelay at a time: both take this lock first, in the transaction
 -- that does it. Its number is 'rowrelay' in ASCII.
 do $$
 begin

@@ -48,7 +48,7 @@ struct copy {
   struct source *reading; /* the connection that copies out; NULL: there is none */
   char *snapshot;         /* that it copies; owned */
   int64_t ticked_at;
-  bool wanted;      /* somebody waited for the table at the last tick */
+  bool wanted;      /* another session waited for the table at the last tick */
   bool gives_way;   /* and still did at this one */
   bool is_outdated; /* it is not to be copied any more */
 };
@@ -371,7 +371,7 @@ static bool step_copying(struct copy *copy, struct error *error) {
     return false;
   if (++copy->backfill->gave_way >= MOST_GIVING_WAY && !copy->route->keyless)
     return abandon(copy, "others want the table for themselves", error);
-  wait_for(copy, GIVE_WAY_PAUSE, "gave way to somebody who wants the table for himself");
+  wait_for(copy, GIVE_WAY_PAUSE, "paused for another session, which wants an exclusive lock on the table");
   return true;
 }
 

@@ -17,7 +17,7 @@
 #pragma GCC poison atoi atol atoll atof
 /* They keep their answer where other threads write theirs: localtime_r(), strtok_r(), nanosecond clocks of clock.h. */
 #pragma GCC poison localtime gmtime ctime asctime strtok
-/* It waits for a shell and ignores SIGINT meanwhile; the others make names that somebody else can take first. */
+/* It waits for a shell and ignores SIGINT meanwhile; the others make names that another process can take first. */
 #pragma GCC poison system tmpnam tempnam mktemp
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "common/buffer.h"
 
-/* Bytes of what is said; what is longer is cut rather than lost. A line has room for all of an error, escaped. */
+/* Bytes of a message; a longer one is cut rather than lost. A line has room for all of an error, escaped. */
 #define LONGEST_MESSAGE 4096
 #define LONGEST_LINE ((size_t)64 * 1024)
 

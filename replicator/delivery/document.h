@@ -6,8 +6,8 @@
  * just before the push the query runs for all of them: a row that it returns is an upsert, a key without one is a
  * delete. So targets see only changes.
  *
- * What is pushed is never older than what the target has: whoever builds a document holds the lock of the lane with its
- * key, and reads after taking it.
+ * What is pushed is never older than what the target has: a worker that builds a document holds the lock of the lane
+ * with its key, and reads after taking it.
  */
 #ifndef ROWRELAY_DELIVERY_DOCUMENT_H
 #define ROWRELAY_DELIVERY_DOCUMENT_H

@@ -72,7 +72,7 @@ static bool is_listed(const char *name, const char *names) {
   return false;
 }
 
-/* No name that somebody elsewhere could have made in the public DNS, unless it is known to be ours. */
+/* No name that a stranger could have made in the public DNS, unless it is known to be ours. */
 static bool is_own_name(const char *name) {
   char own[256] = "";
   struct in_addr address;

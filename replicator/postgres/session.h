@@ -1,7 +1,7 @@
 /*
  * session: opens connections of which each is one session of the server, as long as it lasts. Most of what rowrelay
  * does needs that: settings, prepared statements, LISTEN, locks of a session. A pooler that gives every transaction
- * another session would not only lose them, it would leave them to whoever gets that session next.
+ * another session would not only lose them, it would leave them to the next user of that session.
  */
 #ifndef ROWRELAY_POSTGRES_SESSION_H
 #define ROWRELAY_POSTGRES_SESSION_H

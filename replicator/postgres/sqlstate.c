@@ -29,7 +29,7 @@ enum failure sqlstate_failure(const char *sqlstate) {
       NULL};
   if (has_class(sqlstate, transient))
     return FAILURE_RETRY;
-  /* All else is of the data: constraints, values, and whatever code somebody's trigger raises. */
+  /* All else is of the data: constraints, values, and any code that a trigger raises. */
   return has_class(sqlstate, fatal) ? FAILURE_FATAL : FAILURE_REFUSED;
 }
 

@@ -1,4 +1,5 @@
-/* sqlstate: what a code of https://www.postgresql.org/docs/current/errcodes-appendix.html means for whoever asked. */
+/* sqlstate: what a code of https://www.postgresql.org/docs/current/errcodes-appendix.html means for the statement that
+ * failed. */
 #ifndef ROWRELAY_POSTGRES_SQLSTATE_H
 #define ROWRELAY_POSTGRES_SQLSTATE_H
 

@@ -479,7 +479,7 @@ static bool turn(struct supervisor *supervisor, bool *finished, struct error *er
   return pgconn_alive(connection) || error_set(error, FAILURE_RETRY, "the connection to the source is lost");
 }
 
-/* A permanent error ends only a process that is to end by itself: whoever waits for that must see the error. */
+/* A permanent error ends only a process that is to end by itself: who waits for that end must see the error. */
 static bool may_go_on(const struct supervisor *supervisor, const struct error *error) {
   return error->kind == FAILURE_RETRY || (error->kind != FAILURE_USAGE && !supervisor->options->until_empty);
 }

@@ -25,7 +25,7 @@ MUST_CHECK bool source_open_for_work(struct source **source, const char *conninf
 void source_close(struct source *source);
 
 /* The newest migration that has been applied there; 0: schema rowrelay is not installed. */
-#define SCHEMA_WITHOUT_CONTENTS (-1) /* somebody restored its definitions only */
+#define SCHEMA_WITHOUT_CONTENTS (-1) /* only its definitions were restored */
 MUST_CHECK bool source_schema_version(struct source *source, int *version, struct error *error);
 
 /* An error with a hint, unless the schema there has this program's version. */

@@ -252,7 +252,7 @@ static bool read_types(plan *plan, const char *text) {
     column->type = (Oid)type;
     column->base_type = getBaseType((Oid)type);
     if (column->base_type >= FirstNormalObjectId)
-      return false; /* somebody's own, with somebody's own code */
+      return false; /* a user's type, with a user's code */
     column->form = form_of(column->base_type);
     getTypeOutputInfo(column->type, &output, &is_varlena);
     fmgr_info_cxt(output, &column->output, plan->context);
@@ -827,7 +827,7 @@ static void write_queue(const plan *plan, stores *stores, int64 id, int32 hash, 
   }
 }
 
-static void ring_if_somebody_sleeps(const plan *plan, int64 id) {
+static void ring_if_a_process_sleeps(const plan *plan, int64 id) {
   bool is_null;
   Datum armed = ask(pg_sequence_last_value, 1, ObjectIdGetDatum(plan->doorbell), &is_null);
   if (!is_null && id <= DatumGetInt64(armed))
@@ -882,7 +882,7 @@ static bool capture_row(const plan *plan, TriggerData *trigger) {
   store_close(&stores.queue);
   store_close(&stores.change);
   if (plan->target_count > 0)
-    ring_if_somebody_sleeps(plan, id);
+    ring_if_a_process_sleeps(plan, id);
   return true;
 }
 

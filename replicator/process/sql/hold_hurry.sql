@@ -1,2 +1,2 @@
--- Has all held changes tried at once: whoever starts a process may just have mended what was wrong.
+-- Has all held changes tried at once: who starts a process may just have mended the cause.
 update rowrelay.hold h set retry_at = clock_timestamp() where h.retry_at > clock_timestamp();

@@ -1,4 +1,4 @@
--- Gives a new claim its number: whoever locks a lane later gets a larger one. Also the tables that the target cannot
+-- Gives a new claim its number: a later holder of a lane gets a larger one. Also the tables that the target cannot
 -- take at present, as "capture:released_to ...". It runs after the lanes are locked, so that it sees what was held in
 -- them, and before their rows are read, so that no row is seen without what was released before it.
 --   $1 target

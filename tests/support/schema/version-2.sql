@@ -4,7 +4,7 @@
 begin;
 set local client_min_messages = warning;
 set local standard_conforming_strings = on; -- else backslashes in strings would be read as escapes
--- One installation or removal of schema rowrelay at a time: whoever does it takes this lock first, in the transaction
+-- One installation or removal of schema rowrelay at a time: both take this lock first, in the transaction
 -- that does it. Its number is 'rowrelay' in ASCII.
 do $$
 begin
