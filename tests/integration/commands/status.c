@@ -163,12 +163,14 @@ Test(status, watch_shows_it_again_and_again) {
   begin(&f, "status_watch");
   char command[700];
   snprintf(command, sizeof command,
-           "timeout -s INT 2.5 \"$ROWRELAY_BIN\" -d '%s' status --json --watch=1 > /tmp/rowrelay-%d.watch", f.source,
+           "timeout -s INT 8 \"$ROWRELAY_BIN\" -d '%s' status --json --watch=1 > /tmp/rowrelay-%d.watch", f.source,
            (int)getpid());
   cr_assert_neq(system(command), 0);
-  snprintf(command, sizeof command,
-           "test $(grep -c '\"target\":\"w\"' /tmp/rowrelay-%d.watch) = 3; s=$?; rm /tmp/rowrelay-%d.watch; exit $s",
-           (int)getpid(), (int)getpid());
+  snprintf(
+      command, sizeof command,
+      /* once a second, however busy the machine is */
+      "n=$(grep -c '\"target\":\"w\"' /tmp/rowrelay-%d.watch); rm /tmp/rowrelay-%d.watch; test $n -ge 3 -a $n -le 8",
+      (int)getpid(), (int)getpid());
   cr_assert_eq(system(command), 0);
   fixture_end(&f);
 }
