@@ -20,6 +20,10 @@
 
 # They would make a directory, such as replicator/backfill, of a file with its name.
 MAKEFLAGS += --no-builtin-rules
+# One job for each processor, unless -j says otherwise. What is one after the other are lines of one recipe.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 PREFIX = /usr/local
 PG_CONFIG = $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/pg_config)) pg_config)
@@ -129,14 +133,14 @@ ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
 	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
-	@NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
-	@TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif
 
-check-native: test-deps native
-	@+$(MAKE) --no-print-directory all tests
-	@NATIVE=1 TEST='$(TEST)' SUITE='$(SUITE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+check-native: test-deps
+	@+$(MAKE) --no-print-directory all tests native
+	@MAKEFLAGS= NATIVE=1 TEST='$(TEST)' SUITE='$(SUITE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 
 check-all:
 	@+$(MAKE) --no-print-directory check
@@ -147,7 +151,7 @@ check-all:
 
 check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
-	@TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
+	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
 
 tests: $(TESTS)
 
