@@ -119,32 +119,28 @@ start_server() { # VARIABLE DIR BIN
   export "$1=$conninfo" "$1_DIR=$2"
 }
 
-# Where a server of the version for which the module was built can read it; nothing where there is none.
-offer_native() {
-  local library=build/native/rowrelay_native.so
-  [[ -e $library && -z ${SOURCE_BIN:-} ]] || return 0
-  install -m 755 "$library" "$dir/rowrelay_native.so"
+# The SQL of the module's language, where there is a module for this server.
+native_sql=
+if [[ -z ${SOURCE_BIN:-} && -e build/native/rowrelay_native.so ]]; then
+  native_sql=$(tests/support/native.sh "$dir")
   export ROWRELAY_TEST_NATIVE=$dir/rowrelay_native.so
-}
+fi
 
 # From now on every new database has the language, so that all tables that can be are captured natively.
 capture_natively() {
-  [[ -n ${ROWRELAY_TEST_NATIVE:-} ]] || { echo "the server module is not built: make native"; exit 1; }
-  sed -e '/^\\echo/d' -e "s,MODULE_PATHNAME,$ROWRELAY_TEST_NATIVE,; s,function rowrelay,function pg_catalog.rowrelay," \
-    -e 's,handler rowrelay,handler pg_catalog.rowrelay,' triggers/native/rowrelay_native--1.sql |
-    "$("$pg" bin)/psql" -qX -v ON_ERROR_STOP=1 "$ROWRELAY_TEST_SOURCE dbname=template1" || exit 1
+  [[ -n $native_sql ]] || { echo "there is no server module for this server: make native"; exit 1; }
+  "$("$pg" bin)/psql" -qX -v ON_ERROR_STOP=1 "$ROWRELAY_TEST_SOURCE dbname=template1" <<<"$native_sql" || exit 1
 }
 
 if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
 if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"
-  offer_native
   [[ -z ${NATIVE:-} ]] || capture_natively
   run "$build/test-integration" 3000 300
 fi
 
-if [[ -n ${NATIVE_TOO:-} && -n ${ROWRELAY_TEST_NATIVE:-} ]]; then
+if [[ -n ${NATIVE_TOO:-} && -n $native_sql ]]; then
   echo "---- captured by the server module"
   capture_natively
   filter=(--filter "$CAPTURING_SUITES/*")

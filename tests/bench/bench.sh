@@ -156,6 +156,17 @@ same_on_both() { # DATABASE TABLE
 has_pgq() { [[ $(sql -d "$source_server" -c "select count(*) from pg_available_extensions where name = 'pgq'") == 1 ]]; }
 has_slony() { command -v slonik >/dev/null && compgen -G "$("$bin/pg_config" --pkglibdir)/slony1_funcs.*.so" >/dev/null; }
 
+has_native() { [[ -e ../../build/native/rowrelay_native.so ]]; }
+
+# As relay_to_mirror, which has been called for that database; by the server module.
+relay_natively() { # DATABASE TABLE
+  ../support/native.sh "$dir" | sql -d "$source_server dbname=$1"
+  sql -d "$source_server dbname=$1" -c "select rowrelay.capture_table('$2')" \
+    -c "select rowrelay.route('$2', 'mirror', create_table => true)" >/dev/null
+  [[ $(sql -d "$source_server dbname=$1" -c "select native from rowrelay.captures where relation = '$2'::regclass") == t ]] ||
+    fail "table $2 is not captured natively"
+}
+
 pgq_trigger() { # DATABASE TABLE
   sql -d "$source_server dbname=$1" -c "create extension if not exists pgq" -c "select pgq.create_queue('bench')" \
     -c "create trigger pgq after insert or update or delete on $2 for each row execute function pgq.logutriga('bench')" \

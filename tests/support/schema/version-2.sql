@@ -6205,9 +6205,9 @@ create or replace function rowrelay.native_plan(capture rowrelay.capture) return
 language plpgsql stable as $$
 declare
   -- the module pins each setting that changes how these are written
-  types     constant oid[] := '{bool,bytea,"\"char\"",name,int8,int2,int4,text,oid,jsonb,float4,float8,macaddr,macaddr8,
+  types     constant oid[] := '{bool,bytea,name,int8,int2,int4,text,oid,jsonb,float4,float8,macaddr,macaddr8,
                                 inet,cidr,bpchar,varchar,date,time,timetz,timestamp,timestamptz,interval,bit,varbit,
-                                numeric,uuid}'::regtype[];
+                                numeric,uuid}'::regtype[] || '"char"'::regtype;
   key_types constant oid[] := '{int2,int4,int8,text,varchar,uuid}'::regtype[];
   keys      text;
   lanes     text;
