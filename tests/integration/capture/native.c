@@ -186,6 +186,31 @@ Test(native, log_and_queue_are_the_same_for_every_kind_of_write) {
   PQfinish(server);
 }
 
+/* Changes of one key that were captured by turns must be in one lane. */
+Test(native, lanes_are_the_same_for_every_type_of_key) {
+  struct fixture f;
+  begin(&f, "native_keys");
+  static const char *const KEYS[] = {"int2", "int4", "int8", "text", "varchar(40)", "uuid", "label"};
+  sql(f.at_source, "create domain label as varchar(40) collate \"C\"");
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+    char table[16];
+    char insert[256];
+    snprintf(table, sizeof table, "k%zu", i);
+    sql(f.at_source, "create table %s (id %s primary key, second %s, v int, unique (second, id))", table, KEYS[i],
+        KEYS[i]);
+    rowrelay_ok(&f, "capture", table, "--to", "w", NULL);
+    const char *value = strcmp(KEYS[i], "uuid") == 0 ? "md5(n::text)" : "n::text";
+    snprintf(insert, sizeof insert, "insert into %s select %s::%s, %s::%s, n from generate_series(-50, 50) as n", table,
+             value, KEYS[i], value, KEYS[i]);
+    const char *statements[] = {insert, NULL};
+    same_either_way(&f, table, statements);
+    rowrelay_ok(&f, "release", table, NULL);
+    rowrelay_ok(&f, "capture", table, "--to", "w", "--key", "second,id", NULL);
+    same_either_way(&f, table, statements);
+  }
+  fixture_end(&f);
+}
+
 Test(native, ordinary_rows_do_not_need_pl_pgsql) {
   struct fixture f;
   begin(&f, "native_ordinary");
