@@ -1,6 +1,7 @@
 #!/bin/sh
 # make deb: builds the Debian package into build/rowrelay_VERSION_ARCHITECTURE.deb, from a copy of the sources, so that
-# nothing else of the checkout is touched. Says what is missing, and installs nothing.
+# nothing else of the checkout is touched; and one of the server module for each PostgreSQL whose headers are here. Says
+# what is missing, and installs nothing.
 #
 #   deploy/deb.sh BUILD    VERSION=… builds it under another version, to try an upgrade
 set -eu
@@ -36,3 +37,4 @@ END
 }
 mv "$build/deb/rowrelay_${version}_"*.deb "$build"
 ls "$build/rowrelay_${version}_"*.deb
+deploy/native_deb.sh "$build" "$version"

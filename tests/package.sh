@@ -14,7 +14,7 @@ fail() { echo "package: $*" >&2; exit 1; }
 dir=$(mktemp -d "${TMPDIR:-/tmp}/rowrelay-package-XXXXXX")
 trap 'rm -rf --one-file-system "$dir"' EXIT
 root=$dir/root
-deb=$(deploy/deb.sh "$1")
+deb=$(deploy/deb.sh "$1" | sed -n 1p)
 echo "built $deb"
 
 if command -v lintian >/dev/null; then
