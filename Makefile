@@ -9,8 +9,9 @@
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
 # make coverage    make check, and how many lines of each source it runs
 # make install     to PREFIX (/usr/local), below DESTDIR; make uninstall: away again
-# make deb         builds a Debian package, and one of the server module for each server; make check-package tries it, and its services, in a bare Debian (as root, with
-#                  debootstrap and systemd-nspawn)
+# make deb         builds a Debian package, and one of the server module for each server that is here;
+#                  make check-package tries it, and its services, in a bare Debian (as root, with debootstrap and
+#                  systemd-nspawn)
 # make native      builds the server module that captures rows in C, for the newest server here or that of PG_CONFIG;
 #                  make install-native puts it where that server looks for extensions
 # make options     makes what the schema and replicator/README.md say of targets and their options anew
