@@ -27,7 +27,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 PREFIX = /usr/local
-PG_CONFIG = $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/pg_config)) pg_config)
+PG_CONFIG = $(or $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/pg_config))),pg_config)
 SYSCONFDIR = $(if $(filter /usr /usr/local,$(PREFIX)),/etc,$(PREFIX)/etc)
 UNITDIR = $(PREFIX)/lib/systemd/system
 ZSHDIR = $(PREFIX)/share/zsh/site-functions

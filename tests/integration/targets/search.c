@@ -316,7 +316,7 @@ Test(search, what_would_mix_two_tables_in_one_index_is_refused) {
   cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "set", "many", "--url", "opensearch+http://localhost:1/x", NULL),
                2);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "add", "w", "opensearch+http://localhost:1/Index", NULL), 2);
-  cr_assert(strstr(errors, "lower case") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "with a capital letter") != NULL, "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "target", "add", "w", "opensearch+http://localhost:1/i?pipeline=p", NULL),
                2);
   cr_assert_str_eq(sql_fails(f.at_source,
