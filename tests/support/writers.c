@@ -96,7 +96,7 @@ static PGconn *connect_writer(const char *conninfo) {
   for (;;) {
     PGconn *connection = PQconnectdb(conninfo);
     PQsetNoticeProcessor(connection, ignore_notice, NULL);
-    /* Who meets somebody else's rows in another order finds out soon. */
+    /* Writers that lock the same rows in another order find out soon. */
     if (PQstatus(connection) == CONNECTION_OK &&
         run(connection, "set deadlock_timeout to '50ms'; set client_min_messages to error"))
       return connection;

@@ -5,7 +5,7 @@
  * stock (id int primary key, n bigint, note text): updates, deletes, upserts, keys that change, several rows at once;
  * ledger (what text, n int), which has no key: inserts, updates and deletes of one of several equal rows. One
  * transaction in six rolls back, some to a savepoint, and whatever fails (a key that is there already, a deadlock, a
- * server that goes away) is tried no second time, except that a lost connection is made anew.
+ * server that goes away) is not tried again, except that a lost connection is replaced.
  */
 #ifndef ROWRELAY_TESTS_WRITERS_H
 #define ROWRELAY_TESTS_WRITERS_H

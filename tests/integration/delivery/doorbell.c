@@ -52,7 +52,7 @@ static void wait_until_armed(struct fixture *f) {
 
 /*
  * Commits one row after another, `pause` seconds apart or up to that, and asks that the median of what it took is less
- * than `limit`. A machine that is busy has up to three goes: who has to look by himself takes long each time.
+ * than `limit`. A busy machine has up to three tries: a process that only polls is slow in each of them.
  */
 static void arrives_within(struct fixture *f, double limit, double pause, bool at_random) {
   static int id = 1000;

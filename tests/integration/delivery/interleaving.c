@@ -228,7 +228,7 @@ Test(interleaving, a_truncate_waits_for_what_came_before_it_and_what_came_after_
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.queue where change_id >= %lld",
                        (long long)truncate_id) == 61);
 
-  /* Now the truncate itself is held: rows of the table cannot be removed while somebody reads it. */
+  /* Now the truncate itself is held: rows of the table cannot be removed while a reader has it open. */
   PGconn *reader = connect_to(f.target, NULL);
   sql(reader, "begin; select count(*) from item");
   sql(holder, "commit");

@@ -6,7 +6,7 @@
 #include "fixture.h"
 
 /*
- * Table item at the source, captured, routed to target w: to a mirror that somebody made there who is more particular,
+ * Table item at the source, captured, routed to target w: to a mirror made by hand with stricter constraints,
  * or (with option mode=append) to item_changes. `options` are further words of target add; NULL for none.
  */
 static void begin(struct fixture *f, const char *name, const char *option, const char *option2) {

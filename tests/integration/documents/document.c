@@ -312,7 +312,7 @@ Test(document, a_broken_query_between_tables_is_told_and_waited_for) {
 
 /*
  * The first builder has read, and is held up in the target; the document is made stale again meanwhile. Nobody builds
- * it before the first has let go, and what is there in the end is the new one.
+ * it before the first releases its lock, and the new one is there in the end.
  */
 Test(document, nobody_builds_a_document_that_another_is_building) {
   struct fixture f;

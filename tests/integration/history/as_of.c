@@ -379,7 +379,7 @@ Test(as_of, columns_that_were_added_renamed_and_dropped_are_found_under_their_na
   sql(source, "select count(*) from rowrelay.maintain()");
   sql(source, "delete from rowrelay.job");
   remember(source, "t", 1);
-  /* two names change places, another is dropped and made anew at the end */
+  /* two names change places; another column is dropped, and added again at the end */
   sql(source, "alter table t rename b to x; alter table t rename n to b; alter table t rename x to n");
   sql(source, "alter table t drop z, add z text");
   sql(source, "alter table k add c int default 5; alter table k rename b to bb");

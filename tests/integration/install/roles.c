@@ -88,7 +88,7 @@ Test(roles, what_runs_with_the_owners_rights_looks_up_no_names_of_the_caller) {
   people_end(&s);
 }
 
-/* A row, or a value of a type that somebody may make, says what its maker likes, and can run his code. */
+/* A row, or a value of a user-defined type, holds what its maker likes, and can run his code. */
 Test(roles, what_runs_with_the_owners_rights_takes_plain_values_only) {
   struct shop s;
   people_begin(&s, "roles_values");
@@ -136,7 +136,7 @@ Test(roles, who_owns_a_captured_table_goes_on_making_partitions) {
   const char *capture = ask(super, "select id from rowrelay.capture where relation = 'shop.sale'::regclass");
   sql(owner, "create table shop.sale_1 partition of shop.sale for values from ('2026-01-01') to ('2027-01-01')");
   sql(owner, "insert into shop.sale values (1, '2026-05-05')");
-  /* somebody else's it is by now: he may as soon as maintain() has been there */
+  /* the table has another owner now, who may make partitions as soon as maintain() has run */
   sql(super, "alter table shop.sale owner to app; update rowrelay.job set held_until = now()");
   sql(s.as_hand, "select rowrelay.maintain()");
   sql(s.as_app, "create table shop.sale_2 partition of shop.sale for values from ('2027-01-01') to ('2028-01-01')");
