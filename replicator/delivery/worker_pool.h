@@ -23,6 +23,7 @@ struct worker_pool {
   const char *name; /* of the target; borrowed from the meter */
   struct floor floor;
   _Atomic int workers_everywhere; /* of all live processes together */
+  _Atomic int64_t behind_at;      /* when a claim last showed a backlog; clock_now() */
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -68,6 +69,14 @@ bool worker_pool_is_idle(struct worker_pool *pool, int64_t since);
 
 /* A worker begins a round. False when it is time to stop. */
 MUST_CHECK bool worker_pool_enter(struct worker_pool *pool);
+
+/*
+ * A claim began with change `first_id`, when `newest` was one of the newest changes. From that follows whether the
+ * target has a backlog that is being delivered; a target that is away has none in this sense.
+ */
+void worker_pool_claimed(struct worker_pool *pool, int64_t first_id, int64_t newest);
+/* Whether a claim of the last second showed a backlog. */
+bool worker_pool_is_behind(struct worker_pool *pool);
 
 /* A push succeeded, or failed because of the target; true when that is to be logged. */
 bool worker_pool_succeeded(struct worker_pool *pool);

@@ -34,7 +34,7 @@
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
 #define TICK_INTERVAL 1000
-#define MORE_TICKS_INTERVAL 100 /* while a tick leaves changes to be indexed */
+#define BEHIND_TICK_INTERVAL 10000 /* while a backlog is delivered, which needs the source more */
 #define HORIZON_INTERVAL 200
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while idle */
 #define EMPTY_INTERVAL 20
@@ -44,6 +44,9 @@
 
 /* Changes that a tick reads: some 50 ms, in which this thread does nothing else. */
 #define TICK_ROWS 10000
+/* Pause after a tick that leaves changes to be indexed, in times of its duration: the history's index takes a fifth of
+ * one of the server's processors. */
+#define TICK_REST 4
 
 /* What is said of all targets: with 200 bytes for each, of more than can be served. */
 #define NAMES_LIMIT ((size_t)64 * 1024 * 1024)
@@ -80,6 +83,7 @@ struct supervisor {
   int64_t floors_at;
   int64_t maintenance_at;
   int64_t tick_at;
+  int64_t ticked_at; /* when the last tick ended */
   int64_t horizon_at;
   int64_t empty_at;
 };
@@ -338,17 +342,28 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
+static bool any_behind(const struct supervisor *supervisor) {
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    if (worker_pool_is_behind(&supervisor->served[i]->pool))
+      return true;
+  return false;
+}
+
 /* A failure only makes it slower to find changes. */
 static bool tick(struct supervisor *supervisor, struct error *error) {
   PGresult *reply = NULL;
+  int64_t began = clock_now();
+  if (began - supervisor->ticked_at < BEHIND_TICK_INTERVAL && any_behind(supervisor))
+    return true;
   if (!source_run(supervisor->source, &QUERY_tick, VALUES(number(TICK_ROWS).text), &reply, error)) {
     if (!pgconn_alive(source_connection(supervisor->source)))
       return false;
     log_failure(LOG_LEVEL_WARNING, error, "tick");
     return true;
   }
+  supervisor->ticked_at = clock_now();
   if (result_bigint(reply, 0, 0) >= TICK_ROWS)
-    supervisor->tick_at = clock_now() + MORE_TICKS_INTERVAL;
+    supervisor->tick_at = supervisor->ticked_at + TICK_REST * (supervisor->ticked_at - began);
   PQclear(reply);
   return true;
 }

@@ -475,6 +475,30 @@ Test(lookup, a_running_process_ticks) {
   fixture_end(&f);
 }
 
+/* What delays rows on their way to a target is not for the readers of the history. */
+Test(lookup, a_backlog_is_delivered_before_it_is_indexed) {
+  struct fixture f;
+  begin(&f, "lookup_backlog");
+  rowrelay_ok(&f, "target", "add", "slow", f.target_url, "--option", "batch_rows=1000", NULL);
+  rowrelay_ok(&f, "route", "item", "slow", "--create", NULL);
+  sql(f.at_source, "insert into item select n, 0 from generate_series(101, 110) as n");
+  rowrelay_ok(&f, "run", "--target", "slow", "--until-empty", NULL);
+  sql(f.at_target, "create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.1); return "
+                   "null; end'");
+  sql(f.at_target, "create trigger slow after insert on item execute function slow()");
+  sql(f.at_source, "insert into item select n, 0 from generate_series(111, 40110) as n");
+  double since = seconds_now();
+  pid_t process = fixture_run(&f, "--target", "slow", "--workers", "1", NULL);
+  wait_until(f.at_target, "t", 60, "select count(*) > 20000 from item");
+  int64_t indexed = ask_number(f.at_source, "select count(*) from rowrelay.change_key");
+  int64_t allowed = 10000 * (2 + (int64_t)((seconds_now() - since) / 10));
+  cr_expect(indexed <= allowed, "%lld changes were indexed", (long long)indexed);
+  wait_until(f.at_target, "40010", 60, "select count(*) from item where id > 100");
+  wait_until(f.at_source, "0", 30, "select unindexed()");
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  fixture_end(&f);
+}
+
 /* ---- what people read ------------------------------------------------------------------------------------------ */
 
 Test(lookup, the_life_of_a_row_says_what_each_change_did) {
