@@ -1439,8 +1439,8 @@ end
 $$;
 -- Purpose:    takes a tick (PgQ's word): a moment for which it is known which changes were committed by then. Puts the
 --             changes committed since the previous tick into rowrelay.change_key, so that the changes of a row can be
---             found by key although writers maintain no index. Running processes call it every second; without them a
---             search only takes longer.
+--             found by key although writers maintain no index. Running processes call it every second, or every ten
+--             seconds while they deliver a backlog; without them a search only takes longer.
 --
 --             It reads in this order, each statement with a snapshot of its own: the last id (low); the transactions
 --             that hold the writers' lock; the snapshot; the last id (high). A change that is not visible in the
