@@ -98,10 +98,12 @@ static form form_of(Oid base_type) {
   case TIMESTAMPOID:
   case TIMESTAMPTZOID:
     return FORM_DATETIME;
+  case JSONOID:
+    return FORM_JSON;
   case JSONBOID:
     return FORM_JSONB;
   default:
-    return FORM_TEXT;
+    return type_is_array(base_type) ? FORM_ARRAY : FORM_TEXT;
   }
 }
 
@@ -117,7 +119,7 @@ static bool read_types(plan *plan, const char *text) {
       return false;
     column->type = (Oid)type;
     column->base_type = getBaseType((Oid)type);
-    if (column->base_type >= FirstNormalObjectId)
+    if (column->base_type >= FirstNormalObjectId && !type_is_enum(column->base_type))
       return false; /* a user's type, with a user's code */
     column->form = form_of(column->base_type);
     getTypeOutputInfo(column->type, &output, &is_varlena);

@@ -18,7 +18,7 @@
 #define MOST_TARGETS 32
 
 /* How a column's value becomes JSON. */
-typedef enum form { FORM_TEXT, FORM_NUMBER, FORM_BOOL, FORM_DATETIME, FORM_JSONB } form;
+typedef enum form { FORM_TEXT, FORM_NUMBER, FORM_BOOL, FORM_DATETIME, FORM_JSON, FORM_JSONB, FORM_ARRAY } form;
 
 typedef struct column {
   Oid type;      /* as the table has it, a domain for one */

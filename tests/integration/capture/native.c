@@ -95,15 +95,18 @@ static void same_either_way(struct fixture *f, const char *table, const char *co
 Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
   struct fixture f;
   begin(&f, "native_types");
-  sql(f.at_source, "create domain positive as numeric(12,4) check (value > 0);"
-                   "create table item (id int8 primary key, a bool, b bytea, c \"char\", d name, e int2, f int4, g "
-                   "text, h oid, i jsonb, "
-                   "j float4, k float8, l macaddr, m macaddr8, n inet, o cidr, p bpchar(5), q varchar(20), r date, s "
-                   "time, t timetz, "
-                   "u timestamp, v timestamptz, w interval, x bit(4), y varbit, z numeric, aa uuid, bb positive, \"C "
-                   "\"\"c\\\" text, "
-                   "gone int, \"größe\" int generated always as (f + 1) stored);"
-                   "alter table item drop column gone; alter table item add column late text default 'later'");
+  sql(f.at_source,
+      "create domain positive as numeric(12,4) check (value > 0); create type mood as enum ('glad', 'it''s \"so\"');"
+      "create domain mild as mood check (value <> 'glad'); create domain names as text[];"
+      "create table item (id int8 primary key, a bool, b bytea, c \"char\", d name, e int2, f int4, g "
+      "text, h oid, i jsonb, "
+      "j float4, k float8, l macaddr, m macaddr8, n inet, o cidr, p bpchar(5), q varchar(20), r date, s "
+      "time, t timetz, "
+      "u timestamp, v timestamptz, w interval, x bit(4), y varbit, z numeric, aa uuid, bb positive, \"C "
+      "\"\"c\\\" text, "
+      "gone int, \"größe\" int generated always as (f + 1) stored, cc json, dd text[], ee int[], ff float8[], gg "
+      "date[], hh mood, ii mild, jj names, kk bytea[], ll interval[], mm bool[], nn numeric[]);"
+      "alter table item drop column gone; alter table item add column late text default 'later'");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   rowrelay_ok(&f, "route", "item", "few", NULL);
   static const char *const STATEMENTS[] = {
@@ -125,6 +128,19 @@ Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
       "update item set i = 'null' where id = 2", /* JSON null, which JSON would not bring back */
       "update item set i = '\"\\\\u0000\"' where id = 3",
       "update item set a = not a where id = 2",
+      "update item set cc = '{\"b\":  [1.00 , {}]}', dd = array['a', null, '{\"\\', '数', 'null'], ee = "
+      "'{{1,2},{3,null}}', "
+      "ff = '{0.30000000000000004,NaN,-Infinity}', gg = '{infinity,2024-02-29,0044-03-15 BC}', hh = 'it''s \"so\"', "
+      "ii = 'it''s \"so\"', jj = '{x}', kk = array['\\x00ff'::bytea], ll = '{1 year -2 mons}', mm = '{t,f,null}', "
+      "nn = '{1.50,NaN}' where id = 2",
+      "update item set cc = 'null' where id = 2",
+      "update item set cc = ' [1]' where id = 2",
+      "update item set cc = '\"\\u0041\"' where id = 2",
+      "update item set cc = '\"\\u0000\"', hh = 'glad' where id = 2",
+      "update item set cc = '3', ee = '[0:1]={1,2}' where id = 2",
+      "update item set ee = '{{{{1}}}}' where id = 2",
+      "update item set ee = '{}', dd = '{}', jj = array_fill('y'::text, array[2, 2], array[1, 2]) where id = 2",
+      "update item set jj = array(select repeat('z', n) from generate_series(1, 3000) as n) where id = 2",
       "update item set g = repeat('x', 9000000) where id = 1",
       "update item set a = true where id = 1",
       "update item set g = repeat(md5('y'), 1000)",
@@ -216,7 +232,9 @@ Test(native, lanes_are_the_same_for_every_type_of_key) {
 Test(native, ordinary_rows_do_not_need_pl_pgsql) {
   struct fixture f;
   begin(&f, "native_ordinary");
-  sql(f.at_source, "create table item (id int primary key, v int)");
+  sql(f.at_source,
+      "create type mood as enum ('glad', 'sad'); create table item (id int primary key, v int, "
+      "m mood default 'sad', j json default '{\"a\": [1]}', l text[] default '{a,b}', d jsonb default '[]')");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "begin");

@@ -6199,8 +6199,8 @@ $$;
 --             triggers/native/rowrelay_native.c.
 -- Parameters: capture
 -- Result:     a comment; null if every row needs something that the module cannot do: a filter, excluded or masked
---             columns, documents, a lane of its own, a key that is not certainly unique, partitions, arrays, json and
---             user-defined types
+--             columns, documents, a lane of its own, a key that is not certainly unique, partitions, types that are
+--             neither built in nor enums
 create or replace function rowrelay.native_plan(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
@@ -6209,6 +6209,9 @@ declare
                                 inet,cidr,bpchar,varchar,date,time,timetz,timestamp,timestamptz,interval,bit,varbit,
                                 numeric,uuid}'::regtype[] || '"char"'::regtype;
   key_types constant oid[] := '{int2,int4,int8,text,varchar,uuid}'::regtype[];
+  -- times with a zone in an array would be written in the session's zone
+  arrays    constant oid[] := array(select t.typarray from pg_type t
+                                     where t.oid = any (types) and t.typname not in ('jsonb', 'timestamptz'));
   keys      text;
   lanes     text;
 begin
@@ -6220,9 +6223,12 @@ begin
      or exists (select from rowrelay.image_columns(capture) as i
                  where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
      or exists (select from pg_attribute a
+                 cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
+                  join pg_type t on t.oid = b.oid
                  where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
                    -- PostgreSQL 18 has columns that are made when they are read
-                   and (rowrelay.base_type(a.atttypid) <> all (types) or a.attgenerated = 'v'))
+                   and (t.oid <> all (types || arrays || 'json'::regtype::oid) and t.typtype <> 'e'
+                        or a.attgenerated = 'v'))
   then
     return null;
   end if;
