@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/pattern.h"
 #include "common/interrupt.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
@@ -63,12 +64,16 @@ struct job {
 
 static bool fail_stopped(const struct job *job, const struct backfill_progress *state, struct error *error) {
   char rows[PROGRESS_NUMBER_SIZE];
+  struct shell_word table_word;
+  struct shell_word target_word;
+  const char *table = shell_quote(&table_word, job->table);
+  const char *target = shell_quote(&target_word, job->target);
   error_set(error, FAILURE_STOP, "backfill of %s to %s was interrupted after %s row%s were %s", job->table, job->target,
             progress_number(rows, state->queued), text_plural(state->queued), state->copied ? "copied" : "queued");
   return error_hint(error,
                     "continue: rowrelay backfill %s --to %s (a running \"rowrelay run\" continues by itself); or "
                     "cancel: rowrelay backfill %s --to %s --cancel",
-                    job->table, job->target, job->table, job->target);
+                    table, target, table, target);
 }
 
 static bool finish(struct job *job, const struct backfill_progress *state, struct error *error) {

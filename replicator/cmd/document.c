@@ -7,6 +7,7 @@
 #include "cli/call.h"
 #include "cli/command.h"
 #include "common/buffer.h"
+#include "common/shell.h"
 #include "queries.h"
 
 /* Longest query. Bytes. */
@@ -59,8 +60,10 @@ static bool store(const struct options *given, const struct buffer *query, const
                             search->length > 0 ? search->data : NULL, wait),
                      NULL, error);
   source_close(source);
+  struct shell_word word;
   if (ok)
-    printf("document %s: added; to build the existing ones, run: rowrelay backfill --document %s\n", name, name);
+    printf("document %s: added; to build the existing ones, run: rowrelay backfill --document %s\n", name,
+           shell_quote(&word, name));
   return ok;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/pattern.h"
 #include "common/interrupt.h"
+#include "common/shell.h"
 #include "history/as_of.h"
 #include "history/log_reader.h"
 #include "history/printer.h"
@@ -124,7 +125,8 @@ static bool check_past(const struct options *given, const struct wanted *wanted,
   if (wanted->tables == 1)
     return true;
   error_set(error, FAILURE_USAGE, "--as-of needs exactly one table");
-  return error_hint(error, "run: rowrelay log TABLE --as-of '%s'", option_text(given, "as-of"));
+  struct shell_word word;
+  return error_hint(error, "run: rowrelay log TABLE --as-of %s", shell_quote(&word, option_text(given, "as-of")));
 }
 
 static bool read_wanted(struct source *source, const struct options *given, struct wanted *wanted,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "monitor/monitor.h"
 #include "pages.h"
@@ -213,7 +214,9 @@ static void act_on_changes(struct monitor *monitor, const struct query *query, c
     buffer_clear(&answer->body);
     if (all && query == &QUERY_cmd_skip) {
       char hint[320];
-      text_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s", target);
+      struct shell_word name;
+      text_print(hint, sizeof hint, "to skip all that it refused, run: rowrelay skip --all --target %s",
+                 shell_quote(&name, target));
       give_error(answer, MHD_HTTP_BAD_REQUEST, "what is to be skipped has to be named, change by change", hint);
       ok = false;
     } else if (!ok)

@@ -13,6 +13,7 @@
 #include "common/interrupt.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "common/shell.h"
 #include "common/version.h"
 #include "delivery/worker.h"
 #include "monitor/monitor.h"
@@ -197,7 +198,8 @@ static bool poll_targets(struct supervisor *supervisor, struct error *error) {
       ok = error_set(error, FAILURE_FATAL, "target %s is not running, so its queue will not become empty",
                      settings->name);
       error_detail(error, "%s", settings->reason[0] != '\0' ? settings->reason : "It is paused.");
-      error_hint(error, "run: rowrelay target resume %s", settings->name);
+      struct shell_word name;
+      error_hint(error, "run: rowrelay target resume %s", shell_quote(&name, settings->name));
     }
   }
   settings_list_release(&targets);

@@ -45,7 +45,8 @@ static bool complain(const struct push *push, const struct route *route, struct 
               "target %s is the source itself, and document %s would overwrite table %s, from which it is "
               "built",
               push->target, route->relation, route->into_table);
-    error_hint(error, "drop the document, and add it with another table: rowrelay document add NAME --into TABLE ...");
+    error_hint(error, "drop it, and add it again with another table in option --into: rowrelay document drop %s",
+               shell_quote(&table, route->relation));
     return push_hold(push, route->capture, error);
   }
   error_set(error, FAILURE_TABLE, "target %s is the source itself, and table %s there is the captured table %s",

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
@@ -378,7 +379,8 @@ static bool find(const struct verify *verify, struct source *source, PGresult **
   if (PQntuples(*tables) > 0 || PQntuples(*documents) > 0)
     return true;
   error_set(error, FAILURE_USAGE, "no table is routed to target \"%s\"", options->target);
-  return error_hint(error, "run: rowrelay route TABLE %s", options->target);
+  struct shell_word word;
+  return error_hint(error, "run: rowrelay route TABLE %s", shell_quote(&word, options->target));
 }
 
 static bool tell(const struct verify *verify, struct error *error) {
@@ -403,6 +405,7 @@ static bool tell(const struct verify *verify, struct error *error) {
   }
   if (report->all_undecided > 0) {
     const char *waits = verify->decider.waits;
+    struct shell_word word;
     error_set(error, FAILURE_RETRY, "%lld row%s could not be compared", (long long)report->all_undecided,
               text_plural(report->all_undecided));
     if (waits[0] != '\0')
@@ -410,9 +413,9 @@ static bool tell(const struct verify *verify, struct error *error) {
     else
       error_detail(error, "they kept changing");
     if (strcmp(waits, "paused") == 0 || strcmp(waits, "halted") == 0)
-      return error_hint(error, "run: rowrelay target resume %s", name);
+      return error_hint(error, "run: rowrelay target resume %s", shell_quote(&word, name));
     if (strcmp(waits, "not running") == 0)
-      return error_hint(error, "run: rowrelay run --until-empty --target %s", name);
+      return error_hint(error, "run: rowrelay run --until-empty --target %s", shell_quote(&word, name));
     return error_hint(error, "try again, or wait longer with --wait SECONDS");
   }
   return true;
