@@ -18,6 +18,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir migrations/0002_promises.sql
 \endif
 
+\ir functions/access/shell_word.sql
+\ir functions/access/command.sql
 \ir functions/access/actor.sql
 \ir functions/access/db_user.sql
 \ir functions/access/client_addr.sql
@@ -133,6 +135,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/attribute_names.sql
 \ir ../triggers/attribute_numbers.sql
 \ir ../triggers/full_name.sql
+\ir functions/target/verify_commands.sql
 \ir functions/history/logged_tables.sql
 \ir ../triggers/base_type.sql
 \ir ../triggers/element_type.sql

@@ -16,8 +16,9 @@ begin
     if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
       raise exception 'schema rowrelay exists without its contents (a schema-only restore?)'
         using errcode = 'object_not_in_prerequisite_state',
-              hint = 'Remove it and its triggers with rowrelay uninstall, or psql -f schema/uninstall.sql; then '
-                     'install again.';
+              hint = 'Remove it and its triggers, then install again: '
+                     || case when pg_catalog.current_setting('rowrelay.shell', true) = 'on' then 'rowrelay uninstall'
+                             else 'psql -f schema/uninstall.sql' end;
     end if;
   else
     create table rowrelay.migration (

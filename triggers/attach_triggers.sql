@@ -75,7 +75,7 @@ begin
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
-      using hint = 'To repair a mirror: rowrelay verify TARGET --repair';
+      using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;
 end

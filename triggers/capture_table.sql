@@ -29,6 +29,7 @@ declare
   begun       rowrelay.capture; -- as a new one begins
   capture     rowrelay.capture;
   documents   text;
+  rebuilds    text;
   shown       text;
   begins      boolean;
 begin
@@ -77,11 +78,16 @@ begin
           or a.attnum <> all (capture.only_columns)) is not true;
   if shown is not null then
     raise warning 'table %: columns % are no longer left out or masked', relation, shown
-      using hint = 'If that is not what you want, capture it again with --exclude or --mask.';
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --exclude COLUMNS',
+                                       'select rowrelay.capture_table(%L, exclude => ''{COLUMNS}'');', relation::text);
   end if;
   if was.row_filter is not null and capture.row_filter is null then
     raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
-      using hint = 'If that is not what you want, capture it again with the row filter.';
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --where %s',
+                                       'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
+                                       was.row_filter);
   end if;
   if capture.key_columns && (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
@@ -95,7 +101,7 @@ begin
     from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
   if shown is not null then
     raise warning 'a crash empties unlogged tables without firing triggers: %', shown
-      using hint = 'After a crash, remove the lost rows from a mirror: rowrelay verify TARGET --repair';
+      using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
   end if;
 
   if row_security_active(relation) then
@@ -117,10 +123,13 @@ begin
          and t.id = s.document and t.dropped_at is null
       returning t.name
     )
-    select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
+    select string_agg(format('"%s"', o.name), ', ' order by o.name),
+           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
+                      order by o.name)
+      into documents, rebuilds from (select distinct u.name from ours u) as o;
     if documents is not null then
       raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
-        using hint = 'Rebuild each of them: rowrelay document rebuild NAME';
+        using hint = 'Rebuild them: ' || rebuilds;
     end if;
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents

@@ -21,8 +21,11 @@ begin
     raise exception 'table % and its inheritance children have several rows with the key %', capture.relation,
       shared.key
       using errcode = 'unique_violation', detail = format('They are in %s.', array_to_string(shared.tables, ' and ')),
-            hint = 'A unique index does not cover a table''s children. Capture the table without a key: --key "" '
-                   '(in SQL key => ''{}''); or name columns that identify a row in all of them.';
+            hint = format('A unique index does not cover a table''s children. Name columns that identify a row in all '
+                          'of them, or capture the table without a key: %s',
+                          rowrelay.command('rowrelay capture %s --key ""',
+                                           'select rowrelay.capture_table(%L, key => ''{}'');',
+                                           capture.relation::text));
   end if;
 end
 $$;

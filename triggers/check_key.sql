@@ -16,7 +16,8 @@ begin
   if guard = 'parts' then
     raise warning 'table %: the key (%) is unique within each partition, but rows of two partitions may share one',
       relation, names
-      using hint = 'They would be one row in a target. To find such rows: rowrelay verify TARGET';
+      using hint = 'They would be one row in a target. To find such rows: '
+                   || rowrelay.verify_commands(relation, false);
   elsif guard <> 'table' then
     raise exception 'no unique index covers the key (%) of table %', names, relation
       using errcode = 'invalid_parameter_value',

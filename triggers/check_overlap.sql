@@ -25,7 +25,8 @@ begin
   if found then
     raise exception 'table % is already captured with table %', relation, other using errcode = 'duplicate_object',
       detail = format('Rows of %s would be captured twice.', shared),
-      hint = format('Release that table first: select rowrelay.release_table(%L);', other);
+      hint = 'Release that table first: '
+               || rowrelay.command('rowrelay release %s', 'select rowrelay.release_table(%L);', other::text);
   end if;
 end
 $$;

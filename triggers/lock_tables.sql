@@ -56,8 +56,8 @@ begin
               detail = coalesce('It is held by ' || holders || '.', 'It is held by a series of short transactions.'),
               hint = 'Nothing was changed. '
                      || coalesce('A prepared transaction holds its locks until you end it: ' || endings || '.',
-                                 'Try again when that transaction has ended, or wait longer (--lock-wait; in SQL '
-                                 'lock_wait).');
+                                 format('Try again when that transaction has ended, or wait longer (%s).',
+                                        rowrelay.command('--lock-wait', 'lock_wait')));
     end if;
     perform pg_sleep(0.05 + random() * 0.2);
   end loop;

@@ -30,7 +30,9 @@ begin
                                         from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');
     raise warning 'table %: lane columns were dropped, so they no longer keep changes in order', relation
-      using hint = format('Name others: rowrelay capture %s --lane COLUMNS; in SQL: lane => array[...].', relation);
+      using hint = 'Name others: '
+                   || rowrelay.command('rowrelay capture %s --lane COLUMNS',
+                                       'select rowrelay.capture_table(%L, lane => ''{COLUMNS}'');', relation::text);
   end if;
   if columns is not null then
     wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');

@@ -53,8 +53,9 @@ select t.name as target,
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
          (select n.shown from table_note n where n.target = t.id),
-         (select format('notes of %s: see view rowrelay.captures',
-                        case n.more when 1 then '1 more table' else n.more || ' more tables' end)
+         (select format('notes of %s: see %s',
+                        case n.more when 1 then '1 more table' else n.more || ' more tables' end,
+                        rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
             from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id

@@ -1,9 +1,9 @@
 -- Sets what a session needs, whatever its role, database and server have as defaults. Each value stands here once, with
--- the kinds of session that need it; a setting that the server does not know is left out.
+-- the kinds of session that need it; a setting that the server does not know is left out, but for our own.
 --   $1 kind: work (of a running process, at the source), command, copy (reads a whole table of the source), verify (at
 --      both
 --      sides) or target; the sessions of a copy, and of verify at the source, were those of a command before
-select pg_catalog.set_config(s.name, w.value, false)
+select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
   from (values
     -- What the texts of statements, values and names mean. A command's values are as a person writes and reads them.
     ('standard_conforming_strings', 'on', '{work,command,copy,verify,target}'),
@@ -17,6 +17,9 @@ select pg_catalog.set_config(s.name, w.value, false)
     ('bytea_output', 'hex', '{work,copy,verify,target}'),
     ('xmloption', 'content', '{work,copy,verify,target}'),
     ('quote_all_identifiers', 'off', '{work,copy,verify,target}'),
+
+    -- Who reads what our functions say to do: rowrelay.command().
+    ('rowrelay.shell', 'on', '{work,command}'),
 
     -- What may be read and written. Rows that a policy hides must be an error, not missing. A claim's second statement
     -- must see what was committed since its first. A crash of the source may lose what is written besides claims, so
@@ -56,5 +59,6 @@ select pg_catalog.set_config(s.name, w.value, false)
     ('max_parallel_workers_per_gather', '0', '{verify}'),
     ('jit', 'off', '{work,verify,target}')
   ) as w(name, value, sessions)
-  join pg_catalog.pg_settings s on pg_catalog.lower(s.name) operator(pg_catalog.=) w.name
- where $1::text operator(pg_catalog.=) any (w.sessions::pg_catalog.text[]);
+  left join pg_catalog.pg_settings s on pg_catalog.lower(s.name) operator(pg_catalog.=) w.name
+ where $1::text operator(pg_catalog.=) any (w.sessions::pg_catalog.text[])
+   and (s.name is not null or w.name operator(pg_catalog.=) 'rowrelay.shell');

@@ -13,7 +13,8 @@ begin
   if not found then
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
-            hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+            hint = 'Capture it first: '
+                     || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   return found_capture;
 end

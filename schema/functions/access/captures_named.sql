@@ -17,7 +17,8 @@ begin
         or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
   if cardinality(captures) = 0 then
     raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
-      hint = 'View rowrelay.errors shows the table of each change.';
+      hint = 'To see the table of each change: '
+               || rowrelay.command('rowrelay errors', 'select * from rowrelay.errors;');
   end if;
   return captures;
 end

@@ -15,7 +15,9 @@ begin
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-          hint = format('Capture it again: rowrelay capture %s', capture.relation);
+          hint = 'Capture it again: '
+                   || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                       capture.relation::text);
     end if;
   end if;
   return format('select %s from %s as new where %s', columns, capture.relation, passes);

@@ -10,7 +10,9 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Query all of its rows: select * from rowrelay.as_of(null::%s, ...);', relation);
+      hint = 'Query all of its rows: '
+               || rowrelay.command('rowrelay log %s --as-of TIME', 'select * from rowrelay.as_of(null::%s, ''TIME'');',
+                                   relation::text);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',

@@ -16,7 +16,13 @@ begin
         past.cut_at, relation
         using errcode = 'no_data_found',
               detail = 'Rows that did not change between the beginning of the log and the truncate are lost.',
-              hint = 'Query single rows: rowrelay.row_as_of().';
+              hint = 'Query single rows: '
+                     || rowrelay.command('rowrelay log %1$s KEY --as-of %2$s',
+                                         case when seen is null
+                                              then 'select * from rowrelay.row_as_of(null::%1$s, ''KEY'', %2$L);'
+                                              else 'select * from rowrelay.row_as_of_snapshot(null::%1$s, ''KEY'', '
+                                                   '%2$L);' end,
+                                         relation::text, coalesce(at::text, seen::text));
     end if;
     return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past)
       else rowrelay.past_keyless(past) end;

@@ -19,7 +19,8 @@ declare
 begin
   if not rowrelay.goes_to(capture.id, target_id) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
+      hint = 'Route it first: '
+               || rowrelay.command('rowrelay route %s %s', 'select rowrelay.route(%L, %L);', relation::text, target);
   end if;
   if not copy or not exists (select from rowrelay.target t
                               where t.id = target_id and t.url ~ '^postgres(ql)?:.'
@@ -36,7 +37,9 @@ begin
       raise exception 'a backfill of table % to target "%" with another filter is under way', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
-              hint = format('Let it finish, or cancel it: select rowrelay.cancel_backfill(%L, %L);', relation, target);
+              hint = 'Let it finish, or cancel it: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
     end if;
     update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,

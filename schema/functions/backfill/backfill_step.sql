@@ -79,7 +79,7 @@ begin
     end if;
   elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
     -- else all rows would join the changes that wait there
-    note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
+    note := format('target "%s" cannot take the table: rowrelay status says why', target.name);
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
     note := format('waits for the delivery of %s queued changes to target "%s"%s', most_queued, target.name,

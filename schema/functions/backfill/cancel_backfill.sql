@@ -18,7 +18,9 @@ begin
      and b.state in ('waiting', 'copying', 'joining', 'running');
   if not found then
     raise exception 'no backfill of table % to target "%" is under way', relation, target
-      using errcode = 'undefined_object', hint = 'View rowrelay.backfills lists backfills.';
+      using errcode = 'undefined_object',
+            hint = 'To see those under way: '
+                     || rowrelay.command('rowrelay status', 'select * from rowrelay.backfills;');
   end if;
 end
 $$;

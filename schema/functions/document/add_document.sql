@@ -47,7 +47,9 @@ begin
   end if;
   if delivers_to.options ->> 'mode' = 'append' then
     raise exception 'target "%" keeps every change, so it cannot hold documents', add_document.target
-      using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
+      using errcode = 'invalid_parameter_value', hint = 'Add a target that mirrors rows: '
+               || rowrelay.command('rowrelay target add NAME %s', 'select rowrelay.add_target(''NAME'', %L);',
+                                   delivers_to.url);
   end if;
   if coalesce(cardinality(sources), 0) = 0 then
     raise exception 'document "%" has no sources', name using errcode = 'invalid_parameter_value',
@@ -196,7 +198,18 @@ begin
        or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
       raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
         using errcode = 'invalid_parameter_value',
-          hint = format('Capture it with that column: rowrelay capture %s', source.relation);
+          hint = 'Capture it with that column, by other '
+                   || case when source.key_column = any (captured.exclude_columns)
+                           then rowrelay.command('columns to leave out: rowrelay capture %s --exclude COLUMNS',
+                                                 'columns to leave out: select rowrelay.capture_table(%L, '
+                                                 'exclude => ''{COLUMNS}'');', source.relation::text)
+                           when source.key_column <> all (captured.only_columns)
+                           then rowrelay.command('columns: rowrelay capture %s --columns COLUMNS',
+                                                 'columns: select rowrelay.capture_table(%L, '
+                                                 'columns => ''{COLUMNS}'');', source.relation::text)
+                           else rowrelay.command('masks: rowrelay capture %s --mask COLUMN=VALUE',
+                                                 'masks: select rowrelay.capture_table(%L, '
+                                                 'mask => ''{"COLUMN": "VALUE"}'');', source.relation::text) end;
     end if;
     if captured.row_filter is not null then
       raise warning 'table % is captured with a row filter: changes of other rows will not refresh the document',
@@ -206,7 +219,7 @@ begin
       and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
       raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
         using errcode = 'invalid_parameter_value',
-          hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
+          hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
@@ -219,6 +232,10 @@ begin
   return own_target;
 exception when unique_violation then
   raise exception 'a target or document "%" already exists', name using errcode = 'duplicate_object',
-    hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
+    hint = case when exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
+                              where t.name = add_document.name and t.dropped_at is null)
+                then 'Drop it first: '
+                       || rowrelay.command('rowrelay document drop %s', 'select rowrelay.drop_document(%L);', name)
+                else 'Choose another name.' end;
 end
 $$;

@@ -18,7 +18,11 @@ begin
                               || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
                                     from rowrelay.document d join rowrelay.target t on t.id = d.target
                                    where t.dropped_at is null),
-                            'Add one first: rowrelay document add; in SQL: rowrelay.add_document().');
+                            'Add one first: '
+                              || rowrelay.command('rowrelay document add NAME --target TARGET --key COLUMN '
+                                                  '--query FILE --from TABLE:COLUMN',
+                                                  'select rowrelay.add_document(''NAME'', ''TARGET'', ''COLUMN'', '
+                                                  '''QUERY'', ''{TABLE:COLUMN}'');'));
   end if;
   return found_id;
 end

@@ -17,7 +17,9 @@ begin
    where d.target = document_id;
   if key_column is null then
     raise exception 'the column with the keys of the document was dropped' using errcode = 'undefined_column',
-      hint = 'Drop the document and add it with another column: rowrelay document drop, rowrelay document add.';
+      hint = (select 'Drop it, and add it again with another column: '
+                       || rowrelay.command('rowrelay document drop %s', 'select rowrelay.drop_document(%L);', t.name)
+                from rowrelay.target t where t.id = document_id);
   end if;
   perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(

@@ -16,12 +16,17 @@ begin
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
             hint = case when parent is not null then format('It is captured as a part of %s: query that table.', parent)
-                        else format('Capture it first: select rowrelay.capture_table(%L);', relation) end;
+                        else 'Capture it first: '
+                               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                                   relation::text) end;
   end if;
   if capture.released_at is not null then
     raise exception 'table % is no longer captured', relation
       using errcode = 'undefined_object', detail = 'The log does not have the changes made since it was released.',
-            hint = 'View rowrelay.history shows the captured changes.';
+            hint = 'To see the captured changes: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         relation::text);
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
@@ -51,7 +56,10 @@ begin
             detail = case when seen is null then format('It does not have the rows of %s.', at)
                           else 'That snapshot was taken before, or no remaining change shows that it was taken '
                                'later.' end,
-            hint = 'Ask for a later time. View rowrelay.history shows earlier changes.';
+            hint = 'Ask for a later time. To see earlier changes: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         relation::text);
   end if;
 end
 $$;

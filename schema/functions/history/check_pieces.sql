@@ -9,8 +9,9 @@ begin
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', capture.relation using errcode = 'object_not_in_prerequisite_state',
       detail = 'A row that is written while it is copied would arrive twice.',
-      hint = format('Add a primary key, or name columns that identify a row: rowrelay capture %s --key COLUMNS',
-                    capture.relation);
+      hint = 'Add a primary key, or name columns that identify a row: '
+               || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                   'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');', capture.relation::text);
   end if;
   -- only a first check: partitions may come and go before they are read
   for part in

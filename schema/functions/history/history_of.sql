@@ -15,7 +15,8 @@ begin
   if captures = '{}' then
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object',
-        hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+        hint = 'Capture it first: '
+                 || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   for spelling in 1 .. 2 loop
     -- the rows are read anyway, and show which changes belong to other keys with the same hash

@@ -14,7 +14,9 @@ declare
 begin
   if coalesce(words, '') = '' then
     raise exception 'the text to search for is empty' using errcode = 'invalid_parameter_value',
-      hint = 'For all changes of a time: select * from rowrelay.history where captured_at between ... and ...;';
+      hint = 'For all changes of a time: '
+               || rowrelay.command('rowrelay log --since TIME --until TIME',
+                                   'select * from rowrelay.history where captured_at between ''TIME'' and ''TIME'';');
   end if;
   select * into range from rowrelay.search_range(since, until);
   return query

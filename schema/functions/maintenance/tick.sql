@@ -24,7 +24,7 @@ declare
 begin
   if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
     raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
-      using errcode = 'active_sql_transaction', hint = 'Commit first, then call rowrelay.tick() by itself.';
+      using errcode = 'active_sql_transaction', hint = 'Commit first, and call it by itself.';
   end if;
   -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
   if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then

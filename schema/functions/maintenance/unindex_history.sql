@@ -16,7 +16,8 @@ begin
   get diagnostics n = row_count;
   if n = 0 then
     raise exception 'the log is not indexed by "%"', expression
-      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists the expressions.';
+      using errcode = 'undefined_object',
+            hint = 'To list the expressions: select expression from rowrelay.history_indexes;';
   end if;
   return n;
 end

@@ -19,9 +19,10 @@ begin
                                 message, detail)
   select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
          'the source was restored from a dump, so this change may have been delivered before',
-         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %s; then '
-                'retry the '
-                'change (rowrelay retry) or discard it (rowrelay skip).', quote_ident(g.name))
+         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %1$s; then '
+                'deliver the change: rowrelay retry %2$s --target %1$s; or discard it: rowrelay skip %2$s '
+                '--target %1$s',
+                rowrelay.shell_word(g.name), g.change_id)
     from gone g;
   get diagnostics parked = row_count;
   return parked;

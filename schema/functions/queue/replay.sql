@@ -25,7 +25,10 @@ begin
   if rowrelay.keeps_state(goes_to) then
     raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',
-            hint = format('To repair missing or different rows: rowrelay verify %s --repair', target);
+            hint = 'To repair missing or different rows: '
+                     || case when goes_to.url ~ '^postgres' then rowrelay.verify_commands(relation, true, target)
+                             else rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);',
+                                                   coalesce(relation::text, 'TABLE'), target) end;
   end if;
   if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                   where r.target = goes_to.id and r.until_id is null and c.released_at is null
@@ -33,7 +36,9 @@ begin
     raise exception '% to target "%"',
       coalesce(format('table %s is not routed', relation), 'no table is routed'), target
       using errcode = 'undefined_object',
-        hint = format('Route it first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
+        hint = 'Route it first: '
+                 || rowrelay.command('rowrelay route %s %s', 'select rowrelay.route(%L, %L);',
+                                     coalesce(relation::text, 'TABLE'), target);
   end if;
 
   -- No batch may be in flight or claimed while older changes are queued ahead of it.

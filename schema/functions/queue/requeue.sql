@@ -38,11 +38,15 @@ begin
   if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id
                  and r.until_id is null) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures shows where each table goes.';
+      hint = 'To see where each table goes: '
+               || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
   if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
     raise exception 'table % is being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Wait until it is copied, or cancel that: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
   end if;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
@@ -50,7 +54,8 @@ begin
   end if;
   if capture.lane_state is distinct from rowrelay.lane_state(capture) then
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
-      hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
+      hint = 'Capture it again: '
+               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
 
   -- A hidden row must not be deleted at the target.

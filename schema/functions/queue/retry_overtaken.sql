@@ -51,8 +51,11 @@ begin
     if left_out > 0 or present.id is null then
       raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name,
         moot.relation_name
-        using hint = format('It is unknown which of these rows still exist. Discard the changes: '
-                            'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
+        using hint = (select 'It is unknown which of these rows still exist. Discard the changes: '
+                              || rowrelay.command(format('rowrelay skip %s --target %%s', string_agg(l.id::text, ' ')),
+                                                  'select rowrelay.skip(%L, %L);', moot.name,
+                                                  array_agg(l.id)::text)
+                       from (select i as id from unnest(moot.ids) as i where i <> all (ids) limit 20) as l);
     end if;
     continue when ids = '{}';
     perform rowrelay.requeue(moot.relation, moot.name, keys);

@@ -8,6 +8,7 @@ declare
   name   text;
   target text;
   n      bigint;
+  ids    bigint[];
 begin
   select min(c) into name
     from unnest(columns) as c
@@ -25,15 +26,19 @@ begin
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
       using errcode = 'object_not_in_prerequisite_state',
-        hint = 'Wait until they are delivered; view rowrelay.status shows the backlog.';
+        hint = 'Wait until they are delivered. To see the backlog: '
+                 || rowrelay.command('rowrelay status', 'select * from rowrelay.status;');
   end if;
-  select count(distinct f.change_id), min(t.name) into n, target
+  select count(distinct f.change_id), min(t.name), (array_agg(distinct f.change_id))[:20] into n, target, ids
     from rowrelay.refusal f join rowrelay.target t on t.id = f.target
    where f.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row were refused by target "%"', n, target
       using errcode = 'object_not_in_prerequisite_state',
-        hint = 'Retry or skip them first: rowrelay retry, rowrelay skip. View rowrelay.errors lists them.';
+        hint = 'Retry or discard them first: '
+                 || rowrelay.command(format('rowrelay retry %1$s; or: rowrelay skip %1$s', array_to_string(ids, ' ')),
+                                     'select rowrelay.retry(null, %1$L); or: select rowrelay.skip(null, %1$L);',
+                                     ids::text);
   end if;
 end
 $$;

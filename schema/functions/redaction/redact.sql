@@ -29,7 +29,8 @@ begin
   end if;
   if captures = '{}' then
     raise exception 'table % was never captured', relation using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures lists the captured tables.';
+      hint = 'To list the captured tables: '
+               || rowrelay.command('rowrelay status --tables', 'select relation from rowrelay.captures;');
   end if;
   if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
     raise exception 'no columns were named' using errcode = 'invalid_parameter_value';
@@ -43,7 +44,9 @@ begin
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
     raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
-      hint = 'Write keys as view rowrelay.history shows them; a key of several columns is a JSON array.';
+      hint = 'A key of several columns is a JSON array. To see how keys are written: '
+               || rowrelay.command('rowrelay log %s', 'select key from rowrelay.history where relation = %L::regclass;',
+                                   relation::text);
   end if;
   perform rowrelay.check_redactable(relation, captures, columns, ids);
   foreach name in array columns loop
@@ -93,8 +96,10 @@ begin
   perform rowrelay.add_seal(seal);
   if exists (select from rowrelay.day d where d.archived_at is not null) then
     raise warning 'archives of days of the log may still contain the values'
-      using hint = 'Restore these days, redact again and archive them again. To list them: select day, archive from '
-                   'rowrelay.day;';
+      using hint = 'Restore these days, redact again and archive them again. '
+                   || rowrelay.command('To restore one: rowrelay archive --restore FILE',
+                                       'To list them: select day, archive from rowrelay.day '
+                                       'where archive is not null;');
   end if;
   return cardinality(redaction.change_ids);
 end

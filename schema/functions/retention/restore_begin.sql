@@ -18,7 +18,7 @@ begin
   end;
   if head ->> 'rowrelay' is distinct from 'archive' or day is null then
     raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
-      hint = 'Name a file that rowrelay archive has written.';
+      hint = 'Name a file with an archived day.';
   elsif head ->> 'format' <> '1' then
     raise exception 'the archive of % has format %, which this version cannot read', day, head ->> 'format'
       using errcode = 'feature_not_supported', hint = 'Use a newer version of rowrelay.';
@@ -35,7 +35,12 @@ begin
   end if;
   if held is not null then
     raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
-      hint = 'To replace it by the archive, drop it first: rowrelay prune.';
+      hint = case when exists (select from rowrelay.day d
+                               where d.day = (head ->> 'day')::date and d.restored_at is not null)
+                  then 'It was restored before; to drop it: '
+                         || rowrelay.command('rowrelay prune --restored',
+                                             'select * from rowrelay.prune(restored => true);')
+                  else 'It need not be restored.' end;
   end if;
   create temporary table rowrelay_restored (line text) on commit drop;
   return day;

@@ -29,12 +29,15 @@ begin
   loop
     if found_one.index = '' then
       raise exception 'the name of % has no letter that an index may have', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = 'Name it with --into.';
+        using errcode = 'invalid_parameter_value',
+              hint = 'Name it with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     if found_one.keyless and destination.url !~ '^clickhouse' then
       raise exception 'table % has no key to identify its rows in an index', found_one.names[1]
         using errcode = 'invalid_parameter_value',
-          hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
+          hint = 'Name columns that identify a row: '
+                   || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                       'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');', found_one.names[1]);
     end if;
     if cardinality(found_one.names) > 1 then
       raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table'
@@ -43,7 +46,8 @@ begin
               hint = case when destination.url ~ '^clickhouse' then 'Add a target for each of them.'
                           when found_one.index_is_told
                           then 'Add a target whose URL ends with a slash: then each table has an index of its own.'
-                          else 'Give one of them another name with --into.' end;
+                          else 'Give one of them another name with '
+                                 || rowrelay.command('option --into', 'parameter into_table') || '.' end;
     end if;
   end loop;
 end

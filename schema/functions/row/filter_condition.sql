@@ -24,8 +24,9 @@ begin
   if condition is null then
     raise exception 'table % has lost its triggers', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);',
-                          capture.relation, capture.relation);
+            hint = 'Capture it again: '
+                     || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                         capture.relation::text);
   end if;
   return condition;
 end

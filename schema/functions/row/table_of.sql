@@ -9,7 +9,7 @@ declare
 begin
   if relation is null then
     raise exception 'type % is not the row type of a table', type using errcode = 'wrong_object_type',
-      hint = 'Pass null cast to the table: select * from rowrelay.as_of(null::shop.orders, now());';
+      hint = 'Pass null cast to the table, such as null::shop.orders.';
   end if;
   return relation;
 end

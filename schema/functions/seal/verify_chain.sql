@@ -8,7 +8,8 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if head !~ '^[0-9a-fA-F]{64}$' then
     raise exception '"%" is not a head of the log', head using errcode = 'invalid_parameter_value',
-      hint = 'A head has 64 hexadecimal digits, as returned by: select rowrelay.seal_head();';
+      hint = 'A head has 64 hexadecimal digits, as shown by: '
+               || rowrelay.command('rowrelay seal', 'select rowrelay.seal_head();');
   end if;
   if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex'))
     and head is not null then

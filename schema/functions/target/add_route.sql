@@ -15,7 +15,7 @@ declare
 begin
   if exists (select from rowrelay.document d where d.target = target_id) then
     raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
-      hint = 'The tables that a document is built from are named when it is added: rowrelay document add.';
+      hint = 'The tables that a document is built from are named when it is added.';
   end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
@@ -28,7 +28,10 @@ begin
      and exists (select from rowrelay.route r
                   where r.capture = capture.id and r.target = target_id and r.into_table <> add_route.into_table) then
     raise exception 'table % is being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Wait until it is copied, or cancel that: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
   end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture

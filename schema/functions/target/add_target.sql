@@ -19,7 +19,12 @@ begin
 exception when unique_violation then
   raise exception 'target "%" already exists', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).',
-                        name, name);
+          hint = case when exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
+                              where t.name = add_target.name and t.dropped_at is null)
+                      then 'It is a document; choose another name.'
+                      else rowrelay.command('Change it: rowrelay target set %1$s --url %2$s; or drop it first: '
+                                            'rowrelay target drop %1$s',
+                                            'Change it: select rowrelay.set_target(%1$L, %2$L); or drop it first: '
+                                            'select rowrelay.drop_target(%1$L);', name, url) end;
 end
 $$;

@@ -13,9 +13,10 @@ begin
     raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
       detail = format('Target "%s" is this database, so old changes would overwrite newer rows of table %s.',
                       target.name, into_table),
-      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, '
-                    'into_table => NAME).',
-                    capture.relation, target.name, capture.relation, target.name);
+      hint = 'Name another table: '
+               || rowrelay.command('rowrelay route --into NAME %s %s',
+                                   'select rowrelay.route(%L, %L, into_table => ''NAME'');', capture.relation::text,
+                                   target.name);
   end if;
   if shared or target.options ->> 'mode' = 'append'
      or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
@@ -42,10 +43,13 @@ begin
     raise exception 'the changes of table % already go into table % of target "%"', other, into_table, target.name
       using errcode = 'invalid_parameter_value',
             detail = 'A row of one table would overwrite the row of the other with the same key.',
-            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Tables without a key in common '
-                          'may share it: '
-                          'rowrelay route --shared --into %3$s %1$s %2$s; in SQL: shared => true.',
-                          capture.relation, target.name, into_table);
+            hint = format('Name another table: %s; tables without a key in common may share it: %s',
+                          rowrelay.command('rowrelay route --into NAME %s %s',
+                                           'select rowrelay.route(%L, %L, into_table => ''NAME'')',
+                                           capture.relation::text, target.name),
+                          rowrelay.command('rowrelay route --shared --into %3$s %1$s %2$s',
+                                           'select rowrelay.route(%L, %L, into_table => %L, shared => true);',
+                                           capture.relation::text, target.name, into_table));
   end if;
 end
 $$;

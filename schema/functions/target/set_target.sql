@@ -31,7 +31,10 @@ begin
     raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
       name
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target with that number of lanes and route the tables to it.';
+            hint = 'Add another target, and route the tables to it: '
+                     || rowrelay.command('rowrelay target add NAME %s --option lanes=%s',
+                                         'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
+                                         new_lanes::text);
   end if;
   if set_target.url is not null then
     known.url := set_target.url;

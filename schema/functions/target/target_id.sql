@@ -15,7 +15,9 @@ begin
             hint = coalesce('Targets are: '
                               || (select string_agg(format('"%s"', name), ', ' order by name)
                                     from rowrelay.target where dropped_at is null),
-                            'Add one first: select rowrelay.add_target(name, url);');
+                            'Add one first: '
+                              || rowrelay.command('rowrelay target add NAME URL',
+                                                  'select rowrelay.add_target(''NAME'', ''URL'');'));
   end if;
   return found_id;
 end

@@ -12,7 +12,8 @@ begin
    where r.capture = capture.id and r.target = target_id and r.until_id is null;
   if not found then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures shows where each table goes.';
+      hint = 'To see where each table goes: '
+               || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
   perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);

@@ -21,8 +21,8 @@ begin
       raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation,
         row_was.change_id
         using errcode = 'triggered_data_change_violation', detail = obstacle || '. Nothing was undone.',
-              hint = 'A trigger or default of the table changes what is written. Without apply you get the statements, '
-                     'to run by hand.';
+              hint = format('A trigger or default of the table changes what is written. Without %s you get the '
+                            'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
     end if;
   end loop;
 end

@@ -16,6 +16,8 @@ begin
     using errcode = 'no_data_found',
           detail = 'That change is the row''s first, or follows one that could not be captured, and no image before it '
                    'was kept.',
-          hint = 'A table captured with before => ''full'', or captured when it was empty, has no such gaps.';
+          hint = 'To keep such images from now on: '
+                   || rowrelay.command('rowrelay capture %s --before',
+                                       'select rowrelay.capture_table(%L, before => ''full'');', relation::text);
 end
 $$;

@@ -20,7 +20,9 @@ begin
     capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
           detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
-          hint = format('To keep such images from now on: rowrelay capture %s --before',
-                        rowrelay.full_name(capture.relation));
+          hint = 'To keep such images from now on: '
+                   || rowrelay.command('rowrelay capture %s --before',
+                                       'select rowrelay.capture_table(%L, before => ''full'');',
+                                       rowrelay.full_name(capture.relation));
 end
 $$;

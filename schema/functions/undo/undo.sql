@@ -21,7 +21,15 @@ begin
    where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
-      using errcode = 'no_data_found', hint = format('To list its changes: rowrelay log %s', relation);
+      using errcode = 'no_data_found',
+            hint = case when exists (select from rowrelay.capture c where c.relation = undo.relation)
+                        then 'To list its changes: '
+                               || rowrelay.command('rowrelay log %s',
+                                                   'select * from rowrelay.history where relation = %L::regclass;',
+                                                   relation::text)
+                        else 'Capture it first: '
+                               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                                   relation::text) end;
   elsif change.op not in ('i', 'u', 'd', 't') then
     raise exception 'change % did not change row % of table %', change_id, key, relation
       using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';

@@ -47,7 +47,8 @@ begin
       raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
         step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
-              hint = 'Correct the row by hand; without apply you get the statements.';
+              hint = format('Correct the row by hand; without %s you get the statements.',
+                            rowrelay.command('--apply', 'apply'));
     end if;
     return next statement;
   end loop;

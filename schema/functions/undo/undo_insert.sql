@@ -27,7 +27,10 @@ begin
       step.relation, lost
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'It is left out or masked, and the row would come back without it.',
-            hint = format('Insert the row by hand; for its other columns: rowrelay log %s', step.relation);
+            hint = 'Insert the row by hand; for its other columns: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         step.relation::text);
   end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum),
          string_agg(rowrelay.typed_literal(step.relation, a.attname,

@@ -27,7 +27,9 @@ begin
       capture.relation_name
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'A trigger or function wrote it too, and the log does not have the row as it was in between.',
-            hint = format('Correct the row by hand; for what the log has: rowrelay log %s', capture.relation_name);
+            hint = 'Correct the row by hand; for what the log has: '
+                     || rowrelay.command('rowrelay log %s', 'select * from rowrelay.history where relation_name = %L;',
+                                         capture.relation_name);
   end if;
   for pair in
     -- the previous change of each row: of this transaction, else the last one before it
@@ -65,9 +67,10 @@ begin
     if change.op = 't' then
       raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, '
-                            '''TIME-BEFORE'');',
-                            capture.relation, capture.relation);
+              hint = 'The rows are in the log, at a time before it: '
+                       || rowrelay.command('rowrelay log %1$s --as-of TIME',
+                                           'insert into %1$s select * from rowrelay.as_of(null::%1$s, ''TIME'');',
+                                           capture.relation::text);
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';

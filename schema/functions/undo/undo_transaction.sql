@@ -16,7 +16,9 @@ begin
                         and c.day = f.day offset 0) as h;
   if changes is null then
     raise exception 'the log has no change of transaction %', txid
-      using errcode = 'no_data_found', hint = 'Column txid of view rowrelay.history shows the ids of transactions.';
+      using errcode = 'no_data_found',
+            hint = 'To see the ids of transactions: '
+                     || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
   end if;
   if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
     raise exception 'transaction % also changed tables that % may not read', txid, current_user

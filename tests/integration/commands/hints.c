@@ -16,6 +16,8 @@
 static struct fixture f;
 static int commands_seen;
 static int names_seen;
+static int hints_seen;
+static int both_seen; /* texts for either kind of asker */
 
 /* What `rowrelay COMMAND [SUBCOMMAND] --help` says; "" if there is no such command. Each is asked for once. */
 static const char *help_of(const char *command, const char *subcommand) {
@@ -197,5 +199,214 @@ Test(hints, who_names_a_target_in_the_place_of_a_change_is_told_how) {
     cr_assert_not_null(strstr(errors, expected), "%s", errors);
     rowrelay_ok(&f, COMMANDS[i], "--all", "--target", "dw", NULL);
   }
+  fixture_end(&f);
+}
+
+/* ---- in the words of who asked --------------------------------------------------------------------------------- */
+
+/* The last quote of a string of SQL whose first one is at `c`. */
+static const char *end_of_string(const char *c) {
+  for (c++; *c != '\0' && (c[0] != '\'' || c[1] == '\''); c++)
+    if (c[0] == '\'')
+      c++;
+  return c;
+}
+
+/* The parenthesis that closes the one at `c`. */
+static const char *end_of_call(const char *c) {
+  int depth = 0;
+  for (; *c != '\0'; c++) {
+    if (*c == '\'')
+      c = end_of_string(c);
+    depth += (*c == '(') - (*c == ')');
+    if (depth == 0)
+      return c;
+  }
+  return c;
+}
+
+/*
+ * Copies the next text between `c` and `end`: literals that follow one another are one. Gives what follows it, or NULL
+ * when none is left.
+ */
+static const char *take_text(const char *c, const char *end, char *text) {
+  size_t length = 0;
+  while (c < end && *c != '\'')
+    c++;
+  if (c >= end)
+    return NULL;
+  while (c < end && *c == '\'') {
+    const char *last = end_of_string(c);
+    for (c++; c < last; c++) {
+      cr_assert(length + 1 < MOST_TEXT);
+      text[length++] = *c;
+      c += *c == '\'';
+    }
+    c = last + 1;
+    c += strspn(c, " \n");
+  }
+  text[length] = '\0';
+  return c;
+}
+
+/* Each parameter that `text` names, `x => y`, must be one of a function that it names. */
+static void check_parameters(const char *file, const char *text) {
+  const char *arrow = text;
+  while ((arrow = strstr(arrow, " => ")) != NULL) {
+    const char *name = arrow;
+    while (name > text && (islower((unsigned char)name[-1]) || name[-1] == '_'))
+      name--;
+    cr_expect(ask_number(f.at_source,
+                         "select count(*) from pg_proc where pronamespace = 'rowrelay'::regnamespace "
+                         "and strpos($t$%s$t$, 'rowrelay.' || proname || '(') > 0 and '%.*s' = any (proargnames)",
+                         text, (int)(arrow - name), name) > 0,
+              "%s: \"%s\": there is no parameter %.*s", file, text, (int)(arrow - name), name);
+    arrow++;
+  }
+}
+
+/* What rowrelay.command() is given: commands and statements that are there. */
+static void check_both(const char *file, const char *call, const char *end) {
+  static char text[MOST_TEXT];
+  const char *shell = take_text(call, end, text);
+  cr_assert(shell != NULL);
+  cr_expect(strstr(text, "rowrelay.") == NULL && strstr(text, " => ") == NULL, "%s: SQL for a shell: %s", file, text);
+  check_text(file, text);
+  if (strncmp(text, "rowrelay ", 9) == 0)
+    check_command(file, text + 9, true);
+  for (const char *c = shell; (c = take_text(c, end, text)) != NULL;) {
+    cr_expect(strstr(text, "--") == NULL || strstr(text, "in a shell") != NULL, "%s: options in SQL: %s", file, text);
+    check_text(file, text);
+    check_parameters(file, text);
+  }
+}
+
+/* What a hint says to everybody: neither a command, but for `rowrelay run`, which is a process, nor SQL of ours. */
+static void check_neutral(const char *file, const char *text) {
+  char command[32];
+  for (const char *c = text; (c = strstr(c, "rowrelay ")) != NULL; c++) {
+    take_word(c + 9, command);
+    cr_expect(strcmp(command, "run") == 0 || *command == '\0' || *help_of(command, "") == '\0',
+              "%s: a hint names a command to those who asked in SQL: %s", file, text);
+  }
+  for (const char *c = text; (c = strstr(c, "rowrelay.")) != NULL; c++)
+    cr_expect(c[strcspn(c, " (;")] != '(', "%s: a hint names a function to those who typed a command: %s", file, text);
+  cr_expect(strstr(text, " => ") == NULL && strcasestr(text, "view rowrelay.") == NULL && strstr(text, "--") == NULL,
+            "%s: a hint of one kind only: %s", file, text);
+}
+
+/* The hint whose value begins at `c`: up to the end of the statement. */
+static void check_hint(const char *file, const char *c) {
+  static char text[MOST_TEXT];
+  static const char COMMAND[] = "rowrelay.command(";
+  for (; *c != '\0' && *c != ';'; c++) {
+    if (strncmp(c, COMMAND, sizeof COMMAND - 1) == 0) {
+      const char *call = c + sizeof COMMAND - 2;
+      c = end_of_call(call);
+      check_both(file, call, c);
+      both_seen++;
+    } else if (*c == '\'') {
+      const char *after = take_text(c, c + strlen(c), text);
+      check_neutral(file, text);
+      c = after - 1;
+    }
+  }
+}
+
+static void check_hints(const char *file, const char *source) {
+  for (const char *c = source; (c = strstr(c, "hint")) != NULL; c += strlen("hint")) {
+    const char *value = c + strlen("hint");
+    value += strspn(value, " :");
+    if (*value == '=' && (c == source || !isalnum((unsigned char)c[-1]))) {
+      check_hint(file, value + 1);
+      hints_seen++;
+    }
+  }
+}
+
+Test(hints, every_hint_of_a_function_is_in_the_words_of_who_asked) {
+  fixture_begin(&f, "hints_words");
+  check_files("schema/functions/*/*.sql", check_hints);
+  check_files("triggers/*.sql", check_hints);
+  cr_expect(hints_seen > 100, "%d", hints_seen);
+  cr_expect(both_seen > 50, "%d", both_seen);
+  fixture_end(&f);
+}
+
+/* What a text says after `words`, up to the end of its line. */
+static const char *told(const char *text, const char *words) {
+  static char command[1024];
+  const char *found = strstr(text, words);
+  cr_assert(found != NULL, "\"%s\" does not say \"%s\"", text, words);
+  found += strlen(words);
+  snprintf(command, sizeof command, "%.*s", (int)strcspn(found, "\n"), found);
+  return command;
+}
+
+/* Types what a hint says. */
+static void type(const char *command) {
+  static char line[2048];
+  cr_assert(strncmp(command, "rowrelay ", 9) == 0, "%s", command);
+  setenv("HINTS_SOURCE", f.source, 1);
+  snprintf(line, sizeof line, "\"$ROWRELAY_BIN\" -d \"$HINTS_SOURCE\" %s >/dev/null", command + 9);
+  cr_assert(system(line) == 0, "%s", command);
+}
+
+static const char *hint_in_sql(const char *statement) {
+  static char hint[1024];
+  PGresult *result = PQexec(f.at_source, statement);
+  const char *found = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+  cr_assert(found != NULL, "%s: %s", statement, PQresultErrorMessage(result));
+  snprintf(hint, sizeof hint, "%s", found);
+  PQclear(result);
+  return hint;
+}
+
+/* Names that no shell, and no SQL, takes as they are. */
+#define ODD_TABLE "\"Shop 1\".\"Ann's $x \"\"100%\"\"\""
+#define ODD_TARGET "Ann's $(t) \"100%\""
+#define ODD_TABLE_IN_SQL "'\"Shop 1\".\"Ann''s $x \"\"100%\"\"\"'"
+#define ODD_TARGET_IN_SQL "'Ann''s $(t) \"100%\"'"
+
+static void begin_odd(const char *name) {
+  fixture_begin(&f, name);
+  sql(f.at_source, "create schema \"Shop 1\"; create table \"Shop 1\".\"Ann's $x \"\"100%%\"\"\" (id int primary key)");
+  rowrelay_ok(&f, "target", "add", ODD_TARGET, f.target_url, NULL);
+}
+
+Test(hints, what_a_command_is_told_can_be_typed_whatever_the_names_are) {
+  const char *errors;
+  begin_odd("hints_typed");
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "undo", ODD_TABLE, "1", "1", NULL), 0);
+  type(told(errors, "Capture it first: "));
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "undo", ODD_TABLE, "1", "1", NULL), 0);
+  type(told(errors, "To list its changes: "));
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "backfill", ODD_TABLE, "--to", ODD_TARGET, NULL), 0);
+  type(told(errors, "Route it first: "));
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.captures where targets = array[%s]",
+                          "'Ann''s $(t) \"100%\"'"),
+               1);
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "replay", ODD_TARGET, "--since", "yesterday", NULL), 0);
+  cr_assert_not_null(strstr(errors, "rowrelay verify 'Ann'\\''s $(t) \"100%\"' --repair\n"), "%s", errors);
+  cr_assert_neq(rowrelay(&f, NULL, &errors, "target", "add", ODD_TARGET, f.target_url, NULL), 0);
+  cr_assert_not_null(strstr(errors, "rowrelay target drop 'Ann'\\''s $(t) \"100%\"'"), "%s", errors);
+  type(strstr(told(errors, "Change it: "), "rowrelay target drop"));
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.targets"), 0);
+  fixture_end(&f);
+}
+
+Test(hints, what_sql_is_told_can_be_run_whatever_the_names_are) {
+  begin_odd("hints_run");
+  const char *hint = hint_in_sql("select rowrelay.route(" ODD_TABLE_IN_SQL ", " ODD_TARGET_IN_SQL ")");
+  sql(f.at_source, "%s", told(hint, "Capture it first: "));
+  hint = hint_in_sql("select rowrelay.backfill(" ODD_TABLE_IN_SQL ", " ODD_TARGET_IN_SQL ")");
+  sql(f.at_source, "%s", told(hint, "Route it first: "));
+  hint = hint_in_sql("select rowrelay.undo(" ODD_TABLE_IN_SQL ", '1', 1)");
+  sql(f.at_source, "%s", told(hint, "To list its changes: "));
+  hint = hint_in_sql("select rowrelay.cancel_backfill(" ODD_TABLE_IN_SQL ", " ODD_TARGET_IN_SQL ")");
+  sql(f.at_source, "%s", told(hint, "To see those under way: "));
+  hint = hint_in_sql("select rowrelay.add_target(" ODD_TARGET_IN_SQL ", 'postgresql:')");
+  sql(f.at_source, "%s", strstr(told(hint, "Change it: "), "select rowrelay.drop_target"));
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.targets"), 0);
   fixture_end(&f);
 }

@@ -321,9 +321,8 @@ Test(hold, a_backfill_rests_while_its_table_waits) {
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.hold");
   sql(f.at_source, "select rowrelay.backfill('item', 'w')");
-  wait_until(
-      f.at_source, "t", 20,
-      "select note = 'target \"w\" cannot take the table: view rowrelay.status says why' from rowrelay.backfills");
+  wait_until(f.at_source, "t", 20,
+             "select note = 'target \"w\" cannot take the table: rowrelay status says why' from rowrelay.backfills");
   sleep_seconds(1);
   cr_assert(ask_number(f.at_source, "select rows from rowrelay.backfills") <= 2000);
   sql(f.at_target, "alter table item add extra text");

@@ -69,6 +69,17 @@ Test(roles, a_reader_may_call_what_the_views_for_him_call) {
   people_end(&s);
 }
 
+/* A refusal is not hidden by another one, of a function that makes its hint. */
+Test(roles, who_may_ask_may_read_the_hint) {
+  struct shop s;
+  people_begin(&s, "roles_hints");
+  PGconn *const askers[] = {s.as_boss, s.as_anna};
+  for (size_t i = 0; i < sizeof askers / sizeof askers[0]; i++)
+    cr_expect_str_eq(sql_fails(askers[i], "select rowrelay.undo('shop.item', '1', 99)"), "P0002");
+  cr_expect_str_eq(sql_fails(s.as_hand, "select rowrelay.retry('nobody')"), "42704");
+  people_end(&s);
+}
+
 /* Names in filters and queries are those of who gives them, so three functions look at the caller's search_path. */
 Test(roles, what_runs_with_the_owners_rights_looks_up_no_names_of_the_caller) {
   struct shop s;

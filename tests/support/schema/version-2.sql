@@ -29,8 +29,9 @@ begin
     if pg_catalog.to_regclass('rowrelay.source') is not null and not exists (select from rowrelay.migration) then
       raise exception 'schema rowrelay exists without its contents (a schema-only restore?)'
         using errcode = 'object_not_in_prerequisite_state',
-              hint = 'Remove it and its triggers with rowrelay uninstall, or psql -f schema/uninstall.sql; then '
-                     'install again.';
+              hint = 'Remove it and its triggers, then install again: '
+                     || case when pg_catalog.current_setting('rowrelay.shell', true) = 'on' then 'rowrelay uninstall'
+                             else 'psql -f schema/uninstall.sql' end;
     end if;
   else
     create table rowrelay.migration (
@@ -905,6 +906,28 @@ comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
 
+-- Purpose:    quotes a word of a command for a shell, so that the command can be pasted
+-- Parameters: the word
+-- Result:     the word as a shell reads it, in single quotes if needed; null for null
+create or replace function rowrelay.shell_word(word text) returns text
+language sql immutable set search_path = pg_catalog, pg_temp as $$
+  select case when word ~ '^[A-Za-z0-9_./:@%+=,][-A-Za-z0-9_./:@%+=,]*$' then word
+              else '''' || replace(word, '''', E'''\\''''') || '''' end
+$$;
+-- Purpose:    tells people what to run, in the words in which they asked: a command, or SQL
+-- Parameters: in_shell: the command of rowrelay; in_sql: the same for psql; names that both hold, as for format(): %s
+--             in in_shell, where each becomes a word of the shell; %s (of tables, quoted already) and %L in in_sql
+-- Result:     in_shell in a session of rowrelay's own, which has the setting rowrelay.shell
+--             (replicator/postgres/sql/session_settings.sql); else in_sql
+create or replace function rowrelay.command(in_shell text, in_sql text, variadic names text[] default '{}')
+  returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when current_setting('rowrelay.shell', true) = 'on'
+              then format(in_shell, variadic array(select rowrelay.shell_word(n.name)
+                                                     from unnest(names) with ordinality as n(name, place)
+                                                    order by n.place))
+              else format(in_sql, variadic names) end
+$$;
 -- Purpose:    returns who makes the change, for the log
 -- Result:     the setting rowrelay.actor, else the session's user
 create or replace function rowrelay.actor() returns text
@@ -1463,7 +1486,7 @@ declare
 begin
   if current_setting('transaction_isolation') <> 'read committed' or pg_current_xact_id_if_assigned() is not null then
     raise exception 'a tick needs a READ COMMITTED transaction that has not written anything'
-      using errcode = 'active_sql_transaction', hint = 'Commit first, then call rowrelay.tick() by itself.';
+      using errcode = 'active_sql_transaction', hint = 'Commit first, and call it by itself.';
   end if;
   -- one at a time, so that ticks are in order and each one sees the previous one; 'rowt' in ASCII
   if not pg_try_advisory_xact_lock(x'726f7774'::integer, 0) then
@@ -1932,7 +1955,8 @@ begin
   if not found then
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
-            hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+            hint = 'Capture it first: '
+                     || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   return found_capture;
 end
@@ -1954,7 +1978,9 @@ begin
             hint = coalesce('Targets are: '
                               || (select string_agg(format('"%s"', name), ', ' order by name)
                                     from rowrelay.target where dropped_at is null),
-                            'Add one first: select rowrelay.add_target(name, url);');
+                            'Add one first: '
+                              || rowrelay.command('rowrelay target add NAME URL',
+                                                  'select rowrelay.add_target(''NAME'', ''URL'');'));
   end if;
   return found_id;
 end
@@ -2316,8 +2342,13 @@ begin
 exception when unique_violation then
   raise exception 'target "%" already exists', name
     using errcode = 'duplicate_object',
-          hint = format('Change it with rowrelay.set_target(%L, ...), or drop it with rowrelay.drop_target(%L).',
-                        name, name);
+          hint = case when exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
+                              where t.name = add_target.name and t.dropped_at is null)
+                      then 'It is a document; choose another name.'
+                      else rowrelay.command('Change it: rowrelay target set %1$s --url %2$s; or drop it first: '
+                                            'rowrelay target drop %1$s',
+                                            'Change it: select rowrelay.set_target(%1$L, %2$L); or drop it first: '
+                                            'select rowrelay.drop_target(%1$L);', name, url) end;
 end
 $$;
 -- Purpose:    returns the name of a table's index in a search engine, when the target's URL does not set it
@@ -2360,12 +2391,15 @@ begin
   loop
     if found_one.index = '' then
       raise exception 'the name of % has no letter that an index may have', found_one.names[1]
-        using errcode = 'invalid_parameter_value', hint = 'Name it with --into.';
+        using errcode = 'invalid_parameter_value',
+              hint = 'Name it with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     if found_one.keyless and destination.url !~ '^clickhouse' then
       raise exception 'table % has no key to identify its rows in an index', found_one.names[1]
         using errcode = 'invalid_parameter_value',
-          hint = format('Run: rowrelay capture %s --key COLUMNS', found_one.names[1]);
+          hint = 'Name columns that identify a row: '
+                   || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                       'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');', found_one.names[1]);
     end if;
     if cardinality(found_one.names) > 1 then
       raise exception '% "%" cannot be both % and %', case when destination.url ~ '^clickhouse' then 'table'
@@ -2374,7 +2408,8 @@ begin
               hint = case when destination.url ~ '^clickhouse' then 'Add a target for each of them.'
                           when found_one.index_is_told
                           then 'Add a target whose URL ends with a slash: then each table has an index of its own.'
-                          else 'Give one of them another name with --into.' end;
+                          else 'Give one of them another name with '
+                                 || rowrelay.command('option --into', 'parameter into_table') || '.' end;
     end if;
   end loop;
 end
@@ -2412,7 +2447,10 @@ begin
     raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
       name
       using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target with that number of lanes and route the tables to it.';
+            hint = 'Add another target, and route the tables to it: '
+                     || rowrelay.command('rowrelay target add NAME %s --option lanes=%s',
+                                         'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
+                                         new_lanes::text);
   end if;
   if set_target.url is not null then
     known.url := set_target.url;
@@ -2606,9 +2644,10 @@ begin
                                 message, detail)
   select g.target, g.change_id, g.lane, g.day, g.bytes, g.capture, null, rowrelay.text_hash(''), 'error', 0,
          'the source was restored from a dump, so this change may have been delivered before',
-         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %s; then '
-                'retry the '
-                'change (rowrelay retry) or discard it (rowrelay skip).', quote_ident(g.name))
+         format('Its table has no key, so the row could appear twice. Compare both sides: rowrelay verify %1$s; then '
+                'deliver the change: rowrelay retry %2$s --target %1$s; or discard it: rowrelay skip %2$s '
+                '--target %1$s',
+                rowrelay.shell_word(g.name), g.change_id)
     from gone g;
   get diagnostics parked = row_count;
   return parked;
@@ -2748,8 +2787,11 @@ begin
     if left_out > 0 or present.id is null then
       raise warning 'target "%": changes of table % are not retried, because newer ones have arrived', moot.name,
         moot.relation_name
-        using hint = format('It is unknown which of these rows still exist. Discard the changes: '
-                            'rowrelay skip %s, with the ids that rowrelay errors lists.', quote_ident(moot.name));
+        using hint = (select 'It is unknown which of these rows still exist. Discard the changes: '
+                              || rowrelay.command(format('rowrelay skip %s --target %%s', string_agg(l.id::text, ' ')),
+                                                  'select rowrelay.skip(%L, %L);', moot.name,
+                                                  array_agg(l.id)::text)
+                       from (select i as id from unnest(moot.ids) as i where i <> all (ids) limit 20) as l);
     end if;
     continue when ids = '{}';
     perform rowrelay.requeue(moot.relation, moot.name, keys);
@@ -2942,7 +2984,8 @@ begin
         or cardinality(parts) = 1 and (parse_ident(c.relation_name))[2] = parts[1]);
   if cardinality(captures) = 0 then
     raise exception 'no table "%" was ever captured', name using errcode = 'undefined_table',
-      hint = 'View rowrelay.errors shows the table of each change.';
+      hint = 'To see the table of each change: '
+               || rowrelay.command('rowrelay errors', 'select * from rowrelay.errors;');
   end if;
   return captures;
 end
@@ -3642,7 +3685,7 @@ begin
   end;
   if head ->> 'rowrelay' is distinct from 'archive' or day is null then
     raise exception 'this is not an archive of rowrelay' using errcode = 'invalid_parameter_value',
-      hint = 'Name a file that rowrelay archive has written.';
+      hint = 'Name a file with an archived day.';
   elsif head ->> 'format' <> '1' then
     raise exception 'the archive of % has format %, which this version cannot read', day, head ->> 'format'
       using errcode = 'feature_not_supported', hint = 'Use a newer version of rowrelay.';
@@ -3659,7 +3702,12 @@ begin
   end if;
   if held is not null then
     raise exception 'day % is in the log', day using errcode = 'object_not_in_prerequisite_state',
-      hint = 'To replace it by the archive, drop it first: rowrelay prune.';
+      hint = case when exists (select from rowrelay.day d
+                               where d.day = (head ->> 'day')::date and d.restored_at is not null)
+                  then 'It was restored before; to drop it: '
+                         || rowrelay.command('rowrelay prune --restored',
+                                             'select * from rowrelay.prune(restored => true);')
+                  else 'It need not be restored.' end;
   end if;
   create temporary table rowrelay_restored (line text) on commit drop;
   return day;
@@ -3912,6 +3960,28 @@ create or replace function rowrelay.full_name(relation regclass) returns text
 language sql stable as $$
   select format('%I.%I', n.nspname, c.relname)
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = relation
+$$;
+-- Purpose:    tells people how to compare a table with its mirrors. There is no function for that, so in SQL it is the
+--             same command.
+-- Parameters: relation, null: all tables; whether to repair them; target (default: each mirror that the table goes to)
+-- Result:     a command for each of them; of a target called TARGET when there is none
+create or replace function rowrelay.verify_commands(relation regclass, repair boolean, target text default null)
+  returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select string_agg(rowrelay.command('rowrelay verify %1$s' || w.words, 'in a shell, rowrelay verify %2$s' || w.words,
+                                     n.name, rowrelay.shell_word(n.name)), '; ' order by n.place)
+    from unnest(coalesce(nullif(case when target is not null then array[target]
+           else array(select t.name
+                        from rowrelay.capture c
+                        join rowrelay.route r on r.capture = c.id and r.until_id is null
+                        join rowrelay.target t on t.id = r.target
+                       where c.relation = verify_commands.relation and c.released_at is null
+                         and t.dropped_at is null and t.url ~ '^postgres(ql)?:'
+                         and coalesce(t.options ->> 'mode', 'mirror') = 'mirror'
+                         and not exists (select from rowrelay.document d where d.target = t.id)
+                       order by t.name) end, '{}'), '{TARGET}')) with ordinality as n(name, place),
+         (select coalesce(' ' || replace(rowrelay.shell_word(rowrelay.full_name(relation)), '%', '%%'), '')
+                   || case when repair then ' --repair' else '' end as words) as w
 $$;
 -- Purpose:    lists the tables that are or were captured, for users who may read some of the log but not
 --             rowrelay.capture
@@ -6850,7 +6920,8 @@ begin
   if found then
     raise exception 'table % is already captured with table %', relation, other using errcode = 'duplicate_object',
       detail = format('Rows of %s would be captured twice.', shared),
-      hint = format('Release that table first: select rowrelay.release_table(%L);', other);
+      hint = 'Release that table first: '
+               || rowrelay.command('rowrelay release %s', 'select rowrelay.release_table(%L);', other::text);
   end if;
 end
 $$;
@@ -6951,7 +7022,8 @@ begin
   if guard = 'parts' then
     raise warning 'table %: the key (%) is unique within each partition, but rows of two partitions may share one',
       relation, names
-      using hint = 'They would be one row in a target. To find such rows: rowrelay verify TARGET';
+      using hint = 'They would be one row in a target. To find such rows: '
+                   || rowrelay.verify_commands(relation, false);
   elsif guard <> 'table' then
     raise exception 'no unique index covers the key (%) of table %', names, relation
       using errcode = 'invalid_parameter_value',
@@ -7038,8 +7110,8 @@ begin
               detail = coalesce('It is held by ' || holders || '.', 'It is held by a series of short transactions.'),
               hint = 'Nothing was changed. '
                      || coalesce('A prepared transaction holds its locks until you end it: ' || endings || '.',
-                                 'Try again when that transaction has ended, or wait longer (--lock-wait; in SQL '
-                                 'lock_wait).');
+                                 format('Try again when that transaction has ended, or wait longer (%s).',
+                                        rowrelay.command('--lock-wait', 'lock_wait')));
     end if;
     perform pg_sleep(0.05 + random() * 0.2);
   end loop;
@@ -7232,7 +7304,7 @@ begin
     perform rowrelay.begin_log(capture);
     raise warning 'table % had lost triggers: changes made meanwhile are not in the log, which starts again now',
       capture.relation
-      using hint = 'To repair a mirror: rowrelay verify TARGET --repair';
+      using hint = 'To repair a mirror: ' || rowrelay.verify_commands(capture.relation, true);
   end if;
   return made;
 end
@@ -7260,8 +7332,11 @@ begin
     raise exception 'table % and its inheritance children have several rows with the key %', capture.relation,
       shared.key
       using errcode = 'unique_violation', detail = format('They are in %s.', array_to_string(shared.tables, ' and ')),
-            hint = 'A unique index does not cover a table''s children. Capture the table without a key: --key "" '
-                   '(in SQL key => ''{}''); or name columns that identify a row in all of them.';
+            hint = format('A unique index does not cover a table''s children. Name columns that identify a row in all '
+                          'of them, or capture the table without a key: %s',
+                          rowrelay.command('rowrelay capture %s --key ""',
+                                           'select rowrelay.capture_table(%L, key => ''{}'');',
+                                           capture.relation::text));
   end if;
 end
 $$;
@@ -7297,7 +7372,9 @@ begin
                                         from unnest(was.lane_columns) with ordinality as u(number, place)
                                          where u.number = any (present) order by u.place), '{}');
     raise warning 'table %: lane columns were dropped, so they no longer keep changes in order', relation
-      using hint = format('Name others: rowrelay capture %s --lane COLUMNS; in SQL: lane => array[...].', relation);
+      using hint = 'Name others: '
+                   || rowrelay.command('rowrelay capture %s --lane COLUMNS',
+                                       'select rowrelay.capture_table(%L, lane => ''{COLUMNS}'');', relation::text);
   end if;
   if columns is not null then
     wanted.only_columns := rowrelay.attribute_numbers(relation, columns, 'columns');
@@ -7353,6 +7430,7 @@ declare
   begun       rowrelay.capture; -- as a new one begins
   capture     rowrelay.capture;
   documents   text;
+  rebuilds    text;
   shown       text;
   begins      boolean;
 begin
@@ -7401,11 +7479,16 @@ begin
           or a.attnum <> all (capture.only_columns)) is not true;
   if shown is not null then
     raise warning 'table %: columns % are no longer left out or masked', relation, shown
-      using hint = 'If that is not what you want, capture it again with --exclude or --mask.';
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --exclude COLUMNS',
+                                       'select rowrelay.capture_table(%L, exclude => ''{COLUMNS}'');', relation::text);
   end if;
   if was.row_filter is not null and capture.row_filter is null then
     raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
-      using hint = 'If that is not what you want, capture it again with the row filter.';
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --where %s',
+                                       'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
+                                       was.row_filter);
   end if;
   if capture.key_columns && (capture.exclude_columns || array(select m::smallint
                                                               from jsonb_object_keys(capture.mask) as m))
@@ -7419,7 +7502,7 @@ begin
     from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
   if shown is not null then
     raise warning 'a crash empties unlogged tables without firing triggers: %', shown
-      using hint = 'After a crash, remove the lost rows from a mirror: rowrelay verify TARGET --repair';
+      using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
   end if;
 
   if row_security_active(relation) then
@@ -7441,10 +7524,13 @@ begin
          and t.id = s.document and t.dropped_at is null
       returning t.name
     )
-    select string_agg(distinct format('"%s"', o.name), ', ') into documents from ours o;
+    select string_agg(format('"%s"', o.name), ', ' order by o.name),
+           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
+                      order by o.name)
+      into documents, rebuilds from (select distinct u.name from ours u) as o;
     if documents is not null then
       raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
-        using hint = 'Rebuild each of them: rowrelay document rebuild NAME';
+        using hint = 'Rebuild them: ' || rebuilds;
     end if;
   end if;
   select string_agg(distinct format('"%s"', t.name), ', ') into documents
@@ -7656,9 +7742,10 @@ begin
     raise exception 'table % cannot be its own target', capture.relation using errcode = 'invalid_parameter_value',
       detail = format('Target "%s" is this database, so old changes would overwrite newer rows of table %s.',
                       target.name, into_table),
-      hint = format('Name another table: rowrelay route --into NAME %s %s; in SQL: select rowrelay.route(%L, %L, '
-                    'into_table => NAME).',
-                    capture.relation, target.name, capture.relation, target.name);
+      hint = 'Name another table: '
+               || rowrelay.command('rowrelay route --into NAME %s %s',
+                                   'select rowrelay.route(%L, %L, into_table => ''NAME'');', capture.relation::text,
+                                   target.name);
   end if;
   if shared or target.options ->> 'mode' = 'append'
      or not coalesce((select k.overwrites from rowrelay.target_kind(target.url) as k), false) then
@@ -7685,10 +7772,13 @@ begin
     raise exception 'the changes of table % already go into table % of target "%"', other, into_table, target.name
       using errcode = 'invalid_parameter_value',
             detail = 'A row of one table would overwrite the row of the other with the same key.',
-            hint = format('Name another table: rowrelay route --into NAME %1$s %2$s. Tables without a key in common '
-                          'may share it: '
-                          'rowrelay route --shared --into %3$s %1$s %2$s; in SQL: shared => true.',
-                          capture.relation, target.name, into_table);
+            hint = format('Name another table: %s; tables without a key in common may share it: %s',
+                          rowrelay.command('rowrelay route --into NAME %s %s',
+                                           'select rowrelay.route(%L, %L, into_table => ''NAME'')',
+                                           capture.relation::text, target.name),
+                          rowrelay.command('rowrelay route --shared --into %3$s %1$s %2$s',
+                                           'select rowrelay.route(%L, %L, into_table => %L, shared => true);',
+                                           capture.relation::text, target.name, into_table));
   end if;
 end
 $$;
@@ -7709,7 +7799,7 @@ declare
 begin
   if exists (select from rowrelay.document d where d.target = target_id) then
     raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
-      hint = 'The tables that a document is built from are named when it is added: rowrelay document add.';
+      hint = 'The tables that a document is built from are named when it is added.';
   end if;
   if into_table = '' then
     raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
@@ -7722,7 +7812,10 @@ begin
      and exists (select from rowrelay.route r
                   where r.capture = capture.id and r.target = target_id and r.into_table <> add_route.into_table) then
     raise exception 'table % is being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Wait until it is copied, or cancel that: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
   end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
@@ -7792,7 +7885,8 @@ begin
    where r.capture = capture.id and r.target = target_id and r.until_id is null;
   if not found then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures shows where each table goes.';
+      hint = 'To see where each table goes: '
+               || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
   perform rowrelay.copy_forget(capture.id, target_id);
   perform rowrelay.make_trigger_function(capture.id);
@@ -7942,8 +8036,9 @@ begin
   if condition is null then
     raise exception 'table % has lost its triggers', capture.relation
       using errcode = 'object_not_in_prerequisite_state',
-            hint = format('Capture it again: rowrelay capture %s, or: select rowrelay.capture_table(%L);',
-                          capture.relation, capture.relation);
+            hint = 'Capture it again: '
+                     || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                         capture.relation::text);
   end if;
   return condition;
 end
@@ -8397,7 +8492,7 @@ begin
     end if;
   elsif exists (select from rowrelay.hold h where h.target = b.target and h.capture = b.capture) then
     -- else all rows would join the changes that wait there
-    note := format('target "%s" cannot take the table: view rowrelay.status says why', target.name);
+    note := format('target "%s" cannot take the table: rowrelay status says why', target.name);
   elsif (b.looked_at_rows is null or b.rows_queued >= b.looked_at_rows + look_each)
         and rowrelay.backlog(target, most_queued) >= most_queued then
     note := format('waits for the delivery of %s queued changes to target "%s"%s', most_queued, target.name,
@@ -8469,8 +8564,9 @@ begin
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', capture.relation using errcode = 'object_not_in_prerequisite_state',
       detail = 'A row that is written while it is copied would arrive twice.',
-      hint = format('Add a primary key, or name columns that identify a row: rowrelay capture %s --key COLUMNS',
-                    capture.relation);
+      hint = 'Add a primary key, or name columns that identify a row: '
+               || rowrelay.command('rowrelay capture %s --key COLUMNS',
+                                   'select rowrelay.capture_table(%L, key => ''{COLUMNS}'');', capture.relation::text);
   end if;
   -- only a first check: partitions may come and go before they are read
   for part in
@@ -8910,7 +9006,8 @@ declare
 begin
   if not rowrelay.goes_to(capture.id, target_id) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = format('Route it first: select rowrelay.route(%L, %L);', relation, target);
+      hint = 'Route it first: '
+               || rowrelay.command('rowrelay route %s %s', 'select rowrelay.route(%L, %L);', relation::text, target);
   end if;
   if not copy or not exists (select from rowrelay.target t
                               where t.id = target_id and t.url ~ '^postgres(ql)?:.'
@@ -8927,7 +9024,9 @@ begin
       raise exception 'a backfill of table % to target "%" with another filter is under way', relation, target
         using errcode = 'object_not_in_prerequisite_state',
               detail = coalesce('Its filter is: ' || unfinished.row_filter, 'It has none.'),
-              hint = format('Let it finish, or cancel it: select rowrelay.cancel_backfill(%L, %L);', relation, target);
+              hint = 'Let it finish, or cancel it: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
     end if;
     update rowrelay.backfill b set rate = nullif(coalesce(backfill.rate, b.rate), 0), retry_at = null,
            give_up = case when b.state = 'copying' then null else b.give_up end,
@@ -8971,7 +9070,9 @@ begin
      and b.state in ('waiting', 'copying', 'joining', 'running');
   if not found then
     raise exception 'no backfill of table % to target "%" is under way', relation, target
-      using errcode = 'undefined_object', hint = 'View rowrelay.backfills lists backfills.';
+      using errcode = 'undefined_object',
+            hint = 'To see those under way: '
+                     || rowrelay.command('rowrelay status', 'select * from rowrelay.backfills;');
   end if;
 end
 $$;
@@ -9020,7 +9121,11 @@ begin
                               || (select string_agg(format('"%s"', t.name), ', ' order by t.name)
                                     from rowrelay.document d join rowrelay.target t on t.id = d.target
                                    where t.dropped_at is null),
-                            'Add one first: rowrelay document add; in SQL: rowrelay.add_document().');
+                            'Add one first: '
+                              || rowrelay.command('rowrelay document add NAME --target TARGET --key COLUMN '
+                                                  '--query FILE --from TABLE:COLUMN',
+                                                  'select rowrelay.add_document(''NAME'', ''TARGET'', ''COLUMN'', '
+                                                  '''QUERY'', ''{TABLE:COLUMN}'');'));
   end if;
   return found_id;
 end
@@ -9205,7 +9310,9 @@ begin
    where d.target = document_id;
   if key_column is null then
     raise exception 'the column with the keys of the document was dropped' using errcode = 'undefined_column',
-      hint = 'Drop the document and add it with another column: rowrelay document drop, rowrelay document add.';
+      hint = (select 'Drop it, and add it again with another column: '
+                       || rowrelay.command('rowrelay document drop %s', 'select rowrelay.drop_document(%L);', t.name)
+                from rowrelay.target t where t.id = document_id);
   end if;
   perform rowrelay.check_sees_all(relation);
   return rowrelay.queue_documents(document_id, format(
@@ -9394,7 +9501,9 @@ begin
   end if;
   if delivers_to.options ->> 'mode' = 'append' then
     raise exception 'target "%" keeps every change, so it cannot hold documents', add_document.target
-      using errcode = 'invalid_parameter_value', hint = 'Add a target with mode=mirror for them.';
+      using errcode = 'invalid_parameter_value', hint = 'Add a target that mirrors rows: '
+               || rowrelay.command('rowrelay target add NAME %s', 'select rowrelay.add_target(''NAME'', %L);',
+                                   delivers_to.url);
   end if;
   if coalesce(cardinality(sources), 0) = 0 then
     raise exception 'document "%" has no sources', name using errcode = 'invalid_parameter_value',
@@ -9543,7 +9652,18 @@ begin
        or source.key_column <> all (captured.only_columns) or captured.mask ? source.key_column::text then
       raise exception 'the column in "%" is left out or masked where table % is captured', source.text, source.relation
         using errcode = 'invalid_parameter_value',
-          hint = format('Capture it with that column: rowrelay capture %s', source.relation);
+          hint = 'Capture it with that column, by other '
+                   || case when source.key_column = any (captured.exclude_columns)
+                           then rowrelay.command('columns to leave out: rowrelay capture %s --exclude COLUMNS',
+                                                 'columns to leave out: select rowrelay.capture_table(%L, '
+                                                 'exclude => ''{COLUMNS}'');', source.relation::text)
+                           when source.key_column <> all (captured.only_columns)
+                           then rowrelay.command('columns: rowrelay capture %s --columns COLUMNS',
+                                                 'columns: select rowrelay.capture_table(%L, '
+                                                 'columns => ''{COLUMNS}'');', source.relation::text)
+                           else rowrelay.command('masks: rowrelay capture %s --mask COLUMN=VALUE',
+                                                 'masks: select rowrelay.capture_table(%L, '
+                                                 'mask => ''{"COLUMN": "VALUE"}'');', source.relation::text) end;
     end if;
     if captured.row_filter is not null then
       raise warning 'table % is captured with a row filter: changes of other rows will not refresh the document',
@@ -9553,7 +9673,7 @@ begin
       and rowrelay.is_captured_itself(captured, coalesce(into_table, quote_ident(name))) then
       raise exception 'document "%" cannot go into table %, from which it is built', name, source.relation
         using errcode = 'invalid_parameter_value',
-          hint = 'Name another table: --into NAME; in SQL: into_table => NAME.';
+          hint = 'Name another table with ' || rowrelay.command('option --into', 'parameter into_table') || '.';
     end if;
     insert into rowrelay.document_source (document, position, capture, key_column, key_name, keys_query, only_columns)
     values (own_target, source.position, captured.id, source.key_column,
@@ -9566,7 +9686,11 @@ begin
   return own_target;
 exception when unique_violation then
   raise exception 'a target or document "%" already exists', name using errcode = 'duplicate_object',
-    hint = format('Drop it first: select rowrelay.drop_document(%L);', name);
+    hint = case when exists (select from rowrelay.document d join rowrelay.target t on t.id = d.target
+                              where t.name = add_document.name and t.dropped_at is null)
+                then 'Drop it first: '
+                       || rowrelay.command('rowrelay document drop %s', 'select rowrelay.drop_document(%L);', name)
+                else 'Choose another name.' end;
 end
 $$;
 -- Purpose:    drops a document: its tables no longer queue for it, and its queue is removed. What it wrote to the
@@ -9790,11 +9914,15 @@ begin
   if not exists (select from rowrelay.route r where r.capture = capture.id and r.target = goes_to.id
                  and r.until_id is null) then
     raise exception 'table % is not routed to target "%"', relation, target using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures shows where each table goes.';
+      hint = 'To see where each table goes: '
+               || rowrelay.command('rowrelay status --tables', 'select relation, targets from rowrelay.captures;');
   end if;
   if rowrelay.waiting_room(capture.id, goes_to.id) <> 0 then
     raise exception 'table % is being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state', hint = 'View rowrelay.backfills shows the progress.';
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Wait until it is copied, or cancel that: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
   end if;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'object_not_in_prerequisite_state',
@@ -9802,7 +9930,8 @@ begin
   end if;
   if capture.lane_state is distinct from rowrelay.lane_state(capture) then
     raise exception 'the key of table % was altered', relation using errcode = 'object_not_in_prerequisite_state',
-      hint = format('Capture it again: select rowrelay.capture_table(%L);', relation);
+      hint = 'Capture it again: '
+               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
 
   -- A hidden row must not be deleted at the target.
@@ -9858,7 +9987,10 @@ begin
   if rowrelay.keeps_state(goes_to) then
     raise exception 'target "%" keeps the last state of rows, so old changes cannot be replayed there', target
       using errcode = 'invalid_parameter_value',
-            hint = format('To repair missing or different rows: rowrelay verify %s --repair', target);
+            hint = 'To repair missing or different rows: '
+                     || case when goes_to.url ~ '^postgres' then rowrelay.verify_commands(relation, true, target)
+                             else rowrelay.command('rowrelay backfill %s --to %s', 'select rowrelay.backfill(%L, %L);',
+                                                   coalesce(relation::text, 'TABLE'), target) end;
   end if;
   if not exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                   where r.target = goes_to.id and r.until_id is null and c.released_at is null
@@ -9866,7 +9998,9 @@ begin
     raise exception '% to target "%"',
       coalesce(format('table %s is not routed', relation), 'no table is routed'), target
       using errcode = 'undefined_object',
-        hint = format('Route it first: rowrelay route %s %s', coalesce(relation::text, 'TABLE'), target);
+        hint = 'Route it first: '
+                 || rowrelay.command('rowrelay route %s %s', 'select rowrelay.route(%L, %L);',
+                                     coalesce(relation::text, 'TABLE'), target);
   end if;
 
   -- No batch may be in flight or claimed while older changes are queued ahead of it.
@@ -9954,7 +10088,9 @@ begin
     using errcode = 'no_data_found',
           detail = 'That change is the row''s first, or follows one that could not be captured, and no image before it '
                    'was kept.',
-          hint = 'A table captured with before => ''full'', or captured when it was empty, has no such gaps.';
+          hint = 'To keep such images from now on: '
+                   || rowrelay.command('rowrelay capture %s --before',
+                                       'select rowrelay.capture_table(%L, before => ''full'');', relation::text);
 end
 $$;
 -- Purpose:    raises the error for a row of a table without a key that was removed more often than it existed
@@ -10011,7 +10147,7 @@ declare
 begin
   if relation is null then
     raise exception 'type % is not the row type of a table', type using errcode = 'wrong_object_type',
-      hint = 'Pass null cast to the table: select * from rowrelay.as_of(null::shop.orders, now());';
+      hint = 'Pass null cast to the table, such as null::shop.orders.';
   end if;
   return relation;
 end
@@ -10034,12 +10170,17 @@ begin
     raise exception 'table % is not captured', relation
       using errcode = 'undefined_object',
             hint = case when parent is not null then format('It is captured as a part of %s: query that table.', parent)
-                        else format('Capture it first: select rowrelay.capture_table(%L);', relation) end;
+                        else 'Capture it first: '
+                               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                                   relation::text) end;
   end if;
   if capture.released_at is not null then
     raise exception 'table % is no longer captured', relation
       using errcode = 'undefined_object', detail = 'The log does not have the changes made since it was released.',
-            hint = 'View rowrelay.history shows the captured changes.';
+            hint = 'To see the captured changes: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         relation::text);
   end if;
   if not has_table_privilege(relation, 'select') or row_security_active(relation) then
     raise exception 'permission denied for table %', relation using errcode = 'insufficient_privilege',
@@ -10069,7 +10210,10 @@ begin
             detail = case when seen is null then format('It does not have the rows of %s.', at)
                           else 'That snapshot was taken before, or no remaining change shows that it was taken '
                                'later.' end,
-            hint = 'Ask for a later time. View rowrelay.history shows earlier changes.';
+            hint = 'Ask for a later time. To see earlier changes: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         relation::text);
   end if;
 end
 $$;
@@ -10429,7 +10573,9 @@ begin
     if passes is null then
       raise exception 'table % has lost its triggers', capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-          hint = format('Capture it again: rowrelay capture %s', capture.relation);
+          hint = 'Capture it again: '
+                   || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                       capture.relation::text);
     end if;
   end if;
   return format('select %s from %s as new where %s', columns, capture.relation, passes);
@@ -10598,7 +10744,9 @@ begin
   select c.* into capture from rowrelay.capture c where c.relation = past_row.relation order by c.id desc limit 1;
   if cardinality(rowrelay.live_key(capture)) = 0 then
     raise exception 'table % has no key', relation using errcode = 'invalid_parameter_value',
-      hint = format('Query all of its rows: select * from rowrelay.as_of(null::%s, ...);', relation);
+      hint = 'Query all of its rows: '
+               || rowrelay.command('rowrelay log %s --as-of TIME', 'select * from rowrelay.as_of(null::%s, ''TIME'');',
+                                   relation::text);
   end if;
   if capture.id is not null then
     execute format('select %s, format(''exists (select from %%s where %%s)'', $1, $2) from %s',
@@ -10658,7 +10806,13 @@ begin
         past.cut_at, relation
         using errcode = 'no_data_found',
               detail = 'Rows that did not change between the beginning of the log and the truncate are lost.',
-              hint = 'Query single rows: rowrelay.row_as_of().';
+              hint = 'Query single rows: '
+                     || rowrelay.command('rowrelay log %1$s KEY --as-of %2$s',
+                                         case when seen is null
+                                              then 'select * from rowrelay.row_as_of(null::%1$s, ''KEY'', %2$L);'
+                                              else 'select * from rowrelay.row_as_of_snapshot(null::%1$s, ''KEY'', '
+                                                   '%2$L);' end,
+                                         relation::text, coalesce(at::text, seen::text));
     end if;
     return case when cardinality(rowrelay.live_key(past.capture)) > 0 then rowrelay.past_keyed(past)
       else rowrelay.past_keyless(past) end;
@@ -10946,8 +11100,10 @@ begin
     capture.relation, change.id
     using errcode = 'object_not_in_prerequisite_state',
           detail = 'No image before the change was kept, and the row''s previous change is not in the log.',
-          hint = format('To keep such images from now on: rowrelay capture %s --before',
-                        rowrelay.full_name(capture.relation));
+          hint = 'To keep such images from now on: '
+                   || rowrelay.command('rowrelay capture %s --before',
+                                       'select rowrelay.capture_table(%L, before => ''full'');',
+                                       rowrelay.full_name(capture.relation));
 end
 $$;
 -- Purpose:    whether a delete and the insert right after it are an update of one row: they have the same key, or
@@ -10997,7 +11153,9 @@ begin
       capture.relation_name
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'A trigger or function wrote it too, and the log does not have the row as it was in between.',
-            hint = format('Correct the row by hand; for what the log has: rowrelay log %s', capture.relation_name);
+            hint = 'Correct the row by hand; for what the log has: '
+                     || rowrelay.command('rowrelay log %s', 'select * from rowrelay.history where relation_name = %L;',
+                                         capture.relation_name);
   end if;
   for pair in
     -- the previous change of each row: of this transaction, else the last one before it
@@ -11035,9 +11193,10 @@ begin
     if change.op = 't' then
       raise exception 'change % cannot be undone: it truncated table %', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state',
-              hint = format('The rows are in the log: insert into %s select * from rowrelay.as_of(null::%s, '
-                            '''TIME-BEFORE'');',
-                            capture.relation, capture.relation);
+              hint = 'The rows are in the log, at a time before it: '
+                       || rowrelay.command('rowrelay log %1$s --as-of TIME',
+                                           'insert into %1$s select * from rowrelay.as_of(null::%1$s, ''TIME'');',
+                                           capture.relation::text);
     elsif change.caveat -> 'problem' is not null or change.op <> 'd' and change.new_row is null then
       raise exception 'change % of table % cannot be undone: it could not be captured', change.id, capture.relation
         using errcode = 'object_not_in_prerequisite_state', detail = change.caveat ->> 'problem';
@@ -11126,7 +11285,10 @@ begin
       step.relation, lost
       using errcode = 'object_not_in_prerequisite_state',
             detail = 'It is left out or masked, and the row would come back without it.',
-            hint = format('Insert the row by hand; for its other columns: rowrelay log %s', step.relation);
+            hint = 'Insert the row by hand; for its other columns: '
+                     || rowrelay.command('rowrelay log %s',
+                                         'select * from rowrelay.history where relation = %L::regclass;',
+                                         step.relation::text);
   end if;
   select string_agg(format('%I', a.attname), ', ' order by a.attnum),
          string_agg(rowrelay.typed_literal(step.relation, a.attname,
@@ -11412,8 +11574,8 @@ begin
       raise exception 'row % of table % would not be as it was before change %', row_was.key, row_was.relation,
         row_was.change_id
         using errcode = 'triggered_data_change_violation', detail = obstacle || '. Nothing was undone.',
-              hint = 'A trigger or default of the table changes what is written. Without apply you get the statements, '
-                     'to run by hand.';
+              hint = format('A trigger or default of the table changes what is written. Without %s you get the '
+                            'statements, to run by hand.', rowrelay.command('--apply', 'apply'));
     end if;
   end loop;
 end
@@ -11467,7 +11629,8 @@ begin
       raise exception 'row % of table % is not as change % left it', coalesce(step.was_key, step.be_key),
         step.relation, step.change_id
         using errcode = 'object_not_in_prerequisite_state', detail = obstacle || '. Nothing was undone.',
-              hint = 'Correct the row by hand; without apply you get the statements.';
+              hint = format('Correct the row by hand; without %s you get the statements.',
+                            rowrelay.command('--apply', 'apply'));
     end if;
     return next statement;
   end loop;
@@ -11530,7 +11693,15 @@ begin
    where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
-      using errcode = 'no_data_found', hint = format('To list its changes: rowrelay log %s', relation);
+      using errcode = 'no_data_found',
+            hint = case when exists (select from rowrelay.capture c where c.relation = undo.relation)
+                        then 'To list its changes: '
+                               || rowrelay.command('rowrelay log %s',
+                                                   'select * from rowrelay.history where relation = %L::regclass;',
+                                                   relation::text)
+                        else 'Capture it first: '
+                               || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);',
+                                                   relation::text) end;
   elsif change.op not in ('i', 'u', 'd', 't') then
     raise exception 'change % did not change row % of table %', change_id, key, relation
       using errcode = 'object_not_in_prerequisite_state', hint = 'Only inserts, updates and deletes can be undone.';
@@ -11583,7 +11754,9 @@ begin
                         and c.day = f.day offset 0) as h;
   if changes is null then
     raise exception 'the log has no change of transaction %', txid
-      using errcode = 'no_data_found', hint = 'Column txid of view rowrelay.history shows the ids of transactions.';
+      using errcode = 'no_data_found',
+            hint = 'To see the ids of transactions: '
+                     || rowrelay.command('rowrelay log --json', 'select txid, change_id from rowrelay.history;');
   end if;
   if cardinality(changes) <> rowrelay.changes_in_transaction(txid) then
     raise exception 'transaction % also changed tables that % may not read', txid, current_user
@@ -11821,7 +11994,8 @@ language plpgsql stable set search_path = pg_catalog, pg_temp as $$
 begin
   if head !~ '^[0-9a-fA-F]{64}$' then
     raise exception '"%" is not a head of the log', head using errcode = 'invalid_parameter_value',
-      hint = 'A head has 64 hexadecimal digits, as returned by: select rowrelay.seal_head();';
+      hint = 'A head has 64 hexadecimal digits, as shown by: '
+               || rowrelay.command('rowrelay seal', 'select rowrelay.seal_head();');
   end if;
   if not exists (select from rowrelay.seal s where s.digest = decode(verify_chain.head, 'hex'))
     and head is not null then
@@ -12035,6 +12209,7 @@ declare
   name   text;
   target text;
   n      bigint;
+  ids    bigint[];
 begin
   select min(c) into name
     from unnest(columns) as c
@@ -12052,15 +12227,19 @@ begin
   if n > 0 then
     raise exception '% changes of that row are not delivered yet%', n, coalesce(' to target "' || target || '"', '')
       using errcode = 'object_not_in_prerequisite_state',
-        hint = 'Wait until they are delivered; view rowrelay.status shows the backlog.';
+        hint = 'Wait until they are delivered. To see the backlog: '
+                 || rowrelay.command('rowrelay status', 'select * from rowrelay.status;');
   end if;
-  select count(distinct f.change_id), min(t.name) into n, target
+  select count(distinct f.change_id), min(t.name), (array_agg(distinct f.change_id))[:20] into n, target, ids
     from rowrelay.refusal f join rowrelay.target t on t.id = f.target
    where f.change_id = any (change_ids);
   if n > 0 then
     raise exception '% changes of that row were refused by target "%"', n, target
       using errcode = 'object_not_in_prerequisite_state',
-        hint = 'Retry or skip them first: rowrelay retry, rowrelay skip. View rowrelay.errors lists them.';
+        hint = 'Retry or discard them first: '
+                 || rowrelay.command(format('rowrelay retry %1$s; or: rowrelay skip %1$s', array_to_string(ids, ' ')),
+                                     'select rowrelay.retry(null, %1$L); or: select rowrelay.skip(null, %1$L);',
+                                     ids::text);
   end if;
 end
 $$;
@@ -12149,7 +12328,8 @@ begin
   end if;
   if captures = '{}' then
     raise exception 'table % was never captured', relation using errcode = 'undefined_object',
-      hint = 'View rowrelay.captures lists the captured tables.';
+      hint = 'To list the captured tables: '
+               || rowrelay.command('rowrelay status --tables', 'select relation from rowrelay.captures;');
   end if;
   if coalesce(cardinality(columns), 0) = 0 or array_position(columns, null) is not null then
     raise exception 'no columns were named' using errcode = 'invalid_parameter_value';
@@ -12163,7 +12343,9 @@ begin
     from rowrelay.change h where h.capture = any (captures) and h.key = any (keys);
   if ids is null then
     raise exception 'the log has no change of key "%" of table %', key, relation using errcode = 'undefined_object',
-      hint = 'Write keys as view rowrelay.history shows them; a key of several columns is a JSON array.';
+      hint = 'A key of several columns is a JSON array. To see how keys are written: '
+               || rowrelay.command('rowrelay log %s', 'select key from rowrelay.history where relation = %L::regclass;',
+                                   relation::text);
   end if;
   perform rowrelay.check_redactable(relation, captures, columns, ids);
   foreach name in array columns loop
@@ -12213,8 +12395,10 @@ begin
   perform rowrelay.add_seal(seal);
   if exists (select from rowrelay.day d where d.archived_at is not null) then
     raise warning 'archives of days of the log may still contain the values'
-      using hint = 'Restore these days, redact again and archive them again. To list them: select day, archive from '
-                   'rowrelay.day;';
+      using hint = 'Restore these days, redact again and archive them again. '
+                   || rowrelay.command('To restore one: rowrelay archive --restore FILE',
+                                       'To list them: select day, archive from rowrelay.day '
+                                       'where archive is not null;');
   end if;
   return cardinality(redaction.change_ids);
 end
@@ -12289,7 +12473,8 @@ begin
   get diagnostics n = row_count;
   if n = 0 then
     raise exception 'the log is not indexed by "%"', expression
-      using errcode = 'undefined_object', hint = 'View rowrelay.history_indexes lists the expressions.';
+      using errcode = 'undefined_object',
+            hint = 'To list the expressions: select expression from rowrelay.history_indexes;';
   end if;
   return n;
 end
@@ -12753,7 +12938,8 @@ begin
   if captures = '{}' then
     raise exception 'table % was never captured', relation
       using errcode = 'undefined_object',
-        hint = format('Capture it first: select rowrelay.capture_table(%L);', relation);
+        hint = 'Capture it first: '
+                 || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   for spelling in 1 .. 2 loop
     -- the rows are read anyway, and show which changes belong to other keys with the same hash
@@ -12818,7 +13004,9 @@ declare
 begin
   if coalesce(words, '') = '' then
     raise exception 'the text to search for is empty' using errcode = 'invalid_parameter_value',
-      hint = 'For all changes of a time: select * from rowrelay.history where captured_at between ... and ...;';
+      hint = 'For all changes of a time: '
+               || rowrelay.command('rowrelay log --since TIME --until TIME',
+                                   'select * from rowrelay.history where captured_at between ''TIME'' and ''TIME'';');
   end if;
   select * into range from rowrelay.search_range(since, until);
   return query
@@ -12954,8 +13142,9 @@ select t.name as target,
                             order by b.relation_name)
             from rowrelay.backfills b where b.target = t.name and b.state in ('waiting', 'running')),
          (select n.shown from table_note n where n.target = t.id),
-         (select format('notes of %s: see view rowrelay.captures',
-                        case n.more when 1 then '1 more table' else n.more || ' more tables' end)
+         (select format('notes of %s: see %s',
+                        case n.more when 1 then '1 more table' else n.more || ' more tables' end,
+                        rowrelay.command('rowrelay status --tables', 'view rowrelay.captures'))
             from table_note n where n.target = t.id and n.more > 0)) as note
   from rowrelay.target t
   left join rowrelay.trouble o on o.target = t.id
