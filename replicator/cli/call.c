@@ -17,9 +17,11 @@ static bool blames_the_caller(const char *sqlstate) {
          || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
 }
 
-static void tell_warning(bool is_warning, const char *message) {
+static void tell_warning(bool is_warning, const char *message, const char *hint) {
   if (is_warning)
     fprintf(stderr, "warning: %s\n", message);
+  if (is_warning && hint != NULL)
+    fprintf(stderr, "hint: %s\n", hint);
 }
 
 void call_tell_warnings(struct source *source) {

@@ -33,8 +33,10 @@ static bool read_query(const char *path, struct buffer *query, struct error *err
   return ok && buffer_ok(query, "the query", error);
 }
 
-static void tell(bool is_warning, const char *message) {
+static void tell(bool is_warning, const char *message, const char *hint) {
   fprintf(stderr, "%s%s\n", is_warning ? "warning: " : "", message);
+  if (hint != NULL)
+    fprintf(stderr, "hint: %s\n", hint);
 }
 
 static bool missing(const char *option, const char *what, struct error *error) {

@@ -45,7 +45,9 @@ static void pass_on_notice(void *tell, const PGresult *result) {
   const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
   const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
   if (message != NULL)
-    ((struct notice_reader *)tell)->tell(severity != NULL && strcmp(severity, "WARNING") == 0, message);
+    ((struct notice_reader *)tell)
+        ->tell(severity != NULL && strcmp(severity, "WARNING") == 0, message,
+               PQresultErrorField(result, PG_DIAG_MESSAGE_HINT));
 }
 
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader) {

@@ -42,10 +42,11 @@ struct values {
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadline, struct error *error);
 /*
- * Passes the server's notices to `reader`, which must outlive the connection; without one they are dropped.
+ * Passes the server's notices to `reader`, which must outlive the connection; without one they are dropped. A hint that
+ * a notice does not have is NULL.
  */
 struct notice_reader {
-  void (*tell)(bool is_warning, const char *message);
+  void (*tell)(bool is_warning, const char *message, const char *hint);
 };
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader);
 /*

@@ -255,6 +255,9 @@ Test(capture_options, what_is_not_left_out_any_more_is_told) {
   cr_expect(strstr(errors, "warning: table person: columns \"the iban\", pin are no longer left out or masked") != NULL,
             "%s", errors);
   cr_expect(strstr(errors, "rows that do not meet (id > 1) are no longer left out") != NULL, "%s", errors);
+  cr_expect(strstr(errors, "\nhint: If that is not what you want, capture it again: rowrelay capture person --where "
+                           "'id > 1'\n") != NULL,
+            "%s", errors);
   rowrelay_ok(&f, "capture", "person", "--columns", "id,name", NULL);
   cr_assert(rowrelay(&f, NULL, &errors, "capture", "person", "--reset", "--mask", "pin", NULL) == 0);
   cr_expect(strstr(errors, "columns \"the iban\" are no longer left out") != NULL, "%s", errors);
