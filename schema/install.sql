@@ -39,6 +39,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/add_lanes.sql
 \ir functions/queue/lanes_of.sql
 \ir functions/queue/lock_lanes.sql
+\ir functions/queue/lock_target.sql
 \ir functions/queue/can_change_lane.sql
 \ir functions/queue/last_change_id.sql
 \ir functions/target/this_server.sql

@@ -121,7 +121,7 @@ bool push_may_retry(void *context) {
 
 bool push_pause(void *context, int64_t milliseconds) {
   struct work *work = context;
-  return worker_pool_pause(work->worker->pool, milliseconds);
+  return worker_pool_pause(work->worker->pool, milliseconds) && !keep_is_awaited(&work->keep);
 }
 
 bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,

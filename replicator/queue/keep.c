@@ -1,6 +1,8 @@
 #include "queue/keep.h"
 
 #include "common/clock.h"
+#include "postgres/result.h"
+#include "queries.h"
 #include "queue/lease.h"
 
 /* Milliseconds. */
@@ -40,6 +42,19 @@ bool keep_claim(struct keep *keep, struct error *error) {
     return tell_source(keep, error);
   keep->source_lost = true;
   return error_set(error, FAILURE_RETRY, "the connection to the source is lost");
+}
+
+bool keep_is_awaited(const struct keep *keep) {
+  struct source *source = keep->claim->source;
+  struct error ignored;
+  PGresult *reply = NULL;
+  pgconn_set_deadline(source_connection(source), SOURCE_TIMEOUT);
+  if (keep->claim->settings->leased)
+    return lease_is_awaited(keep->claim, keep->batch);
+  /* If the source is lost, the next push finds out. */
+  bool awaited = source_run(source, &QUERY_claim_is_awaited, NO_VALUES, &reply, &ignored) && result_bool(reply, 0, 0);
+  PQclear(reply);
+  return awaited;
 }
 
 void keep_give_back(const struct keep *keep) {

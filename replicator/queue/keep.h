@@ -23,6 +23,9 @@ void keep_begin(struct keep *keep, const struct claim *claim, const struct batch
  */
 MUST_CHECK bool keep_claim(struct keep *keep, struct error *error);
 
+/* Whether another session waits for the lanes, which should not have to wait for retries. */
+MUST_CHECK bool keep_is_awaited(const struct keep *keep);
+
 /* Settles nothing: the batch is queued as before. */
 void keep_give_back(const struct keep *keep);
 

@@ -94,6 +94,20 @@ void lease_give_back(const struct claim *claim, const struct batch *batch) {
     (void)!find_lanes(claim, batch, &QUERY_lease_end, "false", &ignored);
 }
 
+bool lease_is_awaited(const struct claim *claim, const struct batch *batch) {
+  struct buffer lanes;
+  struct error ignored;
+  PGresult *reply = NULL;
+  buffer_init(&lanes, LISTS_LIMIT);
+  write_lanes(batch, &lanes);
+  bool awaited = buffer_ok(&lanes, "a list of lanes", &ignored) &&
+                 source_run(claim->source, &QUERY_lease_is_awaited, VALUES(lanes.data), &reply, &ignored) &&
+                 result_bool(reply, 0, 0);
+  PQclear(reply);
+  buffer_release(&lanes);
+  return awaited;
+}
+
 bool lease_is_deadly(const struct claim *claim, const struct batch *batch) {
   return claim->settings->leased && batch->count == 1 && batch->receipt.deaths > claim->settings->retries;
 }

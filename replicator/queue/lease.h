@@ -31,6 +31,9 @@ MUST_CHECK bool lease_begin_settling(const struct claim *claim, const struct bat
 /* Releases the lanes at once without settling. If that fails, they wait until the lease expires. */
 void lease_give_back(const struct claim *claim, const struct batch *batch);
 
+/* Whether another session waits for the leases to end, which should not have to wait for retries. */
+MUST_CHECK bool lease_is_awaited(const struct claim *claim, const struct batch *batch);
+
 /* Whether to refuse the only change, because processes died each time they delivered it alone. */
 bool lease_is_deadly(const struct claim *claim, const struct batch *batch);
 

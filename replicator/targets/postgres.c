@@ -22,10 +22,12 @@ static const struct query COMMIT = {.name = NULL, .text = "commit"};
  * Around a push into the source itself. Names of tables, types and operators there follow the user's search_path; and
  * hash joins, which are disabled for the queue's sake, are wanted here.
  */
-static const char BEGIN_PUSH[] = "savepoint rowrelay_push;"
-                                 "set local search_path to default; set local enable_hashjoin to on";
-static const char END_PUSH[] = "release savepoint rowrelay_push;"
-                               "set local search_path to pg_catalog; set local enable_hashjoin to off";
+static const char BEGIN_PUSH[] =
+    "savepoint rowrelay_push;"
+    "set local search_path to default; set local enable_hashjoin to on; set local row_security to off";
+static const char END_PUSH[] =
+    "release savepoint rowrelay_push;"
+    "set local search_path to pg_catalog; set local enable_hashjoin to off; set local row_security to default";
 static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
 
 struct postgres {

@@ -27,7 +27,7 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
     ('default_transaction_isolation', 'read committed', '{work,command,copy,verify,target}'),
     ('default_transaction_read_only', 'off', '{work,command,copy,target}'),
     ('default_transaction_read_only', 'on', '{verify}'),
-    ('row_security', 'off', '{copy,verify}'),
+    ('row_security', 'off', '{copy,verify,target}'),
     ('synchronous_commit', 'off', '{work}'),
 
     -- No time limits but our own: the client cancels its statements; target_session.sql limits those at a target.

@@ -10,6 +10,7 @@ create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   began_at  constant timestamptz := clock_timestamp();
+  patience  constant text := current_setting('lock_timeout');
   lease     record;
   has_told  boolean := false;
 begin
@@ -18,7 +19,16 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
       detail = 'It has to see what others commit meanwhile.';
   end if;
-  perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+  begin
+    perform set_config('lock_timeout', '1s', true);
+    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    perform set_config('lock_timeout', patience, true);
+  exception when lock_not_available then
+    raise notice 'waiting for a batch that is in flight';
+    has_told := true;
+    perform set_config('lock_timeout', patience, true);
+    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+  end;
   loop
     -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease

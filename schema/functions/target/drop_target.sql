@@ -1,4 +1,5 @@
--- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay. Waits
+--             until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
@@ -7,6 +8,8 @@ declare
   target_id integer := rowrelay.target_id(name);
   relation  regclass;
 begin
+  -- What is in flight could arrive after what another target of this name delivers.
+  perform rowrelay.lock_target(target_id);
   perform rowrelay.drop_target(t.name)
      from rowrelay.document d join rowrelay.target t on t.id = d.target
     where d.delivers_to = target_id and t.dropped_at is null;

@@ -1,5 +1,5 @@
 -- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
---             meanwhile wait in the queue
+--             meanwhile wait in the queue. Waits until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
@@ -7,6 +7,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   paused_id integer := rowrelay.target_id(target);
 begin
+  perform rowrelay.lock_target(paused_id);
   update rowrelay.target t
      set state = 'paused', reason = null, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))

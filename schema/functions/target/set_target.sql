@@ -1,4 +1,5 @@
--- Purpose:    changes a target's URL or options; running processes apply it at their next claim
+-- Purpose:    changes a target's URL or options; running processes apply it at their next claim. Before the URL, or how
+--             batches are held, changes, it waits until no batch of the target is in flight.
 -- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
 -- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
 create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
@@ -9,6 +10,10 @@ declare
   known     rowrelay.target;
   new_lanes smallint;
 begin
+  -- A batch in flight goes where it went, under the rules it was claimed by; what comes after it must not overtake it.
+  if set_target.url is not null or set_target.options ?| '{claim,guarantee,mode}' then
+    perform rowrelay.lock_target(target_id);
+  end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, known.url),
                                 known.options || coalesce(set_target.options, '{}'));

@@ -41,6 +41,7 @@ static const struct {
     {SESSION_TARGET, "enable_seqscan", "on"},
     {SESSION_TARGET, "synchronous_commit", "on"},
     {SESSION_TARGET, "default_transaction_read_only", "off"},
+    {SESSION_TARGET, "row_security", "off"},
 };
 
 static void has_setting(size_t i) {

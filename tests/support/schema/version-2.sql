@@ -1109,6 +1109,7 @@ create or replace function rowrelay.lock_lanes(lanes integer[]) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   began_at  constant timestamptz := clock_timestamp();
+  patience  constant text := current_setting('lock_timeout');
   lease     record;
   has_told  boolean := false;
 begin
@@ -1117,7 +1118,16 @@ begin
       using errcode = 'object_not_in_prerequisite_state',
       detail = 'It has to see what others commit meanwhile.';
   end if;
-  perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+  begin
+    perform set_config('lock_timeout', '1s', true);
+    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+    perform set_config('lock_timeout', patience, true);
+  exception when lock_not_available then
+    raise notice 'waiting for a batch that is in flight';
+    has_told := true;
+    perform set_config('lock_timeout', patience, true);
+    perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
+  end;
   loop
     -- Wait no longer than a lease lasts, even if the clock was ahead when it was taken.
     select t.name, least(e.lease_until, began_at + e.lasts) as until into lease
@@ -1134,6 +1144,19 @@ begin
   -- A process that returns after its lease has ended must not settle.
   update rowrelay.lease e set process_id = gen_random_uuid() where e.lane = any (lock_lanes.lanes)
     and e.lease_until > '-infinity';
+end
+$$;
+-- Purpose:    waits until nothing is in flight to a target, or of documents that go there, and keeps other sessions from
+--             claiming until the transaction ends: see rowrelay.lock_lanes()
+-- Parameters: target
+-- Errors:     as rowrelay.lock_lanes()
+create or replace function rowrelay.lock_target(target integer) returns void
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  perform rowrelay.lock_lanes(array(
+    select unnest(rowrelay.lanes_of(t.id)) from rowrelay.target t
+     where t.id = lock_target.target
+        or t.id in (select d.target from rowrelay.document d where d.delivers_to = lock_target.target)));
 end
 $$;
 -- Purpose:    whether a row of a capture can change its lane while its key stays: then a change that takes a row out of
@@ -2414,7 +2437,8 @@ begin
   end loop;
 end
 $$;
--- Purpose:    changes a target's URL or options; running processes apply it at their next claim
+-- Purpose:    changes a target's URL or options; running processes apply it at their next claim. Before the URL, or how
+--             batches are held, changes, it waits until no batch of the target is in flight.
 -- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
 -- Errors:     no such target; a bad URL or option; a new number of lanes while tables are routed there
 create or replace function rowrelay.set_target(name text, url text default null, options jsonb default null)
@@ -2425,6 +2449,10 @@ declare
   known     rowrelay.target;
   new_lanes smallint;
 begin
+  -- A batch in flight goes where it went, under the rules it was claimed by; what comes after it must not overtake it.
+  if set_target.url is not null or set_target.options ?| '{claim,guarantee,mode}' then
+    perform rowrelay.lock_target(target_id);
+  end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
   perform rowrelay.check_target(coalesce(set_target.url, known.url),
                                 known.options || coalesce(set_target.options, '{}'));
@@ -2470,7 +2498,8 @@ begin
   perform rowrelay.check_indexes(target_id);
 end
 $$;
--- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay. Waits
+--             until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
@@ -2479,6 +2508,8 @@ declare
   target_id integer := rowrelay.target_id(name);
   relation  regclass;
 begin
+  -- What is in flight could arrive after what another target of this name delivers.
+  perform rowrelay.lock_target(target_id);
   perform rowrelay.drop_target(t.name)
      from rowrelay.document d join rowrelay.target t on t.id = d.target
     where d.delivers_to = target_id and t.dropped_at is null;
@@ -2506,7 +2537,7 @@ begin
 end
 $$;
 -- Purpose:    stops delivery to a target, and of documents that go there, until rowrelay.resume(); changes captured
---             meanwhile wait in the queue
+--             meanwhile wait in the queue. Waits until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.pause(target text) returns void
@@ -2514,6 +2545,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   paused_id integer := rowrelay.target_id(target);
 begin
+  perform rowrelay.lock_target(paused_id);
   update rowrelay.target t
      set state = 'paused', reason = null, version = t.version + 1
    where (t.id = paused_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = paused_id))
@@ -7245,17 +7277,20 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  present    text[];
 begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
-  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE.
+  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE. Whether
+  -- there is a row filter may just have changed.
+  present := array(select o.name from rowrelay.own_triggers(capture) o where o.relation = capture.relation);
   was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
              and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always
                           and o.relation = any (tables))
-                  or exists (select from rowrelay.wanted_triggers(capture) w
-                              where w.relation = capture.relation and w.name <> '!rowrelay_truncated'
-                                and not exists (select from rowrelay.own_triggers(capture) o
-                                                 where o.relation = w.relation and o.name = w.name)));
+                  or '!rowrelay_truncate' <> all (present)
+                  or '!rowrelay' <> all (present)
+                     and not present @> '{!rowrelay_insert,!rowrelay_delete,!rowrelay_update,!rowrelay_update_in,'
+                                        '!rowrelay_update_out}');
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w
