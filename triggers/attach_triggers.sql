@@ -16,17 +16,20 @@ declare
   made       integer;
   filters    boolean; -- whether the condition of the row filter is among them
   was_cut    boolean;
+  present    text[];
 begin
   -- A table that was a partition may have a trigger left from that time.
   anew := anew or exists (select from rowrelay.other_triggers(capture, tables));
-  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE.
+  -- A partition or child without triggers may be new, and older versions created no trigger after TRUNCATE. Whether
+  -- there is a row filter may just have changed.
+  present := array(select o.name from rowrelay.own_triggers(capture) o where o.relation = capture.relation);
   was_cut := exists (select from rowrelay.shape s where s.capture = attach_triggers.capture.id)
              and (exists (select from rowrelay.own_triggers(capture) o where not o.is_always
                           and o.relation = any (tables))
-                  or exists (select from rowrelay.wanted_triggers(capture) w
-                              where w.relation = capture.relation and w.name <> '!rowrelay_truncated'
-                                and not exists (select from rowrelay.own_triggers(capture) o
-                                                 where o.relation = w.relation and o.name = w.name)));
+                  or '!rowrelay_truncate' <> all (present)
+                  or '!rowrelay' <> all (present)
+                     and not present @> '{!rowrelay_insert,!rowrelay_delete,!rowrelay_update,!rowrelay_update_in,'
+                                        '!rowrelay_update_out}');
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
     from rowrelay.wanted_triggers(capture) w

@@ -143,6 +143,28 @@ Test(capture_options, a_filter_can_be_changed) {
   fixture_end(&f);
 }
 
+/* Only triggers that are really gone let the log begin again. */
+Test(capture_options, a_filter_that_comes_or_goes_is_not_taken_for_lost_triggers) {
+  struct fixture f;
+  const char *errors;
+  mirrored_begin(&f, "options_lost", "create table item (id int primary key, n int)");
+  mirrored_capture(&f, "item");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--where", "n > 10", NULL), 0);
+  cr_expect(strstr(errors, "lost") == NULL, "%s", errors);
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--where", "", NULL), 0);
+  cr_expect(strstr(errors, "lost") == NULL, "%s", errors);
+  sql(f.at_source, "drop trigger \"!rowrelay\" on item");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--where", "n > 10", NULL), 0);
+  cr_expect(strstr(errors, "had lost triggers") != NULL, "%s", errors);
+  sql(f.at_source, "drop trigger \"!rowrelay_update_in\" on item");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", NULL), 0);
+  cr_expect(strstr(errors, "had lost triggers") != NULL, "%s", errors);
+  sql(f.at_source, "alter table item disable trigger \"!rowrelay_insert\"");
+  cr_assert_eq(rowrelay(&f, NULL, &errors, "capture", "item", "--where", "", NULL), 0);
+  cr_expect(strstr(errors, "had lost triggers") != NULL, "%s", errors);
+  fixture_end(&f);
+}
+
 /* ---- images, and who did it ----------------------------------------------------------------------------------------
  */
 
