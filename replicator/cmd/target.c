@@ -174,8 +174,9 @@ const struct command COMMAND_target_set = {
     .least = 1,
     .most = 1,
     .options = SET_OPTIONS,
-    .notes =
-        "Running processes apply it with their next batch. \"rowrelay target add --help\" lists URLs and options.\n",
+    .notes = "Running processes apply it with their next batch. Before the URL changes, it waits until no batch is on "
+             "its way\n"
+             "to the old one. \"rowrelay target add --help\" lists URLs and options.\n",
     .run = set,
 };
 
@@ -186,6 +187,7 @@ const struct command COMMAND_target_pause = {
     .least = 1,
     .most = 1,
     .options = NO_OPTIONS,
+    .notes = "It waits until no batch is on its way there.\n",
     .run = pause_target,
 };
 
@@ -217,5 +219,6 @@ const struct command COMMAND_target_drop = {
     .least = 1,
     .most = 1,
     .options = NO_OPTIONS,
+    .notes = "It waits until no batch is on its way there.\n",
     .run = drop,
 };
