@@ -38,8 +38,7 @@ static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   struct error error;
   struct settlement settlement = {.claim = work->keep.claim,
                                   .outcomes = outcomes,
-                                  .instance = work->worker->instance,
-                                  .keeps_state = target_keeps_state(work->kind, work->settings)};
+                                  .instance = work->worker->instance};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;
@@ -119,8 +118,10 @@ static void refuse_unknown(struct outcomes *outcomes, const struct error *error)
 }
 
 static bool changes_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {
-  return outcomes_begin(outcomes, &work->batch, work->settings->on_error, error) && work_open_target(work, error) &&
-         settle_beforehand(work->keep.claim, outcomes, error);
+  if (!outcomes_begin(outcomes, &work->batch, work->settings->on_error, error))
+    return false;
+  outcomes->keeps_state = target_keeps_state(work->kind, work->settings);
+  return work_open_target(work, error) && settle_beforehand(work->keep.claim, outcomes, error);
 }
 
 static bool documents_prepare(struct work *work, struct outcomes *outcomes, struct error *error) {

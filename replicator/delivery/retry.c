@@ -229,8 +229,7 @@ static bool end_tries(struct run *run, bool *more, struct error *error) {
       any_goes_back = run->some_go_back = run->attempts[i].goes_back = true;
     else if (fate->why != NULL)
       fate->outcome = OUTCOME_REFUSED;
-    else if (run->outcomes->on_error == ON_ERROR_BLOCK ||
-             (run->outcomes->on_error == ON_ERROR_PARK && change_is_of_any_row(change_at(run, i))))
+    else if (run->outcomes->on_error != ON_ERROR_HALT && outcomes_has_to_wait(run->outcomes, change_at(run, i)))
       fate->outcome = OUTCOME_BLOCKED;
     else if (run->outcomes->on_error == ON_ERROR_PARK)
       *more = true;

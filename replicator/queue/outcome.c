@@ -29,6 +29,14 @@ void outcomes_decide(struct outcomes *outcomes, size_t index, enum outcome outco
     *fate->why = *why;
 }
 
+bool outcomes_has_to_wait(const struct outcomes *outcomes, const struct change *change) {
+  bool empties_table = change->operation == OPERATION_TRUNCATE && change->new_row == NULL; /* else it was a partition */
+  if (outcomes->keeps_state && empties_table)
+    return false; /* nothing refused before it matters any more */
+  return outcomes->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change) ||
+         (outcomes->keeps_state && change->key == NULL);
+}
+
 size_t outcomes_count(const struct outcomes *outcomes, enum outcome outcome) {
   size_t count = 0;
   for (size_t i = 0; i < outcomes->fate_count; i++)

@@ -33,6 +33,7 @@ struct fate {
 struct outcomes {
   const struct batch *batch; /* borrowed */
   enum on_error on_error;
+  bool keeps_state;   /* the target holds current rows, so that a newer change supersedes an older refused one */
   struct fate *fates; /* owned, one for each change of the batch, with the same index */
   size_t fate_count;  /* outlives the batch's changes */
 };
@@ -44,6 +45,13 @@ void outcomes_release(struct outcomes *outcomes);
 
 /* Decides about change `index`. `why` is copied; NULL is allowed. */
 void outcomes_decide(struct outcomes *outcomes, size_t index, enum outcome outcome, const struct error *why);
+
+/*
+ * Whether a change waits until a refused one before it, of the same row, is retried or skipped. Where it cannot be told
+ * which row a change is of, those of any row of its table wait; and where rows are told apart by all their values, a
+ * mirror has to take every change in its place: a refused insert would come back after the row's deletion.
+ */
+bool outcomes_has_to_wait(const struct outcomes *outcomes, const struct change *change);
 
 /* How many changes have that outcome. */
 size_t outcomes_count(const struct outcomes *outcomes, enum outcome outcome);

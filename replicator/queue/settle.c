@@ -24,6 +24,15 @@ static const struct query COMMIT = {.name = NULL, .text = "commit"};
  */
 static const struct query FOR_GOOD = {.name = NULL, .text = "set local synchronous_commit to on"};
 
+static void array_open(struct buffer *array) {
+  buffer_init(array, LIST_LIMIT);
+  buffer_add_string(array, "{");
+}
+
+static void array_add(struct buffer *array, int64_t value) {
+  buffer_add_format(array, "%s%s", array->length > 1 ? "," : "", number(value).text);
+}
+
 /* ---- lists of changes as JSON ---------------------------------------------------------------------------------- */
 
 static void list_open(struct buffer *list) {
@@ -60,9 +69,10 @@ static void add_queued(struct buffer *list, const struct change *change) {
 
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
   static const struct error behind = {.message = "an older change of this row was refused"};
+  static const struct error behind_any = {.message = "an older change of this table, which has no key, was refused"};
   static const struct error held = {.message = "its table waits"}; /* why, says rowrelay.hold */
   bool is_error = fate->outcome == OUTCOME_REFUSED;
-  const struct error *why = is_error && fate->why != NULL ? fate->why : &behind;
+  const struct error *why = is_error && fate->why != NULL ? fate->why : change->key == NULL ? &behind_any : &behind;
   if (fate->outcome == OUTCOME_HELD)
     why = &held;
   add_queued(list, change);
@@ -76,27 +86,27 @@ static void add_refused(struct buffer *list, const struct change *change, const 
 
 /* ---- before and after the delivery ----------------------------------------------------------------------------- */
 
-/* Later changes of a refused row wait; and where it cannot be told which row it was, those of any row of its table. */
-static bool may_have_to_wait(const struct outcomes *outcomes, const struct change *change) {
-  return outcomes->on_error == ON_ERROR_BLOCK || change_is_of_any_row(change);
-}
-
 static bool block_waiting(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
   const struct batch *batch = outcomes->batch;
   struct buffer list;
+  struct buffer own;
   list_open(&list);
+  array_open(&own);
   for (size_t i = 0; i < batch->count; i++) {
-    if (!may_have_to_wait(outcomes, &batch->changes[i]))
+    if (claim->settings->at_most_once)
+      array_add(&own, batch->changes[i].id);
+    if (!outcomes_has_to_wait(outcomes, &batch->changes[i]))
       continue;
     add_identity(&list, &batch->changes[i]);
     buffer_add_string(&list, "}");
   }
   list_close(&list);
+  buffer_add_string(&own, "}");
   PGresult *reply = NULL;
-  bool ok =
-      buffer_ok(&list, "a list of changes", error) &&
-      (list_is_empty(&list) || source_run(claim->source, &QUERY_blocked_keys,
-                                          VALUES(number(claim->settings->target).text, list.data), &reply, error));
+  bool ok = buffer_ok(&list, "a list of changes", error) && buffer_ok(&own, "a list of changes", error) &&
+            (list_is_empty(&list) ||
+             source_run(claim->source, &QUERY_blocked_keys,
+                        VALUES(number(claim->settings->target).text, list.data, own.data), &reply, error));
   for (int row = 0; ok && reply != NULL && row < PQntuples(reply); row++) {
     int64_t id = result_bigint(reply, row, 0);
     for (size_t i = 0; i < batch->count; i++)
@@ -105,6 +115,7 @@ static bool block_waiting(const struct claim *claim, struct outcomes *outcomes, 
   }
   PQclear(reply);
   buffer_release(&list);
+  buffer_release(&own);
   return ok;
 }
 
@@ -116,8 +127,7 @@ static void hold_beforehand(struct outcomes *outcomes) {
 }
 
 bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
-  if (outcomes->batch->receipt.has_refusals && outcomes->on_error != ON_ERROR_HALT &&
-      !block_waiting(claim, outcomes, error))
+  if (outcomes->batch->receipt.has_refusals && !block_waiting(claim, outcomes, error))
     return false;
   hold_beforehand(outcomes);
   for (size_t i = 0; i < outcomes->batch->count; i++) {
@@ -208,15 +218,6 @@ struct lists {
   struct buffer held;   /* JSON: tables that wait */
   struct buffer passed; /* JSON: tables that waited */
 };
-
-static void array_open(struct buffer *array) {
-  buffer_init(array, LIST_LIMIT);
-  buffer_add_string(array, "{");
-}
-
-static void array_add(struct buffer *array, int64_t value) {
-  buffer_add_format(array, "%s%s", array->length > 1 ? "," : "", number(value).text);
-}
 
 static void lists_fill(struct lists *lists, const struct settlement *settlement, bool heals) {
   const struct outcomes *outcomes = settlement->outcomes;
@@ -320,7 +321,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
   struct lists lists;
   size_t refused_count = outcomes_count(outcomes, OUTCOME_REFUSED);
   /* What replaces a refused change may be in the same batch. */
-  lists_fill(&lists, settlement, settlement->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
+  lists_fill(&lists, settlement, outcomes->keeps_state && (batch->receipt.has_refusals || refused_count > 0));
   bool ok = list_receipts(&lists, outcomes, error) && lists_ok(&lists, error) &&
             (!settings->leased || lease_begin_settling(settlement->claim, batch, error));
   if (ok) {

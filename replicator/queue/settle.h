@@ -12,7 +12,6 @@ struct settlement {
   const struct claim *claim;
   const struct outcomes *outcomes;
   const char *instance; /* id of this process */
-  bool keeps_state;     /* the target holds current rows, so that a newer change supersedes an older refused one */
 };
 
 /* On an error the transaction is rolled back: everything is queued as before, and may be delivered again. */

@@ -2984,7 +2984,7 @@ begin
     select b.change_id from rowrelay.refusal b
      where b.state = 'blocked'
        and exists (select from gone g
-                    where g.target = b.target and g.capture = b.capture
+                    where g.target = b.target and b.capture = any (rowrelay.captures_alike(g.capture))
                       and (g.row_hash = b.row_hash or 0 in (g.row_hash, b.row_hash)))
   )
   select (select count(*) from gone), array(select f.change_id from freed f) into given_up, waiting;

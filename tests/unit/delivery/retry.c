@@ -322,6 +322,21 @@ Test(retry, rows_of_a_table_without_a_key_wait_for_each_other) {
   cr_assert_str_eq(fates(), "drdb");
 }
 
+Test(retry, rows_of_a_table_without_a_key_wait_for_each_other_in_a_mirror_whatever_is_asked_for) {
+  begin("..a.");
+  outcomes.keeps_state = true;
+  refusals_left[1] = -1;
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_str_eq(fates(), "drdb");
+}
+
+Test(retry, rows_of_a_table_without_a_key_go_on_where_every_change_is_kept) {
+  begin("..a.");
+  refusals_left[1] = -1;
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_str_eq(fates(), "drdd");
+}
+
 Test(retry, a_halt_leaves_later_changes_of_the_row_in_the_queue) {
   begin("abacab");
   outcomes.on_error = ON_ERROR_HALT;
