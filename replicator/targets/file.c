@@ -2,7 +2,8 @@
  * JSON lines, one for each change: `stdout:` for people and pipes, `file:PATH` for readers of files.
  *
  * Any number of processes may append to one file. Each locks it while it writes, so that lines never mix and a key's
- * changes stay in order; the lines are on disk before the batch is settled. A line that a killed process left
+ * changes stay in order; the lines are on disk before the batch is settled. A process that had to wait for the lock, or
+ * for standard output, may have lost its claim meanwhile, so it asks again before it writes. A line that a killed process left
  * unfinished is cut off by the next one: its batch was not settled, so the change comes again. The file may be renamed
  * or removed at any time, as logrotate does: each push opens what the path names then.
  *
@@ -236,11 +237,11 @@ static bool write_to_reader(int fd, const char *bytes, size_t length, struct err
 }
 
 /* All workers share standard output; their lines must not mix. */
-static bool write_to_stdout(const char *bytes, size_t length, struct error *error) {
+static bool write_to_stdout(const struct push *push, const struct buffer *text, struct error *error) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static bool reader_is_gone = false;
   pthread_mutex_lock(&lock);
-  bool ok = write_to_reader(STDOUT_FILENO, bytes, length, error);
+  bool ok = push_is_still_ours(push, error) && write_to_reader(STDOUT_FILENO, text->data, text->length, error);
   if (!ok && error->kind == FAILURE_STOP && !interrupted() && !reader_is_gone) {
     reader_is_gone = true;
     kill(getpid(), SIGTERM); /* stops the other workers, too */
@@ -259,10 +260,10 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
   if (!buffer_ok(&lines->text, "a batch", error))
     return false;
   if (lines->path == NULL)
-    return write_to_stdout(lines->text.data, lines->text.length, error);
+    return write_to_stdout(push, &lines->text, error);
   if (!lock_file(lines, error))
     return false;
-  bool ok = cut_unfinished_line(lines->fd, error) &&
+  bool ok = cut_unfinished_line(lines->fd, error) && push_is_still_ours(push, error) &&
             write_all(lines->fd, lines->text.data, lines->text.length, error) &&
             (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("sync the file", error));
   flock(lines->fd, LOCK_UN);

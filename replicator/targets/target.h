@@ -37,8 +37,8 @@ bool push_hold(const struct push *push, int capture, struct error *error);
 
 /*
  * Whether the claim still holds, for at least as long as a push may take. A target without a fence against late
- * requests asks this before each request; if false, others may be pushing what comes next, and nothing more may be
- * sent.
+ * requests asks this right before each request, after whatever it had to wait for; if false, others may be pushing what
+ * comes next, and nothing more may be sent.
  */
 MUST_CHECK bool push_is_still_ours(const struct push *push, struct error *error);
 

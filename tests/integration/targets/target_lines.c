@@ -330,6 +330,39 @@ Test(target_lines, a_reader_that_does_not_read_keeps_nobody_from_leaving) {
   end(&f);
 }
 
+/*
+ * A process waits for the file's lock and is stopped; its session at the source ends meanwhile, and another process
+ * delivers the same change and a later one.
+ */
+Test(target_lines, a_process_that_lost_its_claim_while_it_waited_for_the_lock_writes_nothing_old) {
+  struct fixture f;
+  begin(&f, "lines_stale", true);
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  cr_assert(fd >= 0 && flock(fd, LOCK_EX) == 0);
+  pid_t late = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "insert into item values (1, 'one')");
+  static const char *const claims = "from pg_stat_activity where datname = current_database()"
+                                    " and application_name like 'rowrelay%%' and state = 'idle in transaction'";
+  wait_until(f.at_source, "1", 10, "select count(*) %s", claims);
+  sleep_seconds(1);
+  cr_assert_eq(kill(late, SIGSTOP), 0);
+  sql(f.at_source, "select pg_terminate_backend(pid) %s", claims);
+  cr_assert_eq(flock(fd, LOCK_UN), 0);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "update item set name = 'two'");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_eq(kill(late, SIGCONT), 0);
+  sleep_seconds(1);
+  sql(f.at_source, "update item set name = 'three'");
+  wait_until_empty(&f, 20);
+  load_lines(&f, path);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line -> 'new_row' ->> 'name', ' ' order by n) from lines"),
+                   "one two three");
+  close(fd);
+  cr_assert_eq(stop_process(late, SIGTERM), 0);
+  end(&f);
+}
+
 /* As one that was stopped in the middle of a push, or somebody's script. */
 Test(target_lines, a_file_that_another_process_has_locked_is_waited_for_no_longer_than_a_push_may_take) {
   struct fixture f;
