@@ -36,9 +36,7 @@ static void measure_batch(const struct work *work, const struct outcomes *pushed
 
 static bool changes_settle(struct work *work, struct outcomes *outcomes) {
   struct error error;
-  struct settlement settlement = {.claim = work->keep.claim,
-                                  .outcomes = outcomes,
-                                  .instance = work->worker->instance};
+  struct settlement settlement = {.claim = work->keep.claim, .outcomes = outcomes, .instance = work->worker->instance};
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
   if (settle(&settlement, &error))
     return true;
@@ -132,11 +130,6 @@ static bool documents_prepare(struct work *work, struct outcomes *outcomes, stru
 static const struct material CHANGES = {changes_prepare, changes_settle};
 static const struct material DOCUMENTS = {documents_prepare, documents_settle};
 
-/* A serialization failure or deadlock at the target: trying again is enough. */
-static bool is_momentary(const struct error *error) {
-  return strlen(error->sqlstate) == 5 && strncmp(error->sqlstate, "40", 2) == 0;
-}
-
 static struct ending decide(const struct work *work, const struct outcomes *outcomes, bool ok,
                             const struct error *error) {
   struct pushed pushed = {.documents = work->settings->document,
@@ -146,7 +139,7 @@ static struct ending decide(const struct work *work, const struct outcomes *outc
                           .began = outcomes->fates != NULL,
                           .ok = ok,
                           .why = error->kind,
-                          .is_momentary = !ok && is_momentary(error)};
+                          .is_momentary = !ok && contention_is(error)};
   if (pushed.began) {
     pushed.delivered = outcomes_count(outcomes, OUTCOME_DELIVERED);
     pushed.refused = outcomes_count(outcomes, OUTCOME_REFUSED);
@@ -226,6 +219,7 @@ bool deliver(struct work *work, const struct claim *claim) {
   if (ok)
     error_clear(&error); /* from attempts that were retried */
   struct ending ending = decide(work, &outcomes, ok, &error);
+  contention_count(&work->contention, work->batch.lanes, work->batch.lane_count, !ok && contention_is(&error));
   bool stay = end(work, &outcomes, &ending, &error);
   outcomes_release(&outcomes);
   stale_release(&work->stale);

@@ -1,5 +1,8 @@
 #include "delivery/ending.h"
 
+/* How often in succession a batch may meet a deadlock or serialization failure by chance. */
+#define MOST_CONTENTIONS 10
+
 static enum sequel after_failure(const struct pushed *pushed) {
   if (pushed->is_momentary)
     return SEQUEL_RANDOM_PAUSE;
@@ -37,4 +40,8 @@ struct ending ending_of(const struct pushed *pushed) {
   ending.shows_health = pushed->documents || tried > 0 || !pushed->failing;
   ending.sequel = in_vain || (!pushed->documents && decided == 0) ? SEQUEL_PAUSE : SEQUEL_GO_ON;
   return ending;
+}
+
+enum failure ending_cause(enum failure why, bool is_momentary, int contentions) {
+  return is_momentary && contentions >= MOST_CONTENTIONS ? FAILURE_REFUSED : why;
 }

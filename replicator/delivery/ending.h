@@ -52,4 +52,11 @@ struct ending {
 
 struct ending ending_of(const struct pushed *pushed);
 
+/*
+ * What a failed push is taken for. A deadlock or serialization failure has nothing to do with the data, unless batches
+ * of the same lanes have ended in one so many times in succession (`contentions`): then a row may be the cause, which
+ * is looked for as after a refusal.
+ */
+enum failure ending_cause(enum failure why, bool is_momentary, int contentions);
+
 #endif

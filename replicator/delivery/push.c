@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/metrics.h"
 #include "common/shell.h"
+#include "delivery/ending.h"
 #include "postgres/number.h"
 #include "queries.h"
 #include "queue/settle.h"
@@ -110,6 +111,9 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   } else {
     ok = push_to_target(work, &push, error);
   }
+  if (!ok)
+    error->kind = ending_cause(error->kind, contention_is(error),
+                               contention_most(&work->contention, work->batch.lanes, work->batch.lane_count));
   histogram_add(&work->worker->pool->meter->pushes, clock_microseconds() - began, 1);
   return ok;
 }

@@ -6,6 +6,7 @@
 #define ROWRELAY_DELIVERY_WORK_H
 
 #include "delivery/breaker.h"
+#include "delivery/contention.h"
 #include "delivery/document.h"
 #include "delivery/worker.h"
 #include "queue/keep.h"
@@ -24,6 +25,7 @@ struct work {
   struct keep keep;       /* only while a batch is delivered */
   int64_t delivery_began; /* clock_now() */
   struct breaker breaker;
+  struct contention contention;
   bool late_first;   /* it is the turn of late lanes */
   bool has_failed;   /* the last attempt failed; settings and routes were read since */
   int64_t holds_due; /* when to check whether held tables are due for a try; clock_now() */

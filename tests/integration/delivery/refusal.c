@@ -171,6 +171,28 @@ Test(refusal, a_deadlock_is_tried_again_and_counts_for_nothing) {
   fail_ten_times("refusal_40p01", "40P01");
 }
 
+/* One among sixty; it comes in several lanes' batches, and the others arrive before it is given up. */
+Test(refusal, a_row_that_always_meets_a_serialization_failure_is_listed_and_its_neighbours_arrive) {
+  struct fixture f;
+  begin(&f, "refusal_always_40001", "retries=1", NULL);
+  sql(f.at_target, "create function fail() returns trigger language plpgsql as $$begin "
+                   "  if new.id = 13 then raise 'no quota' using errcode = '40001'; end if; "
+                   "  return new; "
+                   "end$$;"
+                   "create trigger fail before insert on item for each row execute function fail()");
+  sql(f.at_source, "insert into item (id) select generate_series(1, 60)");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until_empty(&f, 20);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "59");
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(concat_ws(' ', key, state, sqlstate, message), ', ') from rowrelay.errors"),
+      "13 error 40001 no quota");
+  sql(f.at_source, "insert into item (id) values (61)");
+  wait_until(f.at_target, "60", 10, "select count(*) from item");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 /* ---- park ------------------------------------------------------------------------------------------------------ */
 
 Test(refusal, parked_changes_let_later_ones_of_their_key_go_on) {

@@ -132,3 +132,26 @@ Test(ending, keeps_its_promises_in_every_case) {
           cr_assert_eq(ending.sequel, SEQUEL_LEAVE);
       }
 }
+
+/* How a failure is taken, after so many deadlocks or serialization failures in succession. */
+static const struct {
+  const char *name;
+  enum failure why;
+  bool is_momentary;
+  int contentions;
+  enum failure cause;
+} CAUSES[] = {
+    {"the first deadlock", FAILURE_RETRY, true, 0, FAILURE_RETRY},
+    {"the last that may be by chance", FAILURE_RETRY, true, 9, FAILURE_RETRY},
+    {"one too many", FAILURE_RETRY, true, 10, FAILURE_REFUSED},
+    {"while a row is looked for", FAILURE_RETRY, true, 255, FAILURE_REFUSED},
+    {"another failure after them", FAILURE_RETRY, false, 10, FAILURE_RETRY},
+    {"a refusal", FAILURE_REFUSED, false, 0, FAILURE_REFUSED},
+    {"lost lanes after them", FAILURE_FENCED, false, 10, FAILURE_FENCED},
+};
+
+Test(ending, cause_of_each_failure_is_what_the_table_says) {
+  for (size_t i = 0; i < sizeof CAUSES / sizeof CAUSES[0]; i++)
+    cr_expect_eq(ending_cause(CAUSES[i].why, CAUSES[i].is_momentary, CAUSES[i].contentions), CAUSES[i].cause, "%s",
+                 CAUSES[i].name);
+}

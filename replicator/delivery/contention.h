@@ -1,0 +1,31 @@
+/*
+ * contention: counts, for each lane, how often in succession this worker's pushes have ended in a deadlock or
+ * serialization failure. After some of these it is no chance meeting of two transactions any more: see
+ * ending_of_contention().
+ */
+#ifndef ROWRELAY_DELIVERY_CONTENTION_H
+#define ROWRELAY_DELIVERY_CONTENTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+/* Lanes of a target, with that of barriers; a power of two, see lane_number.sql. */
+#define CONTENTION_LANES 4096
+
+/* Zeroed by its owner. */
+struct contention {
+  unsigned char failures[CONTENTION_LANES];
+};
+
+/* Whether it is a serialization failure or deadlock at the target. */
+bool contention_is(const struct error *error);
+
+/* The largest number among these lanes. */
+int contention_most(const struct contention *contention, const int *lanes, size_t count);
+
+/* A batch of these lanes has ended, in a failure of this kind or not. */
+void contention_count(struct contention *contention, const int *lanes, size_t count, bool failed);
+
+#endif
