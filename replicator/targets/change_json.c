@@ -87,7 +87,7 @@ void change_add_json(struct buffer *buffer, const struct change *change, const c
   struct change plain = *change;
   if (source_id == NULL) /* an append table has them as they were captured */
     plain.text_columns = NULL;
-  buffer_add_format(buffer, "{\"change_id\":%lld", (long long)change->id);
+  buffer_add_format(buffer, CHANGE_JSON_BEGIN "%lld", (long long)change->id);
   if (source_id != NULL) {
     add_text(buffer, "source", source_id);
     add_text(buffer, "relation", change->route->relation);

@@ -5,6 +5,9 @@
 #include "common/buffer.h"
 #include "source/change.h"
 
+/* How each of them begins. */
+#define CHANGE_JSON_BEGIN "{\"change_id\":"
+
 /*
  * Appends {"source", "change_id", "relation", "op", "key", "captured_at", "txid", "actor", "old_row", "new_row"} on one
  * line; source and relation are left out when `source_id` is NULL.

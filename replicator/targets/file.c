@@ -3,9 +3,10 @@
  *
  * Any number of processes may append to one file. Each locks it while it writes, so that lines never mix and a key's
  * changes stay in order; the lines are on disk before the batch is settled. A process that had to wait for the lock, or
- * for standard output, may have lost its claim meanwhile, so it asks again before it writes. A line that a killed process left
- * unfinished is cut off by the next one: its batch was not settled, so the change comes again. The file may be renamed
- * or removed at any time, as logrotate does: each push opens what the path names then.
+ * for standard output, may have lost its claim meanwhile, so it asks again before it writes. A write that
+ * fails, as on a full disk, is taken back. A line that a killed process left unfinished is cut off by the next one: its
+ * batch was not settled, so the change comes again. If somebody else's last line is unfinished, it is ended. The file
+ * may be renamed or removed at any time, as logrotate does: each push opens what the path names then.
  *
  * What has been written to a pipe cannot be taken back, so there a push has no deadline: it waits for the reader, until
  * the process is told to stop at once. When the reader has gone, the process stops.
@@ -175,43 +176,78 @@ static bool file_open(void **handle, const struct settings *settings, const char
   return true;
 }
 
-/* Cuts off an unfinished last line. */
-static bool cut_unfinished_line(int fd, struct error *error) {
-  struct stat status;
-  if (fstat(fd, &status) != 0)
-    return failed("examine the file", error);
-  if (!S_ISREG(status.st_mode))
-    return true;
-  off_t end = status.st_size;
-  while (end > 0) {
+/* Finds where the last line begins, if it is unfinished; else that is the end of the file. */
+static bool find_unfinished_line(int fd, off_t size, off_t *begin, struct error *error) {
+  for (*begin = size; *begin > 0;) {
     char tail[TAIL];
-    size_t length = end < (off_t)sizeof tail ? (size_t)end : sizeof tail;
-    ssize_t got = pread(fd, tail, length, end - (off_t)length);
+    size_t length = *begin < (off_t)sizeof tail ? (size_t)*begin : sizeof tail;
+    ssize_t got = pread(fd, tail, length, *begin - (off_t)length);
     if (got != (ssize_t)length)
       return failed("read the file", error);
     const char *newline = memrchr(tail, '\n', length);
     if (newline != NULL) {
-      end -= (off_t)length - (newline + 1 - tail);
+      *begin -= (off_t)length - (newline + 1 - tail);
       break;
     }
-    end -= (off_t)length;
+    *begin -= (off_t)length;
   }
-  if (end < status.st_size && ftruncate(fd, end) != 0)
+  return true;
+}
+
+/* Whether an unfinished line of that length may be ours: it begins as all of them do, or as far as it goes. */
+static bool is_ours(int fd, off_t begin, off_t length, bool *ours, struct error *error) {
+  char text[sizeof CHANGE_JSON_BEGIN];
+  size_t known = strlen(CHANGE_JSON_BEGIN);
+  known = length < (off_t)known ? (size_t)length : known;
+  ssize_t got = pread(fd, text, known, begin);
+  *ours = got == (ssize_t)known && memcmp(text, CHANGE_JSON_BEGIN, known) == 0;
+  return got == (ssize_t)known || failed("read the file", error);
+}
+
+/* Cuts off an unfinished last line if it is ours. *lacks_end: there is one of somebody else's. */
+static bool cut_unfinished_line(int fd, bool *lacks_end, struct error *error) {
+  struct stat status;
+  *lacks_end = false;
+  if (fstat(fd, &status) != 0)
+    return failed("examine the file", error);
+  off_t begin;
+  bool ours;
+  if (!S_ISREG(status.st_mode))
+    return true;
+  if (!find_unfinished_line(fd, status.st_size, &begin, error) ||
+      !is_ours(fd, begin, status.st_size - begin, &ours, error))
+    return false;
+  *lacks_end = !ours;
+  if (ours && begin < status.st_size && ftruncate(fd, begin) != 0)
     return failed("cut an unfinished line", error);
   return true;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length, struct error *error) {
-  while (length > 0) {
-    ssize_t written = write(fd, bytes, length);
-    if (written >= 0) {
-      bytes += written;
-      length -= (size_t)written;
-    } else if (errno != EINTR) {
+static bool write_all(int fd, const char *bytes, size_t length, size_t *done, struct error *error) {
+  for (*done = 0; *done < length;) {
+    ssize_t written = write(fd, bytes + *done, length - *done);
+    if (written >= 0)
+      *done += (size_t)written;
+    else if (errno != EINTR)
       return failed("write", error);
-    }
   }
   return true;
+}
+
+/* Appends to the file, or leaves it as it was, unless somebody who does not lock it has appended meanwhile. */
+static bool append(int fd, const char *bytes, size_t length, struct error *error) {
+  struct stat before;
+  struct stat after;
+  size_t done = 0;
+  if (fstat(fd, &before) != 0)
+    return failed("examine the file", error);
+  if (write_all(fd, bytes, length, &done, error) &&
+      (fdatasync(fd) == 0 || errno == EINVAL || failed("sync the file", error)))
+    return true;
+  bool is_last = S_ISREG(before.st_mode) && fstat(fd, &after) == 0 && after.st_size == before.st_size + (off_t)done;
+  if (is_last && done > 0 && ftruncate(fd, before.st_size) != 0)
+    return error_detail(error, "What was written could not be taken back: %s", strerror(errno));
+  return false;
 }
 
 /* Writes as much at a time as the pipe takes without blocking. */
@@ -250,24 +286,29 @@ static bool write_to_stdout(const struct push *push, const struct buffer *text, 
   return ok;
 }
 
+static bool push_to_file(struct lines *lines, const struct push *push, struct error *error) {
+  bool lacks_end;
+  if (!lock_file(lines, error))
+    return false;
+  bool ok = cut_unfinished_line(lines->fd, &lacks_end, error) && push_is_still_ours(push, error) &&
+            append(lines->fd, lines->text.data + !lacks_end, lines->text.length - !lacks_end, error);
+  flock(lines->fd, LOCK_UN);
+  return ok;
+}
+
 static bool lines_push(void *handle, const struct push *push, struct error *error) {
   struct lines *lines = handle;
   buffer_clear(&lines->text);
+  /* To end a line that may be there. */
+  if (lines->path != NULL)
+    buffer_add(&lines->text, "\n", 1);
   for (size_t i = 0; i < push->count; i++) {
     change_add_json(&lines->text, push->changes[i], lines->settings->source_id);
     buffer_add(&lines->text, "\n", 1);
   }
   if (!buffer_ok(&lines->text, "a batch", error))
     return false;
-  if (lines->path == NULL)
-    return write_to_stdout(push, &lines->text, error);
-  if (!lock_file(lines, error))
-    return false;
-  bool ok = cut_unfinished_line(lines->fd, error) && push_is_still_ours(push, error) &&
-            write_all(lines->fd, lines->text.data, lines->text.length, error) &&
-            (fdatasync(lines->fd) == 0 || errno == EINVAL || failed("sync the file", error));
-  flock(lines->fd, LOCK_UN);
-  return ok;
+  return lines->path == NULL ? write_to_stdout(push, &lines->text, error) : push_to_file(lines, push, error);
 }
 
 static const struct target_url FILE_URLS[] = {

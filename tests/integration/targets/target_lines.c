@@ -135,7 +135,7 @@ Test(target_lines, a_line_that_was_cut_short_is_taken_away) {
   for (int i = 0; i < 4; i++) {
     /* A short one, and one that is longer than what is looked at at a time. */
     char text[20000];
-    size_t length = (size_t)snprintf(text, sizeof text, "%s{\"torn\":\"", begins[i % 2]);
+    size_t length = (size_t)snprintf(text, sizeof text, "%s{\"change_id\":5,\"torn\":\"", begins[i % 2]);
     size_t torn = i < 2 ? 3 : 10000;
     memset(text + length, 'x', torn);
     write_file(text, length + torn);
@@ -147,6 +147,45 @@ Test(target_lines, a_line_that_was_cut_short_is_taken_away) {
             "select string_agg(coalesce(line ->> 'whole', 'key ' || (line ->> 'key')), ' ' order by n) from lines"),
         ask(f.at_source, "select '%skey %d'", i % 2 == 0 ? "1 2 " : "", i));
   }
+  end(&f);
+}
+
+Test(target_lines, a_last_line_of_somebody_else_is_ended_and_stays) {
+  static const char *const texts[] = {"{\"whole\":1}", "{\"whole\":1}\n{\"changes\":2}", "{}"};
+  static const char *const expected[] = {"{\"whole\":1} 7", "{\"whole\":1} {\"changes\":2} 7", "{} 7"};
+  struct fixture f;
+  begin(&f, "lines_foreign", true);
+  for (int i = 0; i < 3; i++) {
+    write_file(texts[i], strlen(texts[i]));
+    sql(f.at_source, "insert into item values (7); delete from item");
+    rowrelay_ok(&f, "run", "--until-empty", NULL);
+    load_lines(&f, path);
+    cr_assert_str_eq(ask(f.at_source, "select string_agg(coalesce(line ->> 'key', line::text), ' ' order by n) "
+                                      "from lines where line ->> 'op' is distinct from 'delete'"),
+                     expected[i]);
+  }
+  end(&f);
+}
+
+/* A file may not grow beyond a limit here, so that a write ends in the middle, as on a full disk. */
+Test(target_lines, a_write_that_fails_in_the_middle_leaves_nothing_and_is_repeated_as_a_whole) {
+  struct fixture f;
+  begin(&f, "lines_full", true);
+  sql(f.at_source, "insert into item values (0)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "insert into item select n, repeat('x', 300) from generate_series(1, 100) as n");
+  char command[2048];
+  snprintf(
+      command, sizeof command,
+      "trap '' XFSZ; ulimit -f 16; exec timeout 20 \"$ROWRELAY_BIN\" -d '%s' run --until-empty --wait 2 2>/dev/null",
+      f.source);
+  cr_assert_neq(system(command), 0);
+  load_lines(&f, path); /* whole ones, of the smaller batches that it was tried with after that */
+  cr_assert_str_eq(ask(f.at_source, "select count(*) < 20 and count(*) = count(distinct line ->> 'key') from lines"),
+                   "t");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  load_lines(&f, path);
+  assert_complete(&f);
   end(&f);
 }
 
