@@ -137,6 +137,19 @@ static void give_handle(struct http *http, CURL *easy) {
   http->idle[http->idle_count++] = easy;
 }
 
+/* Making a connection may take as long as others need to take the claim over. */
+static int ask_owner(void *data, char *address, char *own_address, int port, int own_port) {
+  (void)address;
+  (void)own_address;
+  (void)port;
+  (void)own_port;
+  struct http_request *request = data;
+  if (request->may_send != NULL && !request->may_send(request->asked, &request->withheld))
+    return CURL_PREREQFUNC_ABORT;
+  request->began = true;
+  return CURL_PREREQFUNC_OK;
+}
+
 static void set_options(const struct http *http, struct http_request *request) {
   const struct http_options *options = &http->options;
   CURL *easy = request->easy;
@@ -160,6 +173,8 @@ static void set_options(const struct http *http, struct http_request *request) {
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, ask_owner);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, request);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
   /* Redirects never lead from an encrypted connection to an unencrypted one. */
   curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
@@ -189,7 +204,8 @@ static void set_options(const struct http *http, struct http_request *request) {
 
 bool http_start(struct http *http, struct http_request *request, struct error *error) {
   request->status = 0;
-  request->untrusted = request->unsent = false;
+  request->untrusted = request->unsent = request->began = false;
+  error_clear(&request->withheld);
   request->failure[0] = '\0';
   request->received = 0;
   request->retry_after = request->asked_at = request->answer_at = -1;
@@ -232,7 +248,8 @@ static void read_outcome(struct http_request *request, CURLcode code) {
     request->status = 0;
     request->untrusted = is_about_trust(code);
     request->unsent = request->untrusted || code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
-                      code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR;
+                      code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_SSL_CONNECT_ERROR ||
+                      (request->withheld.kind != FAILURE_NONE && !request->began);
     if (request->failure[0] == '\0')
       snprintf(request->failure, sizeof request->failure, "%s", curl_easy_strerror(code));
     return;

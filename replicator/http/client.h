@@ -39,15 +39,20 @@ struct http_request {
   size_t body_length;
   size_t answer_limit; /* bytes of the answer that are wanted; the rest is dropped */
   void *owner;         /* for the owner's own use */
+  /* Asked when there is a connection, right before the first byte; NULL: it may be sent. */
+  bool (*may_send)(void *asked, struct error *why);
+  void *asked;
 
   long status;                        /* of the answer; 0: there was none */
   struct buffer answer;               /* its body */
   int64_t retry_after;                /* milliseconds to wait, as the server asks; -1: it does not */
   char failure[CURL_ERROR_SIZE + 64]; /* why there was no answer */
   bool untrusted;                     /* the server's certificate, or ours, was rejected: trying again does not help */
-  bool unsent;                        /* there was not even a connection */
+  bool unsent;                        /* not one byte of it was sent */
+  struct error withheld;              /* why it was not allowed to be sent; FAILURE_NONE: it was */
 
   /* of http.c */
+  bool began;
   CURL *easy;
   int64_t asked_at; /* Retry-After and Date as they came; seconds since 1970, -1: none */
   int64_t answer_at;

@@ -221,6 +221,10 @@ void http_target_answer(long status, char answer[static VERDICT_ANSWER_SIZE]) {
 
 bool http_target_failed(const struct http_request *request, struct error *error) {
   long status = request->status;
+  if (status == 0 && request->withheld.kind != FAILURE_NONE) {
+    *error = request->withheld;
+    return false;
+  }
   if (status == 0) {
     error_set(error, request->untrusted ? FAILURE_FATAL : FAILURE_RETRY, "no answer: %s", request->failure);
     if (request->untrusted)

@@ -136,15 +136,17 @@ static bool read_clickhouse_code(const struct http_request *request, struct erro
   return true;
 }
 
-/* *status is the answer's. */
-static bool send_body(struct http_lines *lines, long *status, struct error *error) {
+/* *status is the answer's; push: NULL, a test. */
+static bool send_body(struct http_lines *lines, const struct push *push, long *status, struct error *error) {
   const char *more[] = {"Expect:", "Content-Type: application/x-ndjson"};
   struct http_request request = {.method = "POST",
                                  .url = lines->url.data,
                                  .headers = http_target_headers(&lines->http, more, 2),
                                  .body = lines->body.data != NULL ? lines->body.data : "",
                                  .body_length = lines->body.length,
-                                 .answer_limit = ANSWER_LIMIT};
+                                 .answer_limit = ANSWER_LIMIT,
+                                 .may_send = push != NULL ? push->still_ours : NULL,
+                                 .asked = push != NULL ? push->claimer : NULL};
   bool ok = request.headers != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   ok = ok && http_start(lines->http.http, &request, error);
   if (ok && http_wait(lines->http.http, clock_now() + lines->settings->push_timeout) == NULL) {
@@ -177,7 +179,7 @@ static bool lines_push(void *handle, const struct push *push, struct error *erro
     buffer_add(&lines->body, "\n", 1);
   }
   long status;
-  ok = ok && buffer_ok(&lines->body, "a request", error) && send_body(lines, &status, error);
+  ok = ok && buffer_ok(&lines->body, "a request", error) && send_body(lines, push, &status, error);
   char answer[VERDICT_ANSWER_SIZE];
   if (ok)
     http_target_answer(status, answer);
@@ -191,7 +193,7 @@ static bool lines_test(void *handle, struct buffer *answer, struct error *error)
   struct http_lines *lines = handle;
   buffer_clear(&lines->body);
   long status;
-  if (!send_body(lines, &status, error))
+  if (!send_body(lines, NULL, &status, error))
     return false;
   buffer_add_string(answer, "it took a request without lines");
   return true;

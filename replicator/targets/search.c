@@ -248,7 +248,7 @@ static bool send_bulk(struct bulk *bulk, size_t length, struct error *error) {
   struct buffer sent = bulk->body;
   sent.length = length;
   struct search_question question = {
-      .method = "POST", .path = "/_bulk", .content = "application/x-ndjson", .body = &sent};
+      .method = "POST", .path = "/_bulk", .content = "application/x-ndjson", .body = &sent, .push = bulk->push};
   if (bulk->item_count == 0)
     return true;
   bool ok = buffer_ok(&bulk->body, "a request", error) && push_is_still_ours(bulk->push, error) &&
@@ -363,12 +363,14 @@ static bool push_truncate(struct search *search, const struct push *push, struct
   buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
   /* A query sees the latest writes only after a refresh. */
   buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
-  bool ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, NULL, error);
+  bool ok = buffer_ok(&path, "a URL", error) &&
+            search_ask_well(search, &(struct search_question){.method = "POST", .path = path.data}, error);
   ok = ok && push_is_still_ours(push, error);
   if (ok) {
     buffer_clear(&path);
     buffer_add_format(&path, "/%s/_delete_by_query?conflicts=proceed&refresh=true&ignore_unavailable=true", name.data);
-    ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, "POST", path.data, &body, error);
+    struct search_question question = {.method = "POST", .path = path.data, .body = &body, .push = push};
+    ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, &question, error);
   }
   buffer_release(&name);
   buffer_release(&path);

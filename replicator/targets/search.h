@@ -28,6 +28,7 @@ struct search_question {
   const char *path;
   const char *content;       /* the body's type; NULL: JSON */
   const struct buffer *body; /* NULL: none */
+  const struct push *push;   /* whose rows it writes; NULL: of none */
 };
 
 /*
@@ -36,8 +37,7 @@ struct search_question {
 MUST_CHECK bool search_ask(struct search *search, const struct search_question *question, struct http_request *request,
                            struct error *error);
 /* The same; the answer must be a success, and is dropped. */
-MUST_CHECK bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
-                                struct error *error);
+MUST_CHECK bool search_ask_well(struct search *search, const struct search_question *question, struct error *error);
 
 /*
  * Adds the name of a route's index: the URL's, or the table's with nothing in it that an index may not be called, as

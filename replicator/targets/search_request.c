@@ -52,7 +52,9 @@ bool search_ask(struct search *search, const struct search_question *question, s
                                      .headers = headers,
                                      .body = sent != NULL ? sent->data : NULL,
                                      .body_length = sent != NULL ? sent->length : 0,
-                                     .answer_limit = ANSWER_LIMIT};
+                                     .answer_limit = ANSWER_LIMIT,
+                                     .may_send = question->push != NULL ? question->push->still_ours : NULL,
+                                     .asked = question->push != NULL ? question->push->claimer : NULL};
     ok = http_start(search->http.http, request, error);
   }
   if (ok && http_wait(search->http.http, clock_now() + search->settings->push_timeout) == NULL) {
@@ -69,11 +71,9 @@ bool search_ask(struct search *search, const struct search_question *question, s
   return ok;
 }
 
-bool search_ask_well(struct search *search, const char *method, const char *path, const struct buffer *body,
-                     struct error *error) {
+bool search_ask_well(struct search *search, const struct search_question *question, struct error *error) {
   struct http_request request = {.status = 0};
-  struct search_question question = {.method = method, .path = path, .body = body};
-  bool ok = search_ask(search, &question, &request, error);
+  bool ok = search_ask(search, question, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
     ok = http_target_failed(&request, error);
     if (error->kind == FAILURE_REFUSED) /* nothing of a row was sent */

@@ -371,7 +371,9 @@ static bool send_next(struct sending *sending, struct slot *slot, struct error *
                                         .body = slot->body.data,
                                         .body_length = slot->body.length,
                                         .answer_limit = ANSWER_LIMIT,
-                                        .owner = slot};
+                                        .owner = slot,
+                                        .may_send = sending->push->still_ours,
+                                        .asked = sending->push->claimer};
   slot->busy = http_start(webhook->http.http, &slot->request, error);
   return slot->busy;
 }

@@ -1,11 +1,15 @@
 /* Webhooks: what is on the wire, and what becomes of each answer. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <netinet/in.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "hooked.h"
 
@@ -306,6 +310,60 @@ Test(webhook, two_secrets_sign_while_one_takes_the_others_place) {
   strcat(both, expected_signature(request, SECRET));
   cr_assert_str_eq(received_header(request, "webhook-signature"), both);
   end();
+}
+
+/* ---- a lost claim ---------------------------------------------------------------------------------------------- */
+
+/* Takes connections for so long; whether a request has come by one of them. */
+static bool is_sent_within(int listener, double seconds) {
+  static int taken[64];
+  static int count;
+  char text[16];
+  for (double until = seconds_now() + seconds; seconds_now() < until; sleep_seconds(0.05)) {
+    int connection = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection >= 0 && count < 64)
+      taken[count++] = connection;
+    for (int i = 0; i < count; i++)
+      if (recv(taken[i], text, sizeof text, 0) > 0)
+        return true;
+  }
+  return false;
+}
+
+/* While no connection is taken, the process waits for one; its session at the source ends meanwhile. */
+Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
+  static const char *const claims = "from pg_stat_activity where datname = current_database()"
+                                    " and application_name like 'rowrelay%' and state = 'idle in transaction'";
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t length = sizeof address;
+  int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  cr_assert(bind(listener, (struct sockaddr *)&address, length) == 0 && listen(listener, 0) == 0 &&
+            getsockname(listener, (struct sockaddr *)&address, &length) == 0);
+  int fillers[3];
+  for (int i = 0; i < 3; i++) {
+    fillers[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    (void)connect(fillers[i], (struct sockaddr *)&address, length);
+  }
+  char url[64];
+  snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
+  fixture_begin(&f, "hook_stale");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) %s", claims);
+  sleep_seconds(1);
+  sql(f.at_source, "select pg_terminate_backend(pid) %s", claims);
+  sql(f.at_source, "select rowrelay.pause('w')"); /* nobody claims it again */
+  cr_assert_not(is_sent_within(listener, 9));
+  sql(f.at_source, "select rowrelay.resume('w')");
+  cr_assert(is_sent_within(listener, 20));
+  for (int i = 0; i < 3; i++)
+    close(fillers[i]);
+  close(listener);
+  kill(process, SIGKILL);
+  fixture_end(&f);
 }
 
 /* ---- the test -------------------------------------------------------------------------------------------------- */
