@@ -1,16 +1,10 @@
 #include "log.h"
 
-#include "access/genam.h"
-#include "access/heapam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "access/tableam.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "catalog/partition.h"
+#include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "miscadmin.h"
-#include "nodes/execnodes.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -24,7 +18,8 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
-/* The columns of rowrelay.change that are written, in the order of CHANGE_COLUMNS. */
+#include "store.h"
+
 enum {
   CHANGE_ID,
   CHANGE_TXID,
@@ -41,21 +36,28 @@ enum {
   CHANGE_NEW_ROW,
   CHANGE_COLUMN_COUNT
 };
-static const char *const CHANGE_COLUMNS[] = {"id",          "txid",    "captured_at", "day",     "capture",
-                                             "op",          "key",     "actor",       "db_user", "application_name",
-                                             "client_addr", "old_row", "new_row"};
+static const store_column CHANGE_COLUMNS[] = {[CHANGE_ID] = {"id", INT8OID, false},
+                                              [CHANGE_TXID] = {"txid", XID8OID, false},
+                                              [CHANGE_CAPTURED_AT] = {"captured_at", TIMESTAMPTZOID, false},
+                                              [CHANGE_DAY] = {"day", DATEOID, false},
+                                              [CHANGE_CAPTURE] = {"capture", INT4OID, false},
+                                              [CHANGE_OP] = {"op", CHAROID, false},
+                                              [CHANGE_KEY] = {"key", TEXTOID, false},
+                                              [CHANGE_ACTOR] = {"actor", TEXTOID, true},
+                                              [CHANGE_DB_USER] = {"db_user", TEXTOID, false},
+                                              [CHANGE_APPLICATION_NAME] = {"application_name", TEXTOID, false},
+                                              [CHANGE_CLIENT_ADDR] = {"client_addr", INETOID, true},
+                                              [CHANGE_OLD_ROW] = {"old_row", JSONOID, true},
+                                              [CHANGE_NEW_ROW] = {"new_row", JSONOID, true}};
 
 enum { QUEUE_CHANGE_ID, QUEUE_LANE, QUEUE_DAY, QUEUE_BYTES, QUEUE_COLUMN_COUNT };
-static const char *const QUEUE_COLUMNS[] = {"change_id", "lane", "day", "bytes"};
+static const store_column QUEUE_COLUMNS[] = {[QUEUE_CHANGE_ID] = {"change_id", INT8OID, false},
+                                             [QUEUE_LANE] = {"lane", INT4OID, false},
+                                             [QUEUE_DAY] = {"day", DATEOID, false},
+                                             [QUEUE_BYTES] = {"bytes", INT4OID, false}};
 
-/* Where a table has the columns that are written; kept for as long as the table is as it was. */
-typedef struct layout {
-  Oid table; /* InvalidOid: not known */
-  bool is_plain;
-  AttrNumber numbers[CHANGE_COLUMN_COUNT];
-} layout;
-
-static layout change_layout, queue_layout;
+static layout change_layout = {.columns = CHANGE_COLUMNS, .count = CHANGE_COLUMN_COUNT},
+              queue_layout = {.columns = QUEUE_COLUMNS, .count = QUEUE_COLUMN_COUNT};
 
 /* Where today's changes go: what rowrelay.partition_day() says on this day, and that day's partition. */
 static struct {
@@ -116,112 +118,6 @@ static bool find_today(const plan *plan) {
   return today.is_valid;
 }
 
-/* Finds the columns. A column that is not given must be one that may be null and has no default. */
-static bool read_layout(layout *layout, TupleDesc columns, const char *const *names, int count) {
-  int found = 0;
-  for (int n = 0; n < columns->natts; n++) {
-    Form_pg_attribute column = TupleDescAttr(columns, n);
-    bool is_given = false;
-    if (column->attisdropped)
-      continue;
-    for (int i = 0; i < count; i++)
-      if (strcmp(NameStr(column->attname), names[i]) == 0) {
-        layout->numbers[i] = (AttrNumber)(n + 1);
-        is_given = true;
-        found++;
-      }
-    if (!is_given && (column->attnotnull || column->atthasdef || column->attidentity != '\0'))
-      return false;
-  }
-  return found == count;
-}
-
-/* Whether the table has nothing that the executor would see to. */
-static bool table_is_plain(Relation table) {
-  TupleConstr *constraints = RelationGetDescr(table)->constr;
-  return table->rd_tableam == GetHeapamTableAmRoutine() && table->trigdesc == NULL && table->rd_rules == NULL &&
-         !table->rd_rel->relrowsecurity && (constraints == NULL || constraints->num_check == 0);
-}
-
-static bool index_is_plain(Relation index) {
-  return index->rd_index->indimmediate && !index->rd_index->indisexclusion &&
-         heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) &&
-         heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
-}
-
-/* One table that is written to, with its indexes. */
-typedef struct store {
-  Relation table;
-  List *indexes; /* of Relation */
-  const layout *layout;
-} store;
-
-/* The table's lock is kept to the end of the transaction. */
-static void store_close(store *store) {
-  ListCell *cell;
-  foreach (cell, store->indexes)
-    index_close((Relation)lfirst(cell), RowExclusiveLock);
-  table_close(store->table, NoLock);
-}
-
-/* Opens them, locked as an INSERT would lock them; false, with nothing open, when something is not plain. */
-static bool store_open(store *store, Oid oid, layout *layout, const char *const *names, int count) {
-  ListCell *cell;
-  bool is_plain;
-  store->indexes = NIL;
-  store->layout = layout;
-  store->table = table_open(oid, RowExclusiveLock);
-  if (layout->table != oid) {
-    layout->is_plain =
-        table_is_plain(store->table) && read_layout(layout, RelationGetDescr(store->table), names, count);
-    layout->table = oid;
-  }
-  is_plain = layout->is_plain;
-  foreach (cell, RelationGetIndexList(store->table)) {
-    Relation index = index_open(lfirst_oid(cell), RowExclusiveLock);
-    store->indexes = lappend(store->indexes, index);
-    is_plain = is_plain && index_is_plain(index);
-  }
-  if (!is_plain)
-    store_close(store);
-  return is_plain;
-}
-
-static void store_insert(store *store, const Datum *given, const bool *given_nulls, int count) {
-  TupleDesc columns = RelationGetDescr(store->table);
-  Datum *values = palloc0(columns->natts * sizeof *values);
-  bool *nulls = palloc(columns->natts * sizeof *nulls);
-  HeapTuple tuple;
-  ListCell *cell;
-  memset(nulls, true, columns->natts * sizeof *nulls);
-  for (int i = 0; i < count; i++) {
-    values[store->layout->numbers[i] - 1] = given[i];
-    nulls[store->layout->numbers[i] - 1] = given_nulls[i];
-  }
-  tuple = heap_form_tuple(columns, values, nulls);
-  heap_insert(store->table, tuple, GetCurrentCommandId(true), 0, NULL);
-  foreach (cell, store->indexes) {
-    Relation index = lfirst(cell);
-    IndexInfo *info;
-    Datum keys[INDEX_MAX_KEYS];
-    bool key_nulls[INDEX_MAX_KEYS];
-    if (!index->rd_index->indisready)
-      continue;
-    info = BuildIndexInfo(index);
-    for (int i = 0; i < info->ii_NumIndexAttrs; i++) {
-      int number = info->ii_IndexAttrNumbers[i];
-      keys[i] = values[number - 1];
-      key_nulls[i] = nulls[number - 1];
-    }
-    index_insert(index, keys, key_nulls, &tuple->t_self, store->table,
-                 index->rd_index->indisunique ? UNIQUE_CHECK_YES : UNIQUE_CHECK_NO,
-#if PG_VERSION_NUM >= 140000
-                 false,
-#endif
-                 info);
-  }
-}
-
 /* An answer that may be null. */
 static Datum ask(PGFunction function, int count, Datum argument, bool *is_null) {
   LOCAL_FCINFO(call, 1);
@@ -260,9 +156,9 @@ static bool stores_open(const plan *plan, stores *stores) {
       return false;
     LockRelationOid(today.partition, RowExclusiveLock); /* which may tell that it is not what it was */
   } while (!today.is_valid);
-  if (!store_open(&stores->change, today.partition, &change_layout, CHANGE_COLUMNS, CHANGE_COLUMN_COUNT))
+  if (!store_open(&stores->change, today.partition, &change_layout))
     return false;
-  if (!store_open(&stores->queue, plan->queue, &queue_layout, QUEUE_COLUMNS, QUEUE_COLUMN_COUNT)) {
+  if (!store_open(&stores->queue, plan->queue, &queue_layout)) {
     store_close(&stores->change);
     return false;
   }
@@ -290,7 +186,7 @@ static int64 write_change(const plan *plan, stores *stores, const change *change
   nulls[CHANGE_OLD_ROW] = change->old_row == (Datum)0;
   values[CHANGE_NEW_ROW] = change->new_row;
   nulls[CHANGE_NEW_ROW] = change->new_row == (Datum)0;
-  store_insert(&stores->change, values, nulls, CHANGE_COLUMN_COUNT);
+  store_insert(&stores->change, values, nulls);
   return id;
 }
 
@@ -303,7 +199,7 @@ static void write_queue(const plan *plan, stores *stores, int64 id, const change
     values[QUEUE_LANE] = Int32GetDatum(lanes->first + (change->hash & 2147483647) % lanes->count);
     values[QUEUE_DAY] = DateADTGetDatum(today.day);
     values[QUEUE_BYTES] = Int32GetDatum(change->bytes);
-    store_insert(&stores->queue, values, NO_NULLS, QUEUE_COLUMN_COUNT);
+    store_insert(&stores->queue, values, NO_NULLS);
   }
 }
 

@@ -284,6 +284,25 @@ Test(native, what_is_added_to_the_log_is_respected) {
   fixture_end(&f);
 }
 
+/* Nor is a value written as what it is not. */
+Test(native, a_column_of_the_log_with_another_type_is_left_to_pl_pgsql) {
+  struct fixture f;
+  begin(&f, "native_column");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item values (1, 1)");
+  sql(f.at_source, "alter table rowrelay.queue alter column bytes type numeric");
+  sql(writer, "insert into item values (2, 1)");
+  sql(f.at_source, "alter table rowrelay.queue alter column bytes type int");
+  sql(writer, "insert into item values (3, 1)");
+  cr_assert_str_eq(ask(writer, "select string_agg(key || '/' || q.bytes, ' ' order by id) from rowrelay.change c "
+                               "join rowrelay.queue q on q.change_id = c.id"),
+                   "1/18 2/18 3/18");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
 Test(native, a_session_keeps_little_for_each_table) {
   struct fixture f;
   begin(&f, "native_memory");
