@@ -15,8 +15,10 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-/* Bytes of what values of one row may have together; JSON makes six times as much of it at most. */
+/* Bytes of what values of one row may have together; text is six times as long in JSON at most, bits eight times. */
 #define LARGE_ROW (8 * 1024 * 1024)
+/* And of what its documents and arrays may have: eight bytes in them can be a number of 131,072 digits. */
+#define LARGE_DOCUMENTS (8 * 1024)
 
 bool row_read(row *row, const plan *plan, Relation relation, HeapTuple tuple) {
   row->columns = RelationGetDescr(relation);
@@ -67,14 +69,17 @@ static bool value_fits_json(Datum *value, form form) {
 }
 
 bool row_fits_json(row *row, const plan *plan) {
-  Size size = 0;
+  Size size = 0, documents = 0;
   for (int i = 0, n = 0; i < row->columns->natts; i++) {
     Form_pg_attribute attribute = TupleDescAttr(row->columns, i);
     if (attribute->attisdropped)
       continue;
     if (!row->nulls[i] && attribute->attlen == -1) {
-      size += toast_raw_datum_size(row->values[i]);
-      if (size > LARGE_ROW || !value_fits_json(&row->values[i], plan->columns[n].form))
+      form form = plan->columns[n].form;
+      Size bytes = toast_raw_datum_size(row->values[i]);
+      size += bytes;
+      documents += form == FORM_JSONB || form == FORM_ARRAY ? bytes : 0;
+      if (size > LARGE_ROW || documents > LARGE_DOCUMENTS || !value_fits_json(&row->values[i], form))
         return false;
     }
     n++;
@@ -202,7 +207,7 @@ int32 row_hash(const row *row, const plan *plan) {
   return DatumGetInt32(DirectFunctionCall1Coll(hashtext, DEFAULT_COLLATION_OID, CStringGetTextDatum(hashes.data)));
 }
 
-static void append_row(StringInfo json, const row *row, const plan *plan) {
+static bool append_row(StringInfo json, const row *row, const plan *plan, int most) {
   const char *separator = "{";
   for (int i = 0, n = 0; i < row->columns->natts; i++) {
     Form_pg_attribute attribute = TupleDescAttr(row->columns, i);
@@ -215,15 +220,19 @@ static void append_row(StringInfo json, const row *row, const plan *plan) {
       appendStringInfoString(json, "null");
     else
       append_json(json, &plan->columns[n], row->values[i]);
+    if (json->len > most)
+      return false;
     separator = ",";
     n++;
   }
   appendStringInfoChar(json, '}');
+  return true;
 }
 
 /* Those of times do not matter, because JSON has its own form of them. */
-Datum row_image(const row *row, const plan *plan) {
+bool row_image(const row *row, const plan *plan, int most, Datum *image) {
   StringInfoData json;
+  bool is_whole = false;
   int digits = extra_float_digits, style = IntervalStyle, bytes = bytea_output;
   initStringInfo(&json);
   PG_TRY();
@@ -231,7 +240,7 @@ Datum row_image(const row *row, const plan *plan) {
     extra_float_digits = 1;
     IntervalStyle = INTSTYLE_POSTGRES;
     bytea_output = BYTEA_OUTPUT_HEX;
-    append_row(&json, row, plan);
+    is_whole = append_row(&json, row, plan, most);
   }
   PG_FINALLY();
   {
@@ -240,5 +249,7 @@ Datum row_image(const row *row, const plan *plan) {
     bytea_output = bytes;
   }
   PG_END_TRY();
-  return text_of(&json);
+  if (is_whole)
+    *image = text_of(&json);
+  return is_whole;
 }

@@ -25,8 +25,8 @@ bool row_has_key_of(const row *row, const struct row *other, const plan *plan);
 /* Of one column its text, of several what json_build_array() makes of them. */
 Datum row_key(const row *row, const plan *plan);
 int32 row_hash(const row *row, const plan *plan);
-/* What row_to_json() makes of the row under the settings that the body pins. */
-Datum row_image(const row *row, const plan *plan);
+/* What row_to_json() makes of the row under the settings that the body pins. False: it is longer than `most`. */
+bool row_image(const row *row, const plan *plan, int most, Datum *image);
 /* What json_build_object() makes of the key. */
 Datum row_key_image(const row *row, const plan *plan);
 

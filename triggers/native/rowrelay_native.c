@@ -96,11 +96,10 @@ static bool capture_row(const plan *plan, TriggerData *trigger) {
     return false;
   change.key = row_key(current, plan);
   change.hash = row_hash(current, plan);
-  if (new != NULL)
-    change.new_row = row_image(new, plan);
-  if (old != NULL && plan->keeps_before)
-    change.old_row = row_image(old, plan);
-  else if (is_delete)
+  if ((new != NULL && !row_image(new, plan, LARGE_IMAGE, &change.new_row)) ||
+      (old != NULL && plan->keeps_before && !row_image(old, plan, LARGE_IMAGE, &change.old_row)))
+    return false;
+  if (is_delete && !plan->keeps_before)
     change.old_row = row_key_image(old, plan);
   change.bytes = size_of(change.new_row) + (plan->keeps_before ? size_of(change.old_row) : 0);
   return change.bytes <= LARGE_IMAGE && log_write(plan, &change);

@@ -141,6 +141,7 @@ Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
       "update item set ee = '{{{{1}}}}' where id = 2",
       "update item set ee = '{}', dd = '{}', jj = array_fill('y'::text, array[2, 2], array[1, 2]) where id = 2",
       "update item set jj = array(select repeat('z', n) from generate_series(1, 3000) as n) where id = 2",
+      "update item set cc = null, ff = array_fill(1e-300::float8, array[3000]) where id = 2",
       "update item set g = repeat('x', 9000000) where id = 1",
       "update item set a = true where id = 1",
       "update item set g = repeat(md5('y'), 1000)",
@@ -299,6 +300,19 @@ Test(native, a_column_of_the_log_with_another_type_is_left_to_pl_pgsql) {
   cr_assert_str_eq(ask(writer, "select string_agg(key || '/' || q.bytes, ' ' order by id) from rowrelay.change c "
                                "join rowrelay.queue q on q.change_id = c.id"),
                    "1/18 2/18 3/18");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+/* 10 bytes are a number of 131,072 digits: the image is larger than PostgreSQL can make it. */
+Test(native, a_document_that_is_too_long_as_text_does_not_stop_the_writer) {
+  struct fixture f;
+  begin(&f, "native_digits");
+  sql(f.at_source, "create table item (id int primary key, j jsonb)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item select 1, jsonb_agg(1e131071::numeric) from generate_series(1, 10000)");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.change where caveat ->> 'problem' <> ''") == 1);
   PQfinish(writer);
   fixture_end(&f);
 }
