@@ -18,7 +18,11 @@
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
 
+#include "schema.h"
 #include "store.h"
+
+/* How often the tables may be others than before when they are locked, until PL/pgSQL shall see to it. */
+#define MOST_TRIES 10
 
 enum {
   CHANGE_ID,
@@ -59,65 +63,6 @@ static const store_column QUEUE_COLUMNS[] = {[QUEUE_CHANGE_ID] = {"change_id", I
 static layout change_layout = {.columns = CHANGE_COLUMNS, .count = CHANGE_COLUMN_COUNT},
               queue_layout = {.columns = QUEUE_COLUMNS, .count = QUEUE_COLUMN_COUNT};
 
-/* Where today's changes go: what rowrelay.partition_day() says on this day, and that day's partition. */
-static struct {
-  bool is_valid;
-  Oid function;
-  TransactionId xmin;
-  ItemPointerData tid;
-  DateADT asked_on; /* UTC */
-  DateADT day;
-  Oid partition;
-} today;
-
-static void forget(Datum argument, Oid relation) {
-  if (relation == InvalidOid || relation == today.partition)
-    today.is_valid = false;
-  if (relation == InvalidOid || relation == change_layout.table)
-    change_layout.table = InvalidOid;
-  if (relation == InvalidOid || relation == queue_layout.table)
-    queue_layout.table = InvalidOid;
-}
-
-void log_init(void) {
-  CacheRegisterRelcacheCallback(forget, (Datum)0);
-}
-
-/* What rowrelay.partition_day() says, and the partition of that day. False: not known, so PL/pgSQL finds out. */
-static bool find_today(const plan *plan) {
-  DateADT date = (DateADT)(GetCurrentTransactionStartTimestamp() / USECS_PER_DAY -
-                           (GetCurrentTransactionStartTimestamp() % USECS_PER_DAY < 0));
-  HeapTuple row = SearchSysCache1(PROCOID, ObjectIdGetDatum(plan->partition_day));
-  bool is_known;
-  int year, month, day;
-  char name[NAMEDATALEN];
-  if (!HeapTupleIsValid(row))
-    return false;
-  is_known = today.is_valid && today.asked_on == date && today.function == plan->partition_day &&
-             today.xmin == HeapTupleHeaderGetRawXmin(row->t_data) && ItemPointerEquals(&today.tid, &row->t_self);
-  if (!is_known) {
-    today.is_valid = false;
-    today.function = plan->partition_day;
-    today.xmin = HeapTupleHeaderGetRawXmin(row->t_data);
-    today.tid = row->t_self;
-    today.asked_on = date;
-  }
-  ReleaseSysCache(row);
-  if (is_known)
-    return true;
-  today.day = DatumGetDateADT(OidFunctionCall0(plan->partition_day));
-  j2date(today.day + POSTGRES_EPOCH_JDATE, &year, &month, &day);
-  snprintf(name, sizeof name, "change_%04d%02d%02d", year, month, day);
-  today.partition = get_relname_relid(name, get_rel_namespace(plan->change));
-  today.is_valid = OidIsValid(today.partition) && get_rel_relispartition(today.partition);
-#if PG_VERSION_NUM >= 140000
-  today.is_valid = today.is_valid && get_partition_parent(today.partition, true) == plan->change;
-#else
-  today.is_valid = today.is_valid && get_partition_parent(today.partition) == plan->change;
-#endif
-  return today.is_valid;
-}
-
 /* An answer that may be null. */
 static Datum ask(PGFunction function, int count, Datum argument, bool *is_null) {
   LOCAL_FCINFO(call, 1);
@@ -128,6 +73,85 @@ static Datum ask(PGFunction function, int count, Datum argument, bool *is_null) 
   answer = function(call);
   *is_null = call->isnull;
   return answer;
+}
+
+/* The same of a function in SQL or PL/pgSQL. */
+static Datum call(Oid function, bool *is_null) {
+  LOCAL_FCINFO(call, 0);
+  FmgrInfo info;
+  Datum answer;
+  fmgr_info(function, &info);
+  InitFunctionCallInfoData(*call, &info, 0, InvalidOid, NULL, NULL);
+  answer = FunctionCallInvoke(call);
+  *is_null = call->isnull;
+  return answer;
+}
+
+/* Where today's changes go: what rowrelay.partition_day() says on this day, and that day's partition. */
+static struct {
+  bool is_valid;
+  bool is_usable;
+  DateADT asked_on; /* UTC */
+  DateADT day;
+  Oid partition;
+} today;
+static uint64 alterations = 0;
+
+static void forget_relation(Datum argument, Oid relation) {
+  alterations++;
+  if (relation == InvalidOid || !today.is_usable || relation == today.partition)
+    today.is_valid = false;
+  if (relation == InvalidOid || relation == change_layout.table)
+    change_layout.table = InvalidOid;
+  if (relation == InvalidOid || relation == queue_layout.table)
+    queue_layout.table = InvalidOid;
+}
+
+/* One may be partition_day(). */
+static void forget_functions(Datum argument, int cache, uint32 hash) {
+  alterations++;
+  today.is_valid = false;
+}
+
+void log_init(void) {
+  CacheRegisterRelcacheCallback(forget_relation, (Datum)0);
+  CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum)0);
+}
+
+static bool is_partition(Oid relation, const schema *schema) {
+  if (!OidIsValid(relation) || !get_rel_relispartition(relation) || get_rel_relkind(relation) != RELKIND_RELATION ||
+      schema_owner_of(relation) != schema->owner)
+    return false;
+#if PG_VERSION_NUM >= 140000
+  return get_partition_parent(relation, true) == schema->change;
+#else
+  return get_partition_parent(relation) == schema->change;
+#endif
+}
+
+static Oid partition_of(DateADT date, const schema *schema) {
+  int year, month, day;
+  char name[NAMEDATALEN];
+  j2date(date + POSTGRES_EPOCH_JDATE, &year, &month, &day);
+  snprintf(name, sizeof name, "change_%04d%02d%02d", year, month, day);
+  return get_relname_relid(name, schema->oid);
+}
+
+/* False: there is no such partition, so PL/pgSQL finds out. */
+static bool find_today(const schema *schema) {
+  DateADT date = (DateADT)(GetCurrentTransactionStartTimestamp() / USECS_PER_DAY -
+                           (GetCurrentTransactionStartTimestamp() % USECS_PER_DAY < 0));
+  uint64 before = alterations;
+  bool is_null;
+  if (today.is_valid && today.asked_on == date)
+    return today.is_usable;
+  today.is_valid = false;
+  today.asked_on = date;
+  today.day = DatumGetDateADT(call(schema->partition_day, &is_null));
+  today.partition = partition_of(today.day, schema);
+  today.is_usable = !is_null && is_partition(today.partition, schema);
+  today.is_valid = alterations == before;
+  return today.is_usable;
 }
 
 /* It stays the same for as long as the session lasts. */
@@ -148,28 +172,44 @@ typedef struct stores {
   store change, queue;
 } stores;
 
-static bool stores_open(const plan *plan, stores *stores) {
-  /* rowrelay.writers() relies on this lock: it is there before an id is taken */
-  LockRelationOid(plan->change, RowExclusiveLock);
-  do {
-    if (!find_today(plan))
-      return false;
-    LockRelationOid(today.partition, RowExclusiveLock); /* which may tell that it is not what it was */
-  } while (!today.is_valid);
+/*
+ * Locks the tables that changes go to now. Whoever renames one, or puts another in its place, has locked it too: once
+ * the lock is there, so is the news of it, and the names are looked up again.
+ */
+static const schema *lock_tables(const plan *plan) {
+  for (int tries = 0; tries < MOST_TRIES; tries++) {
+    const schema *schema = schema_find();
+    if (schema == NULL || !plan_is_allowed(plan, schema))
+      return NULL;
+    /* rowrelay.writers() relies on this lock: it is there before an id is taken */
+    LockRelationOid(schema->change, RowExclusiveLock);
+    if (!schema_is_current())
+      continue;
+    if (!find_today(schema))
+      return NULL;
+    LockRelationOid(today.partition, RowExclusiveLock);
+    LockRelationOid(schema->queue, RowExclusiveLock);
+    if (schema_is_current() && today.is_valid)
+      return schema;
+  }
+  return NULL;
+}
+
+static bool stores_open(const schema *schema, stores *stores) {
   if (!store_open(&stores->change, today.partition, &change_layout))
     return false;
-  if (!store_open(&stores->queue, plan->queue, &queue_layout)) {
+  if (!store_open(&stores->queue, schema->queue, &queue_layout)) {
     store_close(&stores->change);
     return false;
   }
   return true;
 }
 
-static int64 write_change(const plan *plan, stores *stores, const change *change) {
+static int64 write_change(const plan *plan, const schema *schema, stores *stores, const change *change) {
   Datum values[CHANGE_COLUMN_COUNT];
   bool nulls[CHANGE_COLUMN_COUNT] = {false};
   FullTransactionId xid = GetTopFullTransactionId();
-  int64 id = nextval_internal(plan->change_id, false);
+  int64 id = nextval_internal(schema->change_id, false);
   values[CHANGE_ID] = Int64GetDatum(id);
   values[CHANGE_TXID] = FullTransactionIdGetDatum(xid);
   values[CHANGE_CAPTURED_AT] = TimestampTzGetDatum(GetCurrentTimestamp());
@@ -203,23 +243,26 @@ static void write_queue(const plan *plan, stores *stores, int64 id, const change
   }
 }
 
-static void ring_if_a_process_sleeps(const plan *plan, int64 id) {
+static void ring_if_a_process_sleeps(const schema *schema, int64 id) {
   bool is_null;
-  Datum armed = ask(pg_sequence_last_value, 1, ObjectIdGetDatum(plan->doorbell), &is_null);
+  Datum armed = ask(pg_sequence_last_value, 1, ObjectIdGetDatum(schema->doorbell), &is_null);
   if (!is_null && id <= DatumGetInt64(armed))
-    OidFunctionCall0(plan->ring_doorbell);
+    call(schema->ring_doorbell, &is_null);
 }
 
 bool log_write(const plan *plan, const change *change) {
   stores stores;
   int64 id;
-  if (!stores_open(plan, &stores))
+  const schema *schema = lock_tables(plan);
+  if (schema == NULL || !stores_open(schema, &stores))
     return false;
-  id = write_change(plan, &stores, change);
+  id = write_change(plan, schema, &stores, change);
   write_queue(plan, &stores, id, change);
   store_close(&stores.queue);
   store_close(&stores.change);
-  if (plan->target_count > 0)
-    ring_if_a_process_sleeps(plan, id);
+  /* asked again, because a function can be replaced without a lock on any table */
+  schema = schema_find();
+  if (plan->target_count > 0 && schema != NULL)
+    ring_if_a_process_sleeps(schema, id);
   return true;
 }

@@ -1,13 +1,11 @@
 #include "plan.h"
 
+#include <limits.h>
+
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "nodes/value.h"
-#include "parser/parse_func.h"
 #include "utils/builtins.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
@@ -145,41 +143,12 @@ static bool read_plan(plan *plan, const char *line) {
   return read_types(plan, types) && read_keys(plan, keys) && read_lanes(plan, lanes);
 }
 
-/* False when something is not there, as while the schema is being restored. */
-static bool find_objects(plan *plan, Oid schema) {
-  List *ring = list_make2(makeString("rowrelay"), makeString("ring_doorbell"));
-  List *day = list_make2(makeString("rowrelay"), makeString("partition_day"));
-  plan->change = get_relname_relid("change", schema);
-  plan->queue = get_relname_relid("queue", schema);
-  plan->change_id = get_relname_relid("change_id", schema);
-  plan->doorbell = get_relname_relid("doorbell", schema);
-  plan->ring_doorbell = LookupFuncName(ring, 0, NULL, true);
-  plan->partition_day = LookupFuncName(day, 0, NULL, true);
-  return OidIsValid(plan->change) && OidIsValid(plan->queue) && OidIsValid(plan->change_id) &&
-         OidIsValid(plan->doorbell) && OidIsValid(plan->ring_doorbell) && OidIsValid(plan->partition_day);
-}
-
-static void check_owner(Form_pg_proc function) {
-  HeapTuple schema = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(function->pronamespace));
-  bool is_right;
-  if (!HeapTupleIsValid(schema))
-    elog(ERROR, "cache lookup failed for namespace %u", function->pronamespace);
-  is_right = strcmp(NameStr(((Form_pg_namespace)GETSTRUCT(schema))->nspname), "rowrelay") == 0 &&
-             ((Form_pg_namespace)GETSTRUCT(schema))->nspowner == function->proowner && function->prosecdef;
-  ReleaseSysCache(schema);
-  if (!is_right)
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-                    errmsg("function %s cannot be in language rowrelay", NameStr(function->proname)),
-                    errhint("Only functions of schema rowrelay, made by rowrelay capture, can be.")));
-}
-
 static void load_plan(plan *plan, HeapTuple row) {
   Form_pg_proc function = (Form_pg_proc)GETSTRUCT(row);
   MemoryContext context = plan->context;
   Oid oid = plan->function;
   bool is_null;
   char *body, *end;
-  check_owner(function);
   body = TextDatumGetCString(SysCacheGetAttr(PROCOID, row, Anum_pg_proc_prosrc, &is_null));
   while (*body == '\n')
     body++;
@@ -188,12 +157,14 @@ static void load_plan(plan *plan, HeapTuple row) {
     *end = '\0';
   memset(plan, 0, sizeof *plan);
   plan->function = oid;
+  plan->schema = function->pronamespace;
+  plan->owner = function->proowner;
   if (context == NULL)
     context = AllocSetContextCreate(CacheMemoryContext, "rowrelay plan", ALLOCSET_SMALL_SIZES);
   else
     MemoryContextReset(context);
   plan->context = context;
-  plan->is_usable = read_plan(plan, body) && find_objects(plan, function->pronamespace);
+  plan->is_usable = function->prosecdef && read_plan(plan, body);
   if (plan->columns != NULL)
     plan->columns = repalloc(plan->columns, Max(plan->column_count, 1) * sizeof *plan->columns);
   /* last: what failed half-way is read again */
@@ -218,6 +189,10 @@ const plan *plan_find(Oid oid) {
   }
   ReleaseSysCache(row);
   return plan;
+}
+
+bool plan_is_allowed(const plan *plan, const schema *schema) {
+  return plan->schema == schema->oid && plan->owner == schema->owner;
 }
 
 bool plan_knows_table(const plan *plan, Relation relation) {

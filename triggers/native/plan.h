@@ -12,6 +12,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "schema.h"
 #include "utils/rel.h"
 
 #define MOST_KEY_COLUMNS 8
@@ -42,6 +43,7 @@ typedef struct plan {
   Oid function; /* the hash table's key */
   TransactionId xmin;
   ItemPointerData tid;
+  Oid schema, owner;
   bool is_usable;
   MemoryContext context; /* of what follows */
   int32 capture;
@@ -54,17 +56,17 @@ typedef struct plan {
   key_column keys[MOST_KEY_COLUMNS];
   int target_count;
   lane_range lanes[MOST_TARGETS];
-  Oid change, queue, change_id, doorbell, ring_doorbell, partition_day;
 } plan;
 
 /* Once, when the library is loaded. */
 void plan_init(void);
-/*
- * The plan of a function, read anew when its pg_proc row has changed; kept for the session. Fails unless the function
- * is one that the owner of schema rowrelay made there, because it writes into the log without being asked for the right
- * to.
- */
+/* The plan of a function, read anew when its pg_proc row has changed; kept for the session. */
 const plan *plan_find(Oid function);
+/*
+ * Whether the module may do what the plan says: a function that the owner of schema rowrelay made there. It writes into
+ * the log without asking for the right to, and anybody may write a plan.
+ */
+bool plan_is_allowed(const plan *plan, const schema *schema);
 /* Whether the table's columns are those of the plan, and its key is called as it was. */
 bool plan_knows_table(const plan *plan, Relation relation);
 

@@ -25,6 +25,7 @@
 #include "log.h"
 #include "plan.h"
 #include "row.h"
+#include "schema.h"
 
 PG_MODULE_MAGIC;
 
@@ -36,6 +37,7 @@ PG_FUNCTION_INFO_V1(rowrelay_call_handler);
 
 void _PG_init(void);
 void _PG_init(void) {
+  schema_init();
   plan_init();
   log_init();
   run_body = (PGFunction)load_external_function("$libdir/plpgsql", "plpgsql_call_handler", true, NULL);
@@ -107,8 +109,9 @@ static bool capture_row(const plan *plan, TriggerData *trigger) {
 
 Datum rowrelay_call_handler(PG_FUNCTION_ARGS) {
   const plan *plan = plan_find(fcinfo->flinfo->fn_oid);
+  const schema *schema = schema_find();
   TriggerData *trigger = (TriggerData *)fcinfo->context;
-  if (plan->is_usable && CALLED_AS_TRIGGER(fcinfo) && TRIGGER_FIRED_FOR_ROW(trigger->tg_event) &&
+  if (plan->is_usable && schema != NULL && plan_is_allowed(plan, schema) && CALLED_AS_TRIGGER(fcinfo) && TRIGGER_FIRED_FOR_ROW(trigger->tg_event) &&
       TRIGGER_FIRED_AFTER(trigger->tg_event) && trigger->tg_trigger->tgnargs == 0 &&
       plan_knows_table(plan, trigger->tg_relation) && capture_row(plan, trigger))
     return PointerGetDatum(NULL);
