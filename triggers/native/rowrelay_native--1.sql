@@ -4,5 +4,7 @@ create function rowrelay_call_handler() returns language_handler
 language c as 'MODULE_PATHNAME', 'rowrelay_call_handler';
 
 create trusted language rowrelay handler rowrelay_call_handler;
+-- who may use it then, and let others use it
+alter language rowrelay owner to @extowner@;
 comment on language rowrelay is 'trigger functions of tables that rowrelay captures: PL/pgSQL, and ordinary rows in C';
 revoke all on language rowrelay from public;
