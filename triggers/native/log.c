@@ -1,10 +1,15 @@
 #include "log.h"
 
+#include "access/htup_details.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/partition.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "commands/sequence.h"
 #include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -14,6 +19,8 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/xid8.h"
@@ -60,7 +67,8 @@ static const store_column QUEUE_COLUMNS[] = {[QUEUE_CHANGE_ID] = {"change_id", I
                                              [QUEUE_DAY] = {"day", DATEOID, false},
                                              [QUEUE_BYTES] = {"bytes", INT4OID, false}};
 
-static layout change_layout = {.columns = CHANGE_COLUMNS, .count = CHANGE_COLUMN_COUNT},
+static layout parent_layout = {.columns = CHANGE_COLUMNS, .count = CHANGE_COLUMN_COUNT},
+              change_layout = {.columns = CHANGE_COLUMNS, .count = CHANGE_COLUMN_COUNT},
               queue_layout = {.columns = QUEUE_COLUMNS, .count = QUEUE_COLUMN_COUNT};
 
 /* An answer that may be null. */
@@ -101,6 +109,8 @@ static void forget_relation(Datum argument, Oid relation) {
   alterations++;
   if (relation == InvalidOid || !today.is_usable || relation == today.partition)
     today.is_valid = false;
+  if (relation == InvalidOid || relation == parent_layout.table)
+    parent_layout.table = InvalidOid;
   if (relation == InvalidOid || relation == change_layout.table)
     change_layout.table = InvalidOid;
   if (relation == InvalidOid || relation == queue_layout.table)
@@ -118,7 +128,7 @@ void log_init(void) {
   CacheRegisterSyscacheCallback(PROCOID, forget_functions, (Datum)0);
 }
 
-static bool is_partition(Oid relation, const schema *schema) {
+static bool is_owned_partition(Oid relation, const schema *schema) {
   if (!OidIsValid(relation) || !get_rel_relispartition(relation) || get_rel_relkind(relation) != RELKIND_RELATION ||
       schema_owner_of(relation) != schema->owner)
     return false;
@@ -127,6 +137,28 @@ static bool is_partition(Oid relation, const schema *schema) {
 #else
   return get_partition_parent(relation) == schema->change;
 #endif
+}
+
+/* False where it is no date: minvalue, say, or one of several columns. */
+static bool read_bound(List *datums, DateADT *date) {
+  PartitionRangeDatum *datum = list_length(datums) == 1 ? linitial_node(PartitionRangeDatum, datums) : NULL;
+  Const *value = datum != NULL && datum->kind == PARTITION_RANGE_DATUM_VALUE ? castNode(Const, datum->value) : NULL;
+  if (value == NULL || value->consttype != DATEOID || value->constisnull)
+    return false;
+  *date = DatumGetDateADT(value->constvalue);
+  return true;
+}
+
+static bool is_partition_for(Oid relation, DateADT day) {
+  HeapTuple row = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+  bool is_null = true;
+  Datum stored = HeapTupleIsValid(row) ? SysCacheGetAttr(RELOID, row, Anum_pg_class_relpartbound, &is_null) : (Datum)0;
+  PartitionBoundSpec *bounds = is_null ? NULL : stringToNode(TextDatumGetCString(stored));
+  DateADT from, to;
+  if (HeapTupleIsValid(row))
+    ReleaseSysCache(row);
+  return bounds != NULL && bounds->strategy == PARTITION_STRATEGY_RANGE && !bounds->is_default &&
+         read_bound(bounds->lowerdatums, &from) && read_bound(bounds->upperdatums, &to) && from <= day && day < to;
 }
 
 static Oid partition_of(DateADT date, const schema *schema) {
@@ -149,7 +181,7 @@ static bool find_today(const schema *schema) {
   today.asked_on = date;
   today.day = DatumGetDateADT(call(schema->partition_day, &is_null));
   today.partition = partition_of(today.day, schema);
-  today.is_usable = !is_null && is_partition(today.partition, schema);
+  today.is_usable = !is_null && is_owned_partition(today.partition, schema) && is_partition_for(today.partition, today.day);
   today.is_valid = alterations == before;
   return today.is_usable;
 }
@@ -195,8 +227,20 @@ static const schema *lock_tables(const plan *plan) {
   return NULL;
 }
 
+/* What an INSERT into rowrelay.change itself would do, and whether it would find the partition by the day. */
+static bool parent_is_plain(const schema *schema) {
+  Relation parent = table_open(schema->change, NoLock);
+  bool is_plain = layout_fits(&parent_layout, parent);
+  if (is_plain) {
+    PartitionKey key = RelationGetPartitionKey(parent);
+    is_plain = key->partnatts == 1 && key->partattrs[0] == parent_layout.numbers[CHANGE_DAY];
+  }
+  table_close(parent, NoLock);
+  return is_plain;
+}
+
 static bool stores_open(const schema *schema, stores *stores) {
-  if (!store_open(&stores->change, today.partition, &change_layout))
+  if (!parent_is_plain(schema) || !store_open(&stores->change, today.partition, &change_layout))
     return false;
   if (!store_open(&stores->queue, schema->queue, &queue_layout)) {
     store_close(&stores->change);

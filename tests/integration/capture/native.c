@@ -285,6 +285,63 @@ Test(native, what_is_added_to_the_log_is_respected) {
   fixture_end(&f);
 }
 
+/* Also what is only on the parent of the partitions, to which an INSERT is addressed. */
+Test(native, what_is_added_to_the_parent_of_the_log_is_respected) {
+  struct fixture f;
+  begin(&f, "native_parent");
+  sql(f.at_source,
+      "create table item (id int primary key, v int); create table seen (what text);"
+      "create function seen() returns trigger language plpgsql as $$ begin insert into public.seen select 'trigger ' "
+      "|| key from n; return null; end $$; create domain noted as text default 'by us' not null");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item values (1, 1)");
+  sql(f.at_source, "create trigger t after insert on rowrelay.change referencing new table as n for each statement "
+                   "execute function seen()");
+  sql(writer, "insert into item values (2, 1)");
+  sql(f.at_source, "drop trigger t on rowrelay.change; create rule r as on insert to rowrelay.change do also insert "
+                   "into public.seen values ('rule ' || new.key)");
+  sql(writer, "insert into item values (3, 1)");
+  sql(f.at_source, "drop rule r on rowrelay.change; alter table rowrelay.change add column a int;"
+                   "alter table only rowrelay.change alter column a set default 7");
+  sql(writer, "insert into item values (4, 1)");
+  sql(f.at_source, "alter table only rowrelay.change alter column a drop default;"
+                   "alter table rowrelay.change add column b noted");
+  sql(writer, "insert into item values (5, 1)");
+  cr_assert_str_eq(ask(writer, "select string_agg(what, ' ') from seen"), "trigger 2 rule 3");
+  cr_assert_str_eq(ask(writer, "select string_agg(key || coalesce(a::text, '-') || b, ' ' order by id) from "
+                               "rowrelay.change"),
+                   "1-by us 2-by us 3-by us 47by us 5-by us");
+  sql(f.at_source, "delete from rowrelay.change; alter table rowrelay.change alter column client_addr set not null");
+  cr_assert_str_eq(sql_fails(writer, "insert into item values (6, 1)"), "23502");
+  sql(f.at_source, "alter table rowrelay.change alter column client_addr drop not null");
+  sql(writer, "insert into item values (7, 1)");
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, changes_go_into_the_partition_that_is_for_the_day) {
+  struct fixture f;
+  begin(&f, "native_partition");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item values (1, 1)");
+  sql(f.at_source,
+      "do $$ declare today date := rowrelay.partition_day(); named text := to_char(today, 'YYYYMMDD'); begin "
+      "execute format('alter table rowrelay.change detach partition rowrelay.change_%%s', named);"
+      "execute format('alter table rowrelay.change_%%s rename to one_day', named);"
+      "execute format('alter table rowrelay.change attach partition rowrelay.one_day for values from (%%L) to (%%L)', "
+      "today, today + 1);"
+      "execute format('create table rowrelay.change_%%s partition of rowrelay.change for values from (''1999-01-01'') "
+      "to (''1999-01-02'')', named); end $$");
+  sql(writer, "insert into item values (2, 1)");
+  cr_assert(ask_number(writer, "select count(*) from rowrelay.change where day = rowrelay.partition_day()") == 2);
+  cr_assert(ask_number(writer, "select count(*) from rowrelay.one_day") == 2);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
 /* Nor is a value written as what it is not. */
 Test(native, a_column_of_the_log_with_another_type_is_left_to_pl_pgsql) {
   struct fixture f;
