@@ -181,7 +181,8 @@ static bool find_today(const schema *schema) {
   today.asked_on = date;
   today.day = DatumGetDateADT(call(schema->partition_day, &is_null));
   today.partition = partition_of(today.day, schema);
-  today.is_usable = !is_null && is_owned_partition(today.partition, schema) && is_partition_for(today.partition, today.day);
+  today.is_usable =
+      !is_null && is_owned_partition(today.partition, schema) && is_partition_for(today.partition, today.day);
   today.is_valid = alterations == before;
   return today.is_usable;
 }

@@ -19,8 +19,8 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
+#include "utils/rel.h"
 
 #include "log.h"
 #include "plan.h"
@@ -61,20 +61,24 @@ static bool find_author(const plan *plan, change *change) {
   return true;
 }
 
-static int64 counted(PGFunction count, Oid relation) {
-  return DatumGetInt64(DirectFunctionCall1(count, ObjectIdGetDatum(relation)));
-}
-
-/* Whether a row that is deleted may have come back in this transaction, or another be there under its key. */
-static bool may_be_back(Oid relation) {
-  return !pgstat_track_counts || counted(pg_stat_get_xact_tuples_inserted, relation) > 0 ||
-         counted(pg_stat_get_xact_tuples_updated, relation) > 0;
+/*
+ * Whether a row that is deleted may have come back in this transaction, or another be there under its key: by what the
+ * server counts for its statistics, in each subtransaction that was not rolled back.
+ */
+static bool may_be_back(Relation relation) {
+  const PgStat_TableXactStatus *counted;
+  if (!pgstat_track_counts || relation->pgstat_info == NULL)
+    return true;
+  for (counted = relation->pgstat_info->trans; counted != NULL; counted = counted->upper)
+    if (counted->tuples_inserted > 0 || counted->tuples_updated > 0)
+      return true;
+  return false;
 }
 
 /* Whether another statement may have been told of the row before this one, or its key changes. */
-static bool may_nest(const plan *plan, HeapTuple new_tuple, const row *old, const row *new) {
+static bool may_nest(const plan *plan, Relation relation, HeapTuple new_tuple, const row *old, const row *new) {
   if (new == NULL)
-    return may_be_back(plan->relation);
+    return may_be_back(relation);
   return HeapTupleHeaderGetRawXmax(new_tuple->t_data) != InvalidTransactionId ||
          (old != NULL && !row_has_key_of(old, new, plan));
 }
@@ -93,7 +97,8 @@ static bool capture_row(const plan *plan, TriggerData *trigger) {
   change change = {.op = is_insert ? 'i' : is_delete ? 'd' : 'u'};
   if (!find_author(plan, &change) ||
       (old != NULL && !row_read(old, plan, trigger->tg_relation, trigger->tg_trigtuple)) ||
-      (new != NULL && !row_read(new, plan, trigger->tg_relation, new_tuple)) || may_nest(plan, new_tuple, old, new) ||
+      (new != NULL && !row_read(new, plan, trigger->tg_relation, new_tuple)) ||
+      may_nest(plan, trigger->tg_relation, new_tuple, old, new) ||
       (old != NULL && plan->keeps_before && !row_fits_json(old, plan)) || (new != NULL && !row_fits_json(new, plan)))
     return false;
   change.key = row_key(current, plan);
@@ -111,9 +116,9 @@ Datum rowrelay_call_handler(PG_FUNCTION_ARGS) {
   const plan *plan = plan_find(fcinfo->flinfo->fn_oid);
   const schema *schema = schema_find();
   TriggerData *trigger = (TriggerData *)fcinfo->context;
-  if (plan->is_usable && schema != NULL && plan_is_allowed(plan, schema) && CALLED_AS_TRIGGER(fcinfo) && TRIGGER_FIRED_FOR_ROW(trigger->tg_event) &&
-      TRIGGER_FIRED_AFTER(trigger->tg_event) && trigger->tg_trigger->tgnargs == 0 &&
-      plan_knows_table(plan, trigger->tg_relation) && capture_row(plan, trigger))
+  if (plan->is_usable && schema != NULL && plan_is_allowed(plan, schema) && CALLED_AS_TRIGGER(fcinfo) &&
+      TRIGGER_FIRED_FOR_ROW(trigger->tg_event) && TRIGGER_FIRED_AFTER(trigger->tg_event) &&
+      trigger->tg_trigger->tgnargs == 0 && plan_knows_table(plan, trigger->tg_relation) && capture_row(plan, trigger))
     return PointerGetDatum(NULL);
   return run_body(fcinfo);
 }

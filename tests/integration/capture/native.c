@@ -250,6 +250,41 @@ Test(native, ordinary_rows_do_not_need_pl_pgsql) {
   fixture_end(&f);
 }
 
+/* What was inserted in another transaction, or rolled back, cannot be there again. */
+Test(native, a_deleted_row_needs_pl_pgsql_only_where_it_may_have_come_back) {
+  struct fixture f;
+  begin(&f, "native_deleted");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  PGconn *writer = connect_to(f.source, NULL);
+  sql(writer, "insert into item select n, 1 from generate_series(1, 9) as n");
+  sql(writer, "begin");
+  int64_t before = written_slowly(writer);
+  sql(writer, "savepoint s; update item set v = 2; insert into item values (10, 1); rollback to s");
+  sql(writer, "delete from item where id = 1");
+  cr_assert(written_slowly(writer) == before);
+  sql(writer, "savepoint s; savepoint t; insert into item values (10, 1); release t; release s");
+  sql(writer, "delete from item where id = 2");
+  cr_assert(written_slowly(writer) == before + 1);
+  sql(writer, "commit");
+  cr_assert(ask_number(writer, "select count(*) from rowrelay.change where op = 'd'") == 2);
+  PQfinish(writer);
+  fixture_end(&f);
+}
+
+Test(native, a_plan_with_lanes_that_cannot_be_is_not_followed) {
+  struct fixture f;
+  begin(&f, "native_lanes");
+  sql(f.at_source, "create table item (id int primary key, v int)");
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "do $$ begin execute (select regexp_replace(pg_get_functiondef(p.oid), ' lanes=[0-9:]+', "
+                   "' lanes=2147483647:4096') from pg_proc p where p.proname = 'capture_1'); end $$");
+  cr_assert(ask_number(f.at_source, "select count(*) from pg_proc where prosrc like '%%lanes=2147483647:4096%%'") == 1);
+  sql(f.at_source, "insert into item select n, 1 from generate_series(1, 9) as n");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.queue where rowrelay.lane_target(lane) = 1") == 9);
+  fixture_end(&f);
+}
+
 /* Until its function is made anew, what a session that begins now reads of it speaks of a type that is gone. */
 Test(native, a_domain_that_goes_with_its_column_breaks_no_writer) {
   struct fixture f;
@@ -369,10 +404,9 @@ Test(native, what_takes_the_place_of_the_queue_is_written_to) {
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "insert into item values (1, 1)");
-  static const char *const REBUILD =
-      "lock table rowrelay.queue; alter table rowrelay.queue rename to former_%d;"
-      "create table rowrelay.queue (like rowrelay.former_%d including all);"
-      "insert into rowrelay.queue select * from rowrelay.former_%d";
+  static const char *const REBUILD = "lock table rowrelay.queue; alter table rowrelay.queue rename to former_%d;"
+                                     "create table rowrelay.queue (like rowrelay.former_%d including all);"
+                                     "insert into rowrelay.queue select * from rowrelay.former_%d";
   sql(f.at_source, "begin");
   sql(f.at_source, REBUILD, 1, 1, 1);
   sql(f.at_source, "commit");
