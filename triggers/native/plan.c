@@ -70,7 +70,7 @@ static bool read_lanes(plan *plan, const char *text) {
   unsigned long first, count;
   while (plan->target_count < MOST_TARGETS && next_number(&text, PG_INT32_MAX, &first)) {
     lane_range *lanes = &plan->lanes[plan->target_count++];
-    if (*text++ != ':' || !next_number(&text, MOST_LANES, &count))
+    if (*text++ != ':' || !next_number(&text, MOST_LANES, &count) || first > PG_INT32_MAX - count + 1)
       return false;
     lanes->first = (int32)first;
     lanes->count = (int32)count;
