@@ -14,7 +14,7 @@
 /* The types are compared, because a value is a pointer or not, and so long, by its type. */
 static bool takes(Form_pg_attribute column, const store_column *given) {
   return column->atttypid == given->type && column->atttypmod == -1 && column->attgenerated == '\0' &&
-         !(given->may_be_null && column->attnotnull);
+         column->attidentity == '\0' && !(given->may_be_null && column->attnotnull);
 }
 
 /* It must be one that is null when no value is given. */
