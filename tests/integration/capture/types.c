@@ -406,6 +406,7 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
   sql(f.at_source, "select rowrelay.capture_table('item'); select rowrelay.capture_table('pile')");
   sql(f.at_source, "select rowrelay.route('item', 'w', create_table => true); select rowrelay.route('pile', 'w', "
                    "create_table => true)");
+  sql(f.at_source, "select count(*) from rowrelay.capture_natively(false)"); /* the server module makes such an image */
   sql(f.at_source,
       "create or replace function rowrelay.row_is_known(relation regclass, types oid[], is_plain boolean) "
       "returns boolean language sql immutable as 'select false';"
