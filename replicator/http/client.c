@@ -138,6 +138,7 @@ static void give_handle(struct http *http, CURL *easy) {
 }
 
 /* Making a connection may take as long as others need to take the claim over. */
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is libcurl's
 static int ask_owner(void *data, char *address, char *own_address, int port, int own_port) {
   (void)address;
   (void)own_address;

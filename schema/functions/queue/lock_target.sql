@@ -1,5 +1,5 @@
--- Purpose:    waits until nothing is in flight to a target, or of documents that go there, and keeps other sessions from
---             claiming until the transaction ends: see rowrelay.lock_lanes()
+-- Purpose:    waits until nothing is in flight to a target, or of documents that go there, and keeps other sessions
+--             from claiming until the transaction ends: see rowrelay.lock_lanes()
 -- Parameters: target
 -- Errors:     as rowrelay.lock_lanes()
 create or replace function rowrelay.lock_target(target integer) returns void

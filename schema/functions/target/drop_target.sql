@@ -1,5 +1,5 @@
--- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay. Waits
---             until no batch of the target is in flight.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
+--             Waits until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void

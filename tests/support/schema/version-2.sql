@@ -1146,8 +1146,8 @@ begin
     and e.lease_until > '-infinity';
 end
 $$;
--- Purpose:    waits until nothing is in flight to a target, or of documents that go there, and keeps other sessions from
---             claiming until the transaction ends: see rowrelay.lock_lanes()
+-- Purpose:    waits until nothing is in flight to a target, or of documents that go there, and keeps other sessions
+--             from claiming until the transaction ends: see rowrelay.lock_lanes()
 -- Parameters: target
 -- Errors:     as rowrelay.lock_lanes()
 create or replace function rowrelay.lock_target(target integer) returns void
@@ -2498,8 +2498,8 @@ begin
   perform rowrelay.check_indexes(target_id);
 end
 $$;
--- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay. Waits
---             until no batch of the target is in flight.
+-- Purpose:    drops a target with its routes, documents, queue and refused changes. The log and its receipts stay.
+--             Waits until no batch of the target is in flight.
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.drop_target(name text) returns void
