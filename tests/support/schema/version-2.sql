@@ -5494,7 +5494,8 @@ begin
     )
     select c.id,
            encode(sha256(convert_to(
-             d.columns || format(' 2 %s %s ', c.relation::oid, rowrelay.key_is_unique(c)) || case when n.is_native then 'native' else '' end
+             d.columns || format(' 2 %s %s ', c.relation::oid, rowrelay.key_is_unique(c))
+               || case when n.is_native then 'native' else '' end
                || case when d.has_own_types then rowrelay.part_state(c.relation) else '' end
                || exists (select from pg_inherits i where i.inhparent = c.relation)
                || coalesce((select r.relowner::text from pg_class r where r.oid = c.relation and r.relkind = 'p'), ''),
