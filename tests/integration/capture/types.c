@@ -427,6 +427,7 @@ Test(types, a_row_whose_image_cannot_be_made_breaks_no_writer_and_is_listed) {
             3);
   cr_assert(ask_number(f.at_source, "select count(*) from item") == 1);
   rowrelay_ok(&f, "init", NULL);
+  rowrelay_ok(&f, "skip", "--all", "--table", "pile", NULL); /* rows without a key wait behind what was refused */
   sql(f.at_source, "update item set g = 'whole'; delete from pile; insert into pile values ('whole')");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   same_rows(&f, "item", "item", "id");
