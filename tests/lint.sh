@@ -34,6 +34,12 @@ narrow() { # dumps of former versions are as pg_dump wrote them; a released migr
     xargs awk 'length($0) > 120 { print FILENAME ":" FNR ": " length($0) " columns"; wrong = 1 } END { exit wrong }'
 }
 
+own_databases() { # two tests with one name would drop each other's databases
+  local twice
+  twice=$(grep -rhoE 'begin\(&?[a-z>-]+, "[a-z0-9_]+"' tests/integration | grep -oE '"[^"]+"' | sort | uniq -d)
+  [[ -z $twice ]] || { echo "fixture_begin() is called twice with $twice"; return 1; }
+}
+
 scripts() {
   files | while read -r file; do
     if head -n 1 "$file" | grep -aqE '^#!.*\b(ba)?sh$'; then echo "$file"; fi
@@ -54,6 +60,7 @@ check 'the layers of includes' bash tests/layers.sh
 check 'the size of files and functions' awk tests/sizes.sh
 check 'the width of SQL' awk narrow
 check 'format (make format mends it)' clang-format formatted
+check 'the databases of tests' grep own_databases
 check 'scripts' shellcheck scripts
 check 'manual pages' mandoc manual_pages
 check 'errors in C' cppcheck errors_in_c

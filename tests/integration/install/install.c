@@ -196,7 +196,7 @@ Test(install, who_waits_for_a_prepared_transaction_is_told_how_to_end_it) {
   struct fixture f;
   const char *errors;
   own_server("source", "max_prepared_transactions=4");
-  fixture_begin(&f, "prepared");
+  fixture_begin(&f, "install_prepared");
   make_tables(f.at_source);
   rowrelay_ok(&f, "capture", "shop.item", NULL);
   sql(f.at_source, "begin; insert into shop.item values (1); prepare transaction 'left over'");
