@@ -4,7 +4,7 @@
 #include <string.h>
 
 static size_t place(int lane) {
-  return (size_t)lane % CONTENTION_LANES;
+  return (size_t)lane % LANES_OF_A_TARGET;
 }
 
 bool contention_is(const struct error *error) {

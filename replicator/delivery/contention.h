@@ -1,7 +1,7 @@
 /*
  * contention: counts, for each lane, how often in succession this worker's pushes have ended in a deadlock or
  * serialization failure. After some of these it is no chance meeting of two transactions any more: see
- * ending_of_contention().
+ * ending_cause().
  */
 #ifndef ROWRELAY_DELIVERY_CONTENTION_H
 #define ROWRELAY_DELIVERY_CONTENTION_H
@@ -10,13 +10,11 @@
 #include <stddef.h>
 
 #include "common/error.h"
-
-/* Lanes of a target, with that of barriers; a power of two, see lane_number.sql. */
-#define CONTENTION_LANES 4096
+#include "source/lanes.h"
 
 /* Zeroed by its owner. */
 struct contention {
-  unsigned char failures[CONTENTION_LANES];
+  unsigned char failures[LANES_OF_A_TARGET];
 };
 
 /* Whether it is a serialization failure or deadlock at the target. */

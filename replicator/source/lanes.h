@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#define LANES_OF_A_TARGET 4096 /* numbers that rowrelay.lane_number() sets aside for each; a power of two */
+
 struct lanes {
   int first; /* the lane of barriers */
   int count; /* with it */
@@ -25,7 +27,7 @@ static inline int lane_of_keys(struct lanes lanes, int lane) {
 
 /* Whether it is the lane of barriers of some target. */
 static inline bool lane_is_of_barriers(int lane) {
-  return (lane & 4095) == 0;
+  return lane % LANES_OF_A_TARGET == 0;
 }
 
 #endif

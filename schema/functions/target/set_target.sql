@@ -53,6 +53,10 @@ begin
          lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
+  -- A copy that is under way goes to the former URL: it begins again.
+  if set_target.url is not null then
+    update rowrelay.backfill b set snapshot = null where b.target = target_id and b.state = 'copying';
+  end if;
   perform rowrelay.add_lanes(target_id);
   update rowrelay.target t set version = t.version + 1
    where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);

@@ -492,6 +492,33 @@ Test(copy, a_route_a_target_or_a_capture_may_end_meanwhile) {
 
 /* ---- values ---------------------------------------------------------------------------------------------------- */
 
+/* Else the rows would be where nobody looks any more. */
+Test(copy, it_begins_again_where_the_target_has_another_url_meanwhile) {
+  struct fixture f;
+  begin(&f, "copy_moved", 1000);
+  char moved[600];
+  char name[64];
+  PGconn *server = connect_to(f.target, NULL);
+  snprintf(name, sizeof name, "%s_moved", PQdb(server));
+  sql(server, "create database %s", name);
+  snprintf(moved, sizeof moved, "postgresql:///%s?host=%s&port=5432&user=postgres", name, PQhost(server));
+  pid_t backfill = fixture_start(&f, "backfill", "item", "--to", "w", "--rate", "500", NULL);
+  wait_until(f.at_source, "t", 10, "select bool_or(snapshot is not null) from rowrelay.backfill");
+  rowrelay_ok(&f, "target", "set", "w", "--url", moved, NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  cr_expect(wait_process(backfill, PATIENCE) == 0);
+  wait_until(f.at_source, "done copy", 20, "select string_agg(state || ' ' || way, ', ') from rowrelay.backfill");
+  char database[80];
+  snprintf(database, sizeof database, "dbname=%s", name);
+  PGconn *there = connect_to(f.target, database);
+  cr_expect_str_eq(ask(there, ROWS_OF, "item"), ask(f.at_source, ROWS_OF, "item"));
+  cr_assert(stop_process(process, SIGTERM) == 0);
+  PQfinish(there);
+  sql(server, "drop database %s with (force)", name);
+  PQfinish(server);
+  fixture_end(&f);
+}
+
 Test(copy, rows_are_as_changes_would_have_brought_them) {
   struct fixture f;
   mirrored_begin(&f, "copy_values",

@@ -1123,7 +1123,7 @@ begin
     perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
     perform set_config('lock_timeout', patience, true);
   exception when lock_not_available then
-    raise notice 'waiting for a batch that is in flight';
+    raise warning 'waiting for a batch that is in flight';
     has_told := true;
     perform set_config('lock_timeout', patience, true);
     perform from rowrelay.lane l where l.lane = any (lock_lanes.lanes) order by l.lane for update;
@@ -1136,7 +1136,7 @@ begin
      order by 2 desc limit 1;
     exit when not found;
     if not has_told and clock_timestamp() > began_at + interval '1 s' then
-      raise notice 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until;
+      raise warning 'waiting for a lease of target "%", until % at the latest', lease.name, lease.until;
       has_told := true;
     end if;
     perform pg_sleep(0.02);
@@ -2492,6 +2492,10 @@ begin
          lanes = new_lanes,
          version = t.version + 1
    where t.id = target_id;
+  -- A copy that is under way goes to the former URL: it begins again.
+  if set_target.url is not null then
+    update rowrelay.backfill b set snapshot = null where b.target = target_id and b.state = 'copying';
+  end if;
   perform rowrelay.add_lanes(target_id);
   update rowrelay.target t set version = t.version + 1
    where t.id in (select d.target from rowrelay.document d where d.delivers_to = target_id);
