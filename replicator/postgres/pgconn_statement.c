@@ -104,7 +104,7 @@ void pgconn_forget(struct pgconn *connection, const char *name) {
   for (size_t i = 0; i < connection->prepared_count; i++) {
     if (strcmp(connection->prepared[i], name) != 0)
       continue;
-    buffer_add_format(&connection->forgotten, "deallocate %s;", name);
+    buffer_add_format(&connection->forgotten, "deallocate \"%s\";", name);
     free(connection->prepared[i]);
     connection->prepared[i] = connection->prepared[--connection->prepared_count];
     return;
@@ -137,12 +137,13 @@ static bool expect(struct pgconn *connection, const struct query *query, bool pr
 void pgconn_pipeline_begin(struct pgconn *connection) {
   deallocate_forgotten(connection);
   connection->expected_count = 0;
+  connection->unsent = 0;
   connection->pipeline_failed = connection->broken || PQenterPipelineMode(connection->pg) != 1;
   if (connection->pipeline_failed)
     pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
 }
 
-/* Sends what is buffered, so that libpq's buffer does not grow with the pipeline. */
+/* Sends what is buffered. */
 static bool flush(struct pgconn *connection, struct error *error) {
   for (;;) {
     int unsent = PQflush(connection->pg);
@@ -156,6 +157,21 @@ static bool flush(struct pgconn *connection, struct error *error) {
     if (!PQconsumeInput(connection->pg))
       return pgconn_break(connection, FAILURE_RETRY, error, PQerrorMessage(connection->pg));
   }
+}
+
+/*
+ * A pipeline's statements are sent together, because each message that arrives alone wakes the server. A large one is
+ * sent in parts of this size, so that libpq's buffer does not grow with it and the server begins meanwhile. Bytes.
+ */
+#define SENT_TOGETHER ((size_t)32 * 1024)
+
+static bool flush_if_large(struct pgconn *connection, const struct values *values, struct error *error) {
+  for (int i = 0; i < values->count; i++)
+    connection->unsent += values->texts[i] != NULL ? strlen(values->texts[i]) : 0;
+  if (connection->unsent < SENT_TOGETHER)
+    return true;
+  connection->unsent = 0;
+  return flush(connection, error);
 }
 
 /* Whether this pipeline prepares the statement already. */
@@ -181,7 +197,7 @@ void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, s
   if (!sent || !expect(connection, query, false)) {
     pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
     connection->pipeline_failed = true;
-  } else if (!flush(connection, &connection->pipeline_error)) {
+  } else if (!flush_if_large(connection, &values, &connection->pipeline_error)) {
     connection->pipeline_failed = true;
   }
 }

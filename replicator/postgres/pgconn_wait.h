@@ -24,6 +24,7 @@ struct pgconn {
   } * expected;
   size_t expected_count;
   size_t expected_capacity;
+  size_t unsent;               /* bytes of values in this pipeline that may not have been sent yet */
   bool pipeline_failed;        /* something could not be sent */
   struct error pipeline_error; /* why */
   char description[256];
