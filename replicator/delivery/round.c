@@ -122,6 +122,7 @@ static bool claim_and_deliver(struct round *round) {
                         .batch_rows = round->batch_rows,
                         .routes = &work->routes,
                         .floor = &pool->floor,
+                        .days = &work->days,
                         .horizon = atomic_load(&work->worker->horizon->id),
                         .workers = workers,
                         .late_first = work->late_first,

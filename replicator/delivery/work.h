@@ -29,6 +29,7 @@ struct work {
   bool late_first;   /* it is the turn of late lanes */
   bool has_failed;   /* the last attempt failed; settings and routes were read since */
   int64_t holds_due; /* when to check whether held tables are due for a try; clock_now() */
+  struct day_query days;
   struct batch batch;
   struct document document; /* only if the target is one; then */
   struct stale stale;       /* the documents of the batch are what is pushed */

@@ -20,6 +20,7 @@ static void *work_until_told(void *argument) {
   work->worker = worker;
   work->breaker.target = worker->pool->target;
   routes_init(&work->routes);
+  day_query_init(&work->days);
   batch_init(&work->batch);
   document_init(&work->document);
   stale_init(&work->stale);
@@ -36,6 +37,7 @@ static void *work_until_told(void *argument) {
   }
   target_close(work->target);
   source_close(work->source);
+  day_query_release(&work->days);
   batch_release(&work->batch);
   document_release(&work->document);
   routes_release(&work->routes);

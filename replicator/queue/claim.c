@@ -10,14 +10,13 @@
 #include "queries.h"
 #include "queue/hold.h"
 #include "queue/lease.h"
+#include "queue/taken.h"
 #include "queue/transactions.h"
 #include "source/row_identity.h"
 
 /* Array literals of all lanes that a target has, which are 2 * 1024 + 1 at most, and of their floors of up to 19
  * digits. */
 #define ARRAY_LIMIT ((size_t)64 * 1024)
-/* For the ids and days of what is looked at for a batch, which has 100,000 rows at most. */
-#define ROWS_LIMIT ((size_t)8 * 1024 * 1024)
 /* How far to look for the end of transactions: so many rows, and twice those of a batch. */
 #define ROWS_AHEAD 1000
 
@@ -71,15 +70,49 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   return true;
 }
 
-static bool lock_lanes(const struct claim *claim, struct batch *batch, struct starts *starts, enum claimed *claimed,
-                       struct error *error) {
+static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
+  batch->receipt.token = result_bigint(reply, 0, TOKEN_NUMBER);
+  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, TOKEN_CLAIMED_AT));
+  return holds_read(batch, PQgetvalue(reply, 0, TOKEN_HOLDS), error);
+}
+
+static void note_first(const PGresult *rows, struct batch *batch) {
+  if (PQntuples(rows) > 0)
+    batch->first_id = result_bigint(rows, 0, ROW_CHANGE_ID);
+}
+
+/* Whether one statement tells which rows of the locked lanes are claimed. */
+static bool takes_at_once(const struct claim *claim) {
+  return !claim->settings->leased && claim->settings->lanes.count > 2;
+}
+
+/* Adds to the open pipeline what takes the oldest rows of the lanes that it locks. */
+static void add_rows(const struct claim *claim, struct pgconn *connection, const struct starts *starts) {
+  const struct settings *settings = claim->settings;
+  pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
+  pgconn_pipeline_add(connection, settings->document ? &QUERY_claim_rows : &claim->days->query,
+                      VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
+                             number(claim->batch_rows).text, number(settings->batch_bytes).text,
+                             number(settings->version).text, number(claim->horizon).text,
+                             number(settings->lanes.live).text, number(LATE_BYTES).text,
+                             claim->with_details ? "true" : "false", metrics_wants_delays() ? "true" : "false"));
+  pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
+}
+
+/* Replies to what locks lanes, and takes rows from them. */
+enum { BEGUN_REPLY, VERSION_REPLY, LANES_REPLY, TOKEN_REPLY, ROWS_REPLY, REFUSALS_REPLY, REPLY_COUNT };
+
+/* Begins, locks lanes, and takes rows from them, if takes_at_once(). */
+static bool lock_lanes(const struct claim *claim, struct batch *batch, struct starts *starts, struct taken *taken,
+                       enum claimed *claimed, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
+  PGresult *replies[REPLY_COUNT] = {NULL};
+  bool at_once = takes_at_once(claim);
   if (!floor_write(claim->floor, settings->version, NULL, 0, starts)) {
     *claimed = CLAIMED_OUTDATED;
     return true;
   }
-  PGresult *replies[3];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
@@ -87,23 +120,26 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct st
                       VALUES(starts->lanes.data, starts->floors.data, number(fair_share(claim)).text,
                              number(settings->lanes.live).text, claim->late_first ? "true" : "false",
                              settings->leased ? "true" : "false"));
-  bool ok = pgconn_pipeline_run(connection, replies, 3, error);
-  if (ok && (PQntuples(replies[1]) == 0 || result_int(replies[1], 0, 0) != settings->version)) {
+  if (at_once)
+    add_rows(claim, connection, starts);
+  bool ok = pgconn_pipeline_run(connection, replies, REPLY_COUNT, error);
+  if (ok && (PQntuples(replies[VERSION_REPLY]) == 0 || result_int(replies[VERSION_REPLY], 0, 0) != settings->version)) {
     *claimed = CLAIMED_OUTDATED;
   } else if (ok) {
     int waiting;
-    ok = read_lanes(claim, replies[2], batch, &waiting, error);
+    ok = read_lanes(claim, replies[LANES_REPLY], batch, &waiting, error);
     *claimed = batch->lane_count > 0 ? CLAIMED_SOME : waiting > 0 ? CLAIMED_BUSY : CLAIMED_NONE;
   }
-  for (size_t i = 0; i < 3; i++)
+  if (ok && at_once && *claimed == CLAIMED_SOME && !lane_is_of_barriers(batch->lanes[0])) {
+    ok = read_token(replies[TOKEN_REPLY], batch, error);
+    taken->rows = taken->logged = replies[ROWS_REPLY];
+    note_first(taken->rows, batch);
+    taken->has_refusals = result_bool(replies[REFUSALS_REPLY], 0, 0);
+    replies[ROWS_REPLY] = NULL;
+  }
+  for (size_t i = 0; i < REPLY_COUNT; i++)
     PQclear(replies[i]);
   return ok;
-}
-
-static bool read_token(const PGresult *reply, struct batch *batch, struct error *error) {
-  batch->receipt.token = result_bigint(reply, 0, TOKEN_NUMBER);
-  snprintf(batch->receipt.claimed_at, sizeof batch->receipt.claimed_at, "%s", PQgetvalue(reply, 0, TOKEN_CLAIMED_AT));
-  return holds_read(batch, PQgetvalue(reply, 0, TOKEN_HOLDS), error);
 }
 
 /* The id up to which the lane of barriers was seen empty; 0 when the floor has another version by now. */
@@ -112,9 +148,9 @@ static int64_t barriers_floor(const struct claim *claim) {
   return floor_read(claim->floor, claim->settings->version, claim->settings->lanes.first, &id) ? id : 0;
 }
 
-/* Takes the oldest rows out of the queue; *rows is the caller's to PQclear. */
-static bool take_rows(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
-                      struct error *error) {
+/* Reads the oldest rows of leased lanes, which stay in the queue. */
+static bool take_leased(const struct claim *claim, struct batch *batch, const struct starts *starts,
+                        struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
   bool late = lane_is_late(settings->lanes, batch->lanes[0]);
@@ -125,97 +161,24 @@ static bool take_rows(const struct claim *claim, struct batch *batch, const stru
   PGresult *replies[2];
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &QUERY_claim_token, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, settings->leased ? &QUERY_claim_rows_leased : &QUERY_claim_rows,
+  pgconn_pipeline_add(connection, &QUERY_claim_rows_leased,
                       VALUES(number(settings->target).text, starts->lanes.data, starts->floors.data,
                              number(rows_each > 0 ? rows_each : 1).text, number(bytes).text,
                              number(settings->version).text, number(barriers_floor(claim)).text));
   bool ok = pgconn_pipeline_run(connection, replies, 2, error);
   ok = ok && read_token(replies[0], batch, error);
-  if (ok && PQntuples(replies[1]) > 0)
-    batch->first_id = result_bigint(replies[1], 0, ROW_CHANGE_ID);
   PQclear(replies[0]);
-  *rows = replies[1];
-  return ok;
-}
-
-/* What is read of the log. */
-enum reading { READ_TXIDS, READ_CHANGES };
-
-/* What it says of queued rows. */
-struct logged {
-  PGresult *rows;    /* one for each of them */
-  bool has_refusals; /* the target has refused some change */
-};
-
-/* Reads of the log what belongs to queued rows; logged->rows is the caller's to PQclear. */
-static bool read_log(const struct claim *claim, enum reading reading, const PGresult *rows, struct logged *logged,
-                     struct error *error) {
-  /* One plan for all days would have to look into every partition there is. */
-  static const struct query PLAN_FOR_DAYS = {.name = NULL, .text = "set local plan_cache_mode to force_custom_plan"};
-  const struct settings *settings = claim->settings;
-  const char *aged = metrics_wants_delays() ? "true" : "false";
-  const struct query changes = QUERY_ONCE(QUERY_claim_changes);
-  const struct query documents = QUERY_ONCE(QUERY_claim_documents);
-  const struct query txids = QUERY_ONCE(QUERY_claim_txids);
-  struct pgconn *connection = source_connection(claim->source);
-  struct buffer ids;
-  struct buffer lanes;
-  struct buffer days;
-  struct buffer distinct;
-  PGresult *replies[3] = {NULL, NULL, NULL};
-  buffer_init(&ids, ROWS_LIMIT);
-  buffer_init(&lanes, ROWS_LIMIT);
-  buffer_init(&days, ROWS_LIMIT);
-  buffer_init(&distinct, ROWS_LIMIT);
-  for (int row = 0; row < PQntuples(rows); row++) {
-    const char *day = PQgetvalue(rows, row, ROW_DAY);
-    char separator = row == 0 ? '{' : ',';
-    buffer_add_format(&ids, "%c%s", separator, PQgetvalue(rows, row, ROW_CHANGE_ID));
-    buffer_add_format(&lanes, "%c%s", separator, PQgetvalue(rows, row, ROW_LANE));
-    buffer_add_format(&days, "%c%s", separator, day);
-    /* In order of ids they are nearly in order of days. */
-    if (row == 0 || strcmp(day, PQgetvalue(rows, row - 1, ROW_DAY)) != 0)
-      buffer_add_format(&distinct, "%c%s", separator, day);
-  }
-  buffer_add_string(&ids, "}");
-  buffer_add_string(&lanes, "}");
-  buffer_add_string(&days, "}");
-  buffer_add_string(&distinct, "}");
-  bool ok = buffer_ok(&ids, "the list of changes", error) && buffer_ok(&lanes, "the list of lanes", error) &&
-            buffer_ok(&days, "the list of days", error) && buffer_ok(&distinct, "the list of days", error);
-  if (ok) {
-    pgconn_pipeline_begin(connection);
-    pgconn_pipeline_add(connection, &PLAN_FOR_DAYS, NO_VALUES);
-    if (reading == READ_TXIDS)
-      pgconn_pipeline_add(connection, &txids, VALUES(ids.data, days.data, distinct.data));
-    else if (settings->document)
-      pgconn_pipeline_add(connection, &documents,
-                          VALUES(ids.data, days.data, distinct.data, lanes.data, number(settings->target).text,
-                                 number(settings->lanes.live).text, aged));
-    else
-      pgconn_pipeline_add(connection, &changes,
-                          VALUES(ids.data, days.data, distinct.data, claim->with_details ? "true" : "false", aged));
-    pgconn_pipeline_add(connection, &QUERY_claim_refusals, VALUES(number(settings->target).text));
-    ok = pgconn_pipeline_run(connection, replies, 3, error);
-    logged->has_refusals = ok && result_bool(replies[2], 0, 0);
-  }
-  PQclear(replies[0]);
-  PQclear(replies[2]);
-  logged->rows = replies[1];
-  buffer_release(&ids);
-  buffer_release(&lanes);
-  buffer_release(&days);
-  buffer_release(&distinct);
+  taken->rows = replies[1];
+  if (ok)
+    note_first(taken->rows, batch);
   return ok;
 }
 
 /* ---- rows that are chosen one by one --------------------------------------------------------------------------- */
 
-/* Columns of claim_txids.sql */
-
 /* Rows that were read of the queue. */
 struct candidates {
-  const PGresult *rows;
+  PGresult *rows;
   bool *chosen; /* for each of them; at first none is */
 };
 
@@ -232,18 +195,18 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
     memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
     return true;
   }
-  struct logged logged = {.rows = NULL};
+  struct taken looked_at = {.rows = candidates->rows};
   struct queued *queued = calloc((size_t)count + 1, sizeof *queued);
   if (queued == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
+  bool ok = taken_read_log(&looked_at, claim, READ_TXIDS, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] = (struct queued){.txid = result_bigint(logged.rows, row, MADE_TXID),
+    queued[row] = (struct queued){.txid = result_bigint(looked_at.logged, row, MADE_TXID),
                                   .bytes = result_bigint(rows, row, ROW_BYTES)};
   struct transactions_limit most = {.rows = (size_t)claim->batch_rows, .bytes = settings->batch_bytes};
   ok = ok && transactions_choose(queued, (size_t)count, most, candidates->chosen, error);
   free(queued);
-  PQclear(logged.rows);
+  PQclear(looked_at.logged);
   return ok;
 }
 
@@ -255,13 +218,13 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
   const PGresult *rows = candidates->rows;
   int count = PQntuples(rows);
   int64_t bytes = 0;
-  struct logged logged = {.rows = NULL};
+  struct taken looked_at = {.rows = candidates->rows};
   candidates->chosen[0] = count > 0;
   if (count < 2)
     return true;
-  bool ok = read_log(claim, READ_TXIDS, rows, &logged, error);
+  bool ok = taken_read_log(&looked_at, claim, READ_TXIDS, error);
   for (int row = 0; ok && row < count; row++) {
-    const char *operation = PQgetvalue(logged.rows, row, MADE_OPERATION);
+    const char *operation = PQgetvalue(looked_at.logged, row, MADE_OPERATION);
     bytes += result_bigint(rows, row, ROW_BYTES);
     if (row > 0 && (*operation == OPERATION_TRUNCATE || bytes > claim->settings->batch_bytes))
       break;
@@ -269,7 +232,7 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
     if (*operation == OPERATION_TRUNCATE)
       break;
   }
-  PQclear(logged.rows);
+  PQclear(looked_at.logged);
   return ok;
 }
 
@@ -298,9 +261,9 @@ struct choice {
   bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
 };
 
-/* Takes what is chosen, which stands in one lane; else as take_rows(). */
-static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice, PGresult **rows,
-                           struct error *error) {
+/* Takes what is chosen, which stands in one lane. */
+static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice,
+                           struct taken *taken, struct error *error) {
   struct pgconn *connection = source_connection(claim->source);
   struct candidates candidates = {.chosen = NULL};
   PGresult *replies[2];
@@ -312,10 +275,9 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
   if (!ok)
     goto done;
   int count = PQntuples(replies[1]);
-  if (count > 0)
-    batch->first_id = result_bigint(replies[1], 0, ROW_CHANGE_ID);
+  note_first(replies[1], batch);
   if (claim->settings->leased) { /* it stays in the queue */
-    *rows = replies[1];
+    taken->rows = replies[1];
     replies[1] = NULL;
     goto done;
   }
@@ -325,7 +287,8 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     ok = error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
-  ok = choice->choose(claim, &candidates, error) && take_chosen(claim, batch->lanes[0], &candidates, rows, error);
+  ok = choice->choose(claim, &candidates, error) &&
+       take_chosen(claim, batch->lanes[0], &candidates, &taken->rows, error);
 
 done:
   free(candidates.chosen);
@@ -334,9 +297,9 @@ done:
   return ok;
 }
 
-/* The same as take_rows() for a target's only lane. */
+/* Takes rows of a target's only lane. */
 static bool take_transactions(const struct claim *claim, struct batch *batch, const struct starts *starts,
-                              PGresult **rows, struct error *error) {
+                              struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
   struct number target = number(settings->target);
   struct number most = number(2 * claim->batch_rows + ROWS_AHEAD);
@@ -346,12 +309,12 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
       .values = VALUES(target.text, starts->lanes.data, starts->floors.data, most.text, version.text),
       .choose = choose_transactions,
   };
-  return take_by_choice(claim, batch, &choice, rows, error);
+  return take_by_choice(claim, batch, &choice, taken, error);
 }
 
 /* The same for the lane of barriers; `starts` are those of the whole target. */
-static bool take_barriers(const struct claim *claim, struct batch *batch, const struct starts *starts, PGresult **rows,
-                          struct error *error) {
+static bool take_barriers(const struct claim *claim, struct batch *batch, const struct starts *starts,
+                          struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
   struct number target = number(settings->target);
   struct number most = number(settings->leased || settings->document ? 1 : claim->batch_rows);
@@ -362,43 +325,54 @@ static bool take_barriers(const struct claim *claim, struct batch *batch, const 
                        settings->leased ? "true" : "false"),
       .choose = choose_barriers,
   };
-  return take_by_choice(claim, batch, &choice, rows, error);
+  return take_by_choice(claim, batch, &choice, taken, error);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- */
 
-static bool take_changes(const struct claim *claim, struct batch *batch, struct starts *starts, enum claimed *claimed,
-                         struct error *error) {
+/* Takes rows of the locked lanes, as the second statement of claims that do not take them at once. */
+static bool take_rows(const struct claim *claim, struct batch *batch, struct starts *starts, struct taken *taken,
+                      enum claimed *claimed, struct error *error) {
   bool barriers = lane_is_of_barriers(batch->lanes[0]);
-  bool only_lane = !claim->settings->leased && claim->settings->lanes.count == 2;
   if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, starts)) {
     *claimed = CLAIMED_OUTDATED;
     return true;
   }
-  PGresult *rows = NULL;
-  struct logged logged = {.rows = NULL};
-  if (!(barriers ? take_barriers : only_lane ? take_transactions : take_rows)(claim, batch, starts, &rows, error)) {
-    PQclear(rows);
-    return false;
-  }
-  if (PQntuples(rows) == 0) {
+  if (barriers)
+    return take_barriers(claim, batch, starts, taken, error);
+  return claim->settings->leased ? take_leased(claim, batch, starts, taken, error)
+                                 : take_transactions(claim, batch, starts, taken, error);
+}
+
+/* Reads the changes of the rows, unless they came with them. */
+static bool read_changes(const struct claim *claim, struct taken *taken, struct error *error) {
+  if (taken->logged != NULL && taken_is_complete(taken))
+    return true;
+  if (taken->logged != NULL && !claim->settings->document)
+    day_query_learn(claim->days, source_connection(claim->source), taken->rows);
+  return taken_read_log(taken, claim, READ_CHANGES, error);
+}
+
+/* Fills the batch with what was taken, which is then the batch's. */
+static bool fill_batch(const struct claim *claim, struct batch *batch, struct taken *taken, enum claimed *claimed,
+                       struct error *error) {
+  if (PQntuples(taken->rows) == 0) {
     /* Somebody has emptied the lanes between our two statements. */
     *claimed = CLAIMED_BUSY;
-    PQclear(rows);
     return true;
   }
-  if (!read_log(claim, READ_CHANGES, rows, &logged, error)) {
-    PQclear(rows);
-    PQclear(logged.rows);
+  if (!read_changes(claim, taken, error))
     return false;
-  }
-  batch->receipt.has_refusals = logged.has_refusals;
-  if (!batch_read(batch, rows, logged.rows, claim->routes, error) || !row_identity_read(claim->source, batch, error))
+  batch->receipt.has_refusals = taken->has_refusals;
+  struct taken given = *taken;
+  *taken = (struct taken){.rows = NULL};
+  if (!batch_read(batch, given.rows, given.logged, claim->routes, error) ||
+      !row_identity_read(claim->source, batch, error))
     return false;
-  bool taken = true;
-  if (claim->settings->leased && !lease_take(claim, batch, &taken, error))
+  bool held = true;
+  if (claim->settings->leased && !lease_take(claim, batch, &held, error))
     return false;
-  if (!taken) {
+  if (!held) {
     *claimed = CLAIMED_BUSY;
     batch_clear(batch);
   }
@@ -407,12 +381,16 @@ static bool take_changes(const struct claim *claim, struct batch *batch, struct 
 
 bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {
   struct starts starts;
+  struct taken taken = {.rows = NULL};
   starts_init(&starts, ARRAY_LIMIT);
-  bool ok = lock_lanes(claim, batch, &starts, claimed, error);
+  bool ok = lock_lanes(claim, batch, &starts, &taken, claimed, error);
+  if (ok && *claimed == CLAIMED_SOME && taken.rows == NULL)
+    ok = take_rows(claim, batch, &starts, &taken, claimed, error);
   if (ok && *claimed == CLAIMED_SOME)
-    ok = take_changes(claim, batch, &starts, claimed, error);
+    ok = fill_batch(claim, batch, &taken, claimed, error);
   if (!ok || *claimed != CLAIMED_SOME)
     pgconn_rollback(source_connection(claim->source));
+  taken_release(&taken);
   starts_release(&starts);
   return ok;
 }

@@ -7,6 +7,9 @@
 #include "postgres/result.h"
 #include "queries.h"
 
+_Static_assert(TAKEN_EXPANSION - TAKEN_ID == LOGGED_EXPANSION, "the log's part has the same columns in both");
+_Static_assert((int)TAKEN_BYTES == ROW_BYTES, "and the queue's");
+
 bool change_is_keyless(const struct change *change) {
   bool has_row = change->operation != OPERATION_TRUNCATE && change->operation != OPERATION_BARRIER;
   return change->route->keyless || (has_row && change->key == NULL);
@@ -21,8 +24,9 @@ void batch_init(struct batch *batch) {
 }
 
 void batch_clear(struct batch *batch) {
+  if (batch->logged != batch->rows)
+    PQclear(batch->logged);
   PQclear(batch->rows);
-  PQclear(batch->logged);
   batch->rows = NULL;
   batch->logged = NULL;
   batch->count = 0;
@@ -40,6 +44,8 @@ void batch_release(struct batch *batch) {
 
 bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                 struct error *error) {
+  /* Where both are one, the log's part stands behind the queue's. */
+  int from = logged == rows ? TAKEN_ID : LOGGED_ID;
   batch->read_at = clock_microseconds();
   batch->rows = rows;
   batch->logged = logged;
@@ -58,20 +64,20 @@ bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const str
         .lane = result_int(rows, row, ROW_LANE),
         .day = PQgetvalue(rows, row, ROW_DAY),
         .bytes = result_bigint(rows, row, ROW_BYTES),
-        .capture = result_int(logged, row, LOGGED_CAPTURE),
-        .operation = (enum operation)PQgetvalue(logged, row, LOGGED_OPERATION)[0],
-        .key = result_text(logged, row, LOGGED_KEY),
-        .old_row = result_text(logged, row, LOGGED_OLD_ROW),
-        .new_row = result_text(logged, row, LOGGED_NEW_ROW),
-        .text_columns = result_text(logged, row, LOGGED_TEXT_COLUMNS),
-        .problem = result_text(logged, row, LOGGED_PROBLEM),
-        .captured_at = result_text(logged, row, LOGGED_CAPTURED_AT),
-        .txid = result_text(logged, row, LOGGED_TXID),
-        .actor = result_text(logged, row, LOGGED_ACTOR),
-        .age = PQgetisnull(logged, row, LOGGED_AGE) ? -1 : result_bigint(logged, row, LOGGED_AGE),
-        .expansion = result_text(logged, row, LOGGED_EXPANSION),
+        .capture = result_int(logged, row, from + LOGGED_CAPTURE),
+        .operation = (enum operation)PQgetvalue(logged, row, from + LOGGED_OPERATION)[0],
+        .key = result_text(logged, row, from + LOGGED_KEY),
+        .old_row = result_text(logged, row, from + LOGGED_OLD_ROW),
+        .new_row = result_text(logged, row, from + LOGGED_NEW_ROW),
+        .text_columns = result_text(logged, row, from + LOGGED_TEXT_COLUMNS),
+        .problem = result_text(logged, row, from + LOGGED_PROBLEM),
+        .captured_at = result_text(logged, row, from + LOGGED_CAPTURED_AT),
+        .txid = result_text(logged, row, from + LOGGED_TXID),
+        .actor = result_text(logged, row, from + LOGGED_ACTOR),
+        .age = PQgetisnull(logged, row, from + LOGGED_AGE) ? -1 : result_bigint(logged, row, from + LOGGED_AGE),
+        .expansion = result_text(logged, row, from + LOGGED_EXPANSION),
     };
-    if (PQgetisnull(logged, row, LOGGED_ID))
+    if (PQgetisnull(logged, row, from + LOGGED_ID))
       return error_set(error, FAILURE_FATAL, "change %lld is queued but missing from the log (partition of %s)",
                        (long long)change->id, change->day);
     change->route = routes_find(routes, change->capture);

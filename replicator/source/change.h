@@ -90,8 +90,8 @@ void batch_release(struct batch *batch);
 void batch_clear(struct batch *batch);
 
 /*
- * Reads the replies to claim_rows.sql (or claim_chosen.sql) and claim_changes.sql, whose lines belong together; the
- * batch then owns both. The routes are the caller's.
+ * Reads the replies to claim_chosen.sql and claim_changes.sql, or to others with the same columns, whose lines belong
+ * together; claim_rows.sql has both in one. The batch then owns them. The routes are the caller's.
  */
 MUST_CHECK bool batch_read(struct batch *batch, PGresult *rows, PGresult *logged, const struct routes *routes,
                            struct error *error);

@@ -2,7 +2,8 @@
 -- lane without queued rows is neither in the result nor locked, so that a poll of an empty queue writes nothing. What
 -- is seen here only says where to try: a lane's former holder may have committed after this snapshot was taken. The
 -- statement that follows (claim_rows.sql, claim_queued.sql, claim_barriers.sql) begins when the locks are held, and
--- decides what is claimed.
+-- decides what is claimed. claim_rows.sql is sent together with this one, so it finds the locked lanes and their first
+-- ids in settings of the transaction.
 -- A document has a late lane behind each of its lanes, for work that live changes overtake. The two share one lock,
 -- because they have the same keys. One call locks either live lanes or late ones; few of the latter, because each of
 -- their rows is much work, and the rows of one lane often name the same keys.
@@ -49,9 +50,15 @@ with lane as materialized (
    order by c.first_id
    limit case when exists (select from chosen c where c.is_late) then greatest(1, $3::integer / 16) else $3::integer end
      for update of k skip locked
+), noted as materialized (
+  select set_config('rowrelay.locked_lanes', coalesce(array_agg(w.lane)::text, ''), true),
+         set_config('rowrelay.first_ids', coalesce(array_agg(w.first_id)::text, ''), true)
+    from waiting w
+    join locked k on k.lane = w.lane
 )
 select w.lane, w.first_id, exists (select from locked k where k.lane = w.lane) as locked,
        case when $6::boolean then coalesce((select e.expiries + (e.lease_until > '-infinity')::integer
                                               from rowrelay.lease e where e.lane = w.lane), 0) else 0 end as failures
   from waiting w
+  cross join noted
  order by w.lane;

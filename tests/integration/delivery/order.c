@@ -6,6 +6,7 @@
 
 #include "arrival.h"
 #include "fixture.h"
+#include "past.h"
 #include "writers.h"
 
 #define PROCESSES 4
@@ -35,6 +36,35 @@ Test(order, changes_of_each_key_arrive_in_order_once_and_completely) {
   cr_expect(ask_number(f.at_source, "select count(distinct instance) from rowrelay.receipt") == PROCESSES);
   for (int i = 0; i < PROCESSES; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+/* A claim reads the days that it knows in one go. */
+Test(order, a_process_delivers_whichever_days_the_log_has) {
+  static const int days_ago[][5] = {{1}, {2, 1}, {9, 7, 5, 3, 2}, {1}};
+  struct fixture f;
+  fixture_begin(&f, "order_days");
+  sql(f.at_source, "create table item (id int primary key, v int); insert into item values (1, 0), (2, 0)");
+  rowrelay_ok(&f, "target", "add", "a", f.target_url, "--option", "mode=append", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "a", NULL);
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  for (size_t round = 0; round < sizeof days_ago / sizeof *days_ago; round++) {
+    sql(f.at_source, "update item set v = v + 1");
+    wait_until_empty(&f, 20);
+    rowrelay_ok(&f, "target", "pause", "a", NULL);
+    for (size_t i = 0; i < 5 && days_ago[round][i] > 0; i++) {
+      sql(f.at_source, "update item set v = v + 1");
+      past_move(f.at_source, days_ago[round][i]);
+    }
+    sql(f.at_source, "update item set v = v + 1");
+    rowrelay_ok(&f, "target", "resume", "a", NULL);
+    wait_until_empty(&f, 20);
+  }
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(new_row ->> 'v', ' ' order by position) from item_changes "
+                                    "where key = '1'"),
+                   "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17");
+  cr_expect_str_eq(ask(f.at_target, "select count(*) from item_changes"), "34");
+  cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
 

@@ -305,13 +305,14 @@ Test(outage, a_process_that_does_not_read_what_it_asked_for_loses_its_lanes, .ti
   own_server("source", settings);
   begin(&f, "outage_unread");
   PGconn *other = connect_to(f.source, NULL);
-  sql(f.at_source, "update item set name = repeat('x', 60000000) where id = 1");
-  sql(other, "begin; lock table rowrelay.change");
   char there[sizeof f.source];
   memcpy(there, f.source, sizeof there);
   snprintf(f.source, sizeof f.source, "host=127.0.0.1 port=%s user=postgres dbname=%s", port, PQdb(f.at_source));
   pid_t still = fixture_run(&f, "--workers", "1", NULL);
   memcpy(f.source, there, sizeof there);
+  sql(f.at_source, "update item set name = 'first'");
+  wait_until_empty(&f, 10);
+  sql(other, "begin; update item set name = repeat('x', 60000000) where id = 1; lock table rowrelay.queue");
   wait_until(
       f.at_source, "t", 10,
       "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'rowrelay'");
