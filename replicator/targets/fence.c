@@ -1,9 +1,12 @@
 #include "targets/fence.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/buffer.h"
 #include "postgres/number.h"
+#include "postgres/result.h"
+#include "postgres/sqlstate.h"
 #include "queries.h"
 #include "targets/ddl.h"
 
@@ -84,9 +87,55 @@ bool fence_pass(struct fence *fence, struct pgconn *connection, const char *sour
   return ok;
 }
 
+/* Appends the smallest id of the push's changes in a lane, or null. */
+static void add_first_id(struct buffer *ids, const struct push *push, int lane) {
+  const char *separator = ids->length == 0 ? "{" : ",";
+  for (size_t i = 0; i < push->count; i++) {
+    if (push->changes[i]->lane != lane)
+      continue;
+    buffer_add_format(ids, "%s%lld", separator, (long long)push->changes[i]->id);
+    return;
+  }
+  buffer_add_format(ids, "%snull", separator);
+}
+
+void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
+                    bool notes) {
+  static const struct push NOTHING = {.count = 0};
+  struct buffer lanes;
+  struct buffer first_ids;
+  buffer_init(&lanes, ARRAY_LIMIT);
+  buffer_init(&first_ids, ARRAY_LIMIT);
+  for (size_t i = 0; i < push->lane_count; i++) {
+    buffer_add_format(&lanes, "%c%d", i == 0 ? '{' : ',', push->lanes[i]);
+    add_first_id(&first_ids, notes ? push : &NOTHING, push->lanes[i]);
+  }
+  buffer_add_string(&lanes, "}");
+  buffer_add_string(&first_ids, "}");
+  fence->count = 0;
+  pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
+  pgconn_pipeline_add(connection, &QUERY_fence_pass_new,
+                      VALUES(source_id, lanes.data, first_ids.data, number(push->token).text));
+  buffer_release(&lanes);
+  buffer_release(&first_ids);
+}
+
+bool fence_may_be_why(const struct error *error) {
+  return strcmp(error->sqlstate, "23502") == 0 || sqlstate_is_of_a_table(error->sqlstate);
+}
+
 bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
                  struct error *error) {
   return pgconn_run(connection, &QUERY_fence_pass, VALUES(source_id, lanes, token), NULL, error);
+}
+
+bool fence_shut_dropped(struct pgconn *connection, const char *source_id, struct source *source, struct error *error) {
+  PGresult *reply = NULL;
+  bool ok = source_run(source, &QUERY_dropped_lanes, NO_VALUES, &reply, error);
+  if (ok && result_bool(reply, 0, 1))
+    ok = pgconn_run(connection, &QUERY_fence_shut, VALUES(source_id, PQgetvalue(reply, 0, 0)), NULL, error);
+  PQclear(reply);
+  return ok;
 }
 
 bool fence_has(const struct fence *fence, int64_t change_id) {

@@ -29,11 +29,28 @@ MUST_CHECK bool fence_pass(struct fence *fence, struct pgconn *connection, const
                            const struct push *push, struct error *error);
 
 /*
+ * The same for an open pipeline, to which the changes are added: its statements fail unless the fences can be passed
+ * and nothing of the push has been applied before. Where it counts what was applied, `notes`.
+ */
+void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
+                    bool notes);
+
+/* Whether a failed pipeline may have failed at the fence: then fence_pass() tells what is so. */
+bool fence_may_be_why(const struct error *error);
+
+/*
  * Shuts out every claim of these lanes with a smaller number, and waits for pushes that have passed already; where a
  * later claim has passed, it has done so. `lanes` is an array literal.
  */
 MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, const char *lanes, const char *token,
                             struct error *error);
+
+/*
+ * Shuts out the lanes of targets that the source has dropped. One of them may have led here, and may have lost the
+ * source while it pushed; what follows is newer.
+ */
+MUST_CHECK bool fence_shut_dropped(struct pgconn *connection, const char *source_id, struct source *source,
+                                   struct error *error);
 
 /* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
 MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);

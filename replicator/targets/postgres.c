@@ -76,7 +76,8 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
   if (ok && postgres->is_source) {
     postgres->connection = source_connection(source);
   } else if (ok) {
-    ok = session_open(&postgres->connection, settings, url, error);
+    ok = session_open(&postgres->connection, settings, url, error) &&
+         fence_shut_dropped(postgres->connection, settings->source_id, source, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -94,21 +95,22 @@ static bool prepare(struct postgres *postgres, const struct push *push, struct e
   return mirror_prepare(postgres->mirror, postgres->connection, postgres->is_source, push, error);
 }
 
-/* Sends the push's statements, and `last` after them, unless it is NULL. */
-static bool write_changes(struct postgres *postgres, const struct push *push, const struct query *last,
-                          struct error *error) {
+/* Passes the push's fence first, if it is asked to, and commits after it, unless the target is the source. */
+static bool write_changes(struct postgres *postgres, const struct push *push, bool passes_fence, struct error *error) {
   struct pgconn *connection = postgres->connection;
   struct error failed;
   const char *source_id = postgres->settings->source_id;
   pgconn_pipeline_begin(connection);
+  if (passes_fence)
+    fence_pass_new(&postgres->fence, connection, source_id, push, postgres->mirror != NULL);
   bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
                                         : mirror_add(postgres->mirror, connection, push,
                                                      postgres->is_source ? NULL : &postgres->fence, &failed);
   if (!postgres->is_source && postgres->mirror != NULL)
     fence_note(connection, source_id, push);
   /* A pipeline that was begun must be run; the caller rolls back what it has done. */
-  if (added && last != NULL)
-    pgconn_pipeline_add(connection, last, NO_VALUES);
+  if (added && !postgres->is_source)
+    pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
   bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
   if (!added && error != NULL)
     *error = failed;
@@ -123,11 +125,21 @@ static void forget(struct postgres *postgres) {
     mirror_forget(postgres->mirror, postgres->connection);
 }
 
-/* The same for prepared changes. If the server rejects a statement, some table is at fault, though not known which. */
-static bool write_prepared(struct postgres *postgres, const struct push *push, const struct query *last,
-                           struct error *error) {
-  if (write_changes(postgres, push, last, error))
+/*
+ * The same for prepared changes, in one round trip; in two more, if the fence may have refused that. If the server
+ * rejects a statement behind the fence, some table is at fault, though not known which.
+ */
+static bool write_prepared(struct postgres *postgres, const struct push *push, struct error *error) {
+  bool fenced = !postgres->is_source;
+  if (write_changes(postgres, push, fenced, error))
     return true;
+  if (fenced && fence_may_be_why(error)) {
+    pgconn_rollback(postgres->connection);
+    if (!fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error))
+      return false;
+    if (write_changes(postgres, push, false, error))
+      return true;
+  }
   if (sqlstate_is_of_a_table(error->sqlstate))
     error->kind = FAILURE_TABLE;
   /*
@@ -153,9 +165,7 @@ static bool is_late(struct postgres *postgres, int64_t began, const struct error
 static bool push_to_other(struct postgres *postgres, const struct push *push, struct error *error) {
   int64_t began = clock_now();
   pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
-  bool ok = prepare(postgres, push, error) &&
-            fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error) &&
-            write_prepared(postgres, push, &COMMIT, error);
+  bool ok = prepare(postgres, push, error) && write_prepared(postgres, push, error);
   if (!ok && is_late(postgres, began, error))
     error->kind = FAILURE_LATE;
   if (!ok)
@@ -171,7 +181,7 @@ static bool push_to_source(struct postgres *postgres, const struct push *push, s
   pgconn_set_deadline(connection, postgres->settings->push_timeout);
   bool ok = pgconn_script(connection, BEGIN_PUSH, error) &&
             session_set_origin(connection, postgres->settings, true, error) && prepare(postgres, push, error) &&
-            write_prepared(postgres, push, NULL, error) && pgconn_script(connection, END_PUSH, error);
+            write_prepared(postgres, push, error) && pgconn_script(connection, END_PUSH, error);
   if (ok)
     return true;
   struct error ignored;

@@ -83,6 +83,34 @@ Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refu
   fixture_end(&f);
 }
 
+Test(zombie, a_push_that_arrives_after_its_target_was_dropped_and_added_again_is_refused) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, "zombie_dropped");
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = run_behind(&f, &proxy);
+  proxy_hold(&proxy);
+  sql(f.at_source, "begin; update item set name = 'first'; insert into note values ('once'); commit");
+  proxy_wait_until_stuck(&proxy, 10);
+  cut_off_from_source(&f);
+
+  rowrelay_ok(&f, "target", "drop", "w", NULL);
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "route", "item", "w", NULL);
+  pid_t other = fixture_run(&f, "--workers", "1", NULL);
+  sql(f.at_source, "update item set name = 'second'");
+  wait_until(f.at_target, "2", 10, "select count(*) from item where name = 'second'");
+  proxy_let_go(&proxy);
+
+  wait_until_says(zombie, "another process has claimed the same lanes since", 10);
+  same_rows(&f, "item", "item", "id");
+  cr_expect(ask_number(f.at_target, "select count(*) from note where what = 'once'") == 0);
+  cr_assert(stop_process(other, SIGTERM) == 0);
+  stop_process(zombie, SIGTERM);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
 Test(zombie, a_push_that_is_under_way_comes_before_that_of_who_claims_its_lanes_next) {
   struct fixture f;
   begin(&f, "zombie_under_way");
