@@ -207,6 +207,7 @@ bool deliver(struct work *work, const struct claim *claim) {
   struct retry retry = {.outcomes = &outcomes,
                         .retries = work->settings->at_most_once ? 0 : work->settings->retries,
                         .at_most_once = work->settings->at_most_once,
+                        .whole_transactions = settings_keep_transactions(work->settings),
                         .push = push_part,
                         .may_retry = push_may_retry,
                         .pause = push_pause,

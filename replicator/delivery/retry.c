@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/transactions.h"
+
 /* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
 #define FIRST_PAUSE 25
 #define LONGEST_PAUSE 1000
@@ -118,32 +120,84 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
 
 static bool attempt(struct run *run, struct selection selection, struct error *error);
 
-/* Puts those of the first one's table before the others, and gives how many they are. */
-static size_t part_first_table(const struct run *run, struct selection selection) {
-  int capture = change_at(run, selection.indexes[0])->capture;
-  size_t own = 0;
+/* Puts those that are `chosen`, by place in the selection, before the others, and gives how many they are. */
+static size_t part(struct selection selection, const bool *chosen) {
+  size_t first = 0;
   for (size_t i = 0; i < selection.count; i++) {
     size_t index = selection.indexes[i];
-    if (change_at(run, index)->capture != capture)
+    if (!chosen[i])
       continue;
-    memmove(&selection.indexes[own + 1], &selection.indexes[own], (i - own) * sizeof *selection.indexes);
-    selection.indexes[own++] = index;
+    memmove(&selection.indexes[first + 1], &selection.indexes[first], (i - first) * sizeof *selection.indexes);
+    selection.indexes[first++] = index;
   }
-  return own;
+  return first;
+}
+
+static bool is_of_one_table(const struct run *run, struct selection selection) {
+  for (size_t i = 1; i < selection.count; i++)
+    if (change_at(run, selection.indexes[i])->capture != change_at(run, selection.indexes[0])->capture)
+      return false;
+  return true;
+}
+
+static void choose_first_table(const struct run *run, struct selection selection, bool *chosen) {
+  int capture = change_at(run, selection.indexes[0])->capture;
+  for (size_t i = 0; i < selection.count; i++)
+    chosen[i] = change_at(run, selection.indexes[i])->capture == capture;
+}
+
+/* Chooses about half of the selection's transactions; none if it has only one. */
+static bool choose_transactions(const struct run *run, struct selection selection, bool *chosen, struct error *error) {
+  struct queued *queued = calloc(selection.count, sizeof *queued);
+  if (queued == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  for (size_t i = 0; i < selection.count; i++) {
+    const char *txid = change_at(run, selection.indexes[i])->txid;
+    queued[i].txid = txid != NULL ? strtoll(txid, NULL, 10) : 0;
+  }
+  bool ok = transactions_halve(queued, selection.count, chosen, error);
+  free(queued);
+  return ok;
+}
+
+/* How a selection is divided that cannot be pushed as it is, where all of it is of one transaction, or that does not
+ * matter. */
+enum division { BY_HALVES, BY_TABLE };
+
+/* Divides a selection of several changes (BY_TABLE: of several tables) in two; *first is the size of the first part. */
+static bool divide(const struct run *run, struct selection selection, enum division division, size_t *first,
+                   struct error *error) {
+  bool *chosen = calloc(selection.count, sizeof *chosen);
+  if (chosen == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = !run->retry->whole_transactions || choose_transactions(run, selection, chosen, error);
+  *first = ok ? part(selection, chosen) : 0;
+  if (ok && *first == 0 && division == BY_TABLE) {
+    choose_first_table(run, selection, chosen);
+    *first = part(selection, chosen);
+  } else if (ok && *first == 0) {
+    *first = selection.count / 2;
+  }
+  free(chosen);
+  return ok;
+}
+
+static bool attempt_both(struct run *run, struct selection selection, size_t first, struct error *error) {
+  struct selection one = {.indexes = selection.indexes, .count = first};
+  struct selection other = {.indexes = selection.indexes + first, .count = selection.count - first};
+  return attempt(run, one, error) && attempt(run, other, error);
 }
 
 /* A push was in vain because of one of its tables. The others are pushed without it, once it is known which it is. */
 static bool attempt_without(struct run *run, struct selection selection, bool is_named, struct error *error) {
   if (is_named)
     return attempt(run, selection, error);
-  size_t own = part_first_table(run, selection);
-  if (own == selection.count) {
+  size_t first;
+  if (is_of_one_table(run, selection)) {
     hold_table(run, change_at(run, selection.indexes[0])->capture, error);
     return true;
   }
-  struct selection first = {.indexes = selection.indexes, .count = own};
-  struct selection second = {.indexes = selection.indexes + own, .count = selection.count - own};
-  return attempt(run, first, error) && attempt(run, second, error);
+  return divide(run, selection, BY_TABLE, &first, error) && attempt_both(run, selection, first, error);
 }
 
 /* Pushes the changes of `selection`; on a refusal splits it. */
@@ -187,10 +241,8 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
       refuse(run, selection.indexes[i], error);
     return true;
   }
-  size_t half = selection.count / 2;
-  struct selection first = {.indexes = selection.indexes, .count = half};
-  struct selection second = {.indexes = selection.indexes + half, .count = selection.count - half};
-  return attempt(run, first, error) && attempt(run, second, error);
+  size_t first;
+  return divide(run, selection, BY_HALVES, &first, error) && attempt_both(run, selection, first, error);
 }
 
 /* Collects what waits (or, with `all`, everything that is not decided) and tries it. */

@@ -126,7 +126,8 @@ static bool claim_and_deliver(struct round *round) {
                         .horizon = atomic_load(&work->worker->horizon->id),
                         .workers = workers,
                         .late_first = work->late_first,
-                        .with_details = work->kind->wants_details(work->settings)};
+                        .with_details =
+                            work->kind->wants_details(work->settings) || settings_keep_transactions(work->settings)};
   enum claimed claimed = CLAIMED_NONE;
   if (!claim_take(&claim, &work->batch, &claimed, &error)) {
     if (error.kind != FAILURE_RETRY && error.kind != FAILURE_STOP)

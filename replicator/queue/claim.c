@@ -83,7 +83,7 @@ static void note_first(const PGresult *rows, struct batch *batch) {
 
 /* Whether one statement tells which rows of the locked lanes are claimed. */
 static bool takes_at_once(const struct claim *claim) {
-  return !claim->settings->leased && claim->settings->lanes.count > 2;
+  return !claim->settings->leased && !settings_keep_transactions(claim->settings);
 }
 
 /* Adds to the open pipeline what takes the oldest rows of the lanes that it locks. */

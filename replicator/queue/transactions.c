@@ -48,38 +48,70 @@ static size_t cut_into_pieces(const struct queued *queued, size_t count, struct 
   return piece_count;
 }
 
+/* Changes of a batch, or of part of one, as pieces in the order of their last changes. */
+struct pieces {
+  struct member *members; /* by transactions */
+  struct piece *of;
+  size_t count;
+};
+
+static void pieces_release(struct pieces *pieces) {
+  free(pieces->members);
+  free(pieces->of);
+}
+
+/* To be released even if it fails. */
+static bool pieces_make(struct pieces *pieces, const struct queued *queued, size_t count,
+                        struct transactions_limit most, struct error *error) {
+  *pieces = (struct pieces){.members = calloc(count + 1, sizeof *pieces->members),
+                            .of = calloc(count + 1, sizeof *pieces->of)};
+  if (pieces->members == NULL || pieces->of == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  for (size_t i = 0; i < count; i++)
+    pieces->members[i] = (struct member){.txid = queued[i].txid, .index = i};
+  qsort(pieces->members, count, sizeof *pieces->members, by_transaction);
+  pieces->count = cut_into_pieces(queued, count, most, pieces->members, pieces->of);
+  qsort(pieces->of, pieces->count, sizeof *pieces->of, by_last);
+  return true;
+}
+
+static void choose_piece(const struct pieces *pieces, const struct piece *piece, bool *chosen) {
+  for (size_t n = 0; n < piece->rows; n++)
+    chosen[pieces->members[piece->first + n].index] = true;
+}
+
 bool transactions_choose(const struct queued *queued, size_t count, struct transactions_limit most, bool *chosen,
                          struct error *error) {
-  bool ok = false;
-  struct member *members = calloc(count + 1, sizeof *members);
-  struct piece *pieces = calloc(count + 1, sizeof *pieces);
-  if (members == NULL || pieces == NULL) {
-    error_set(error, FAILURE_RETRY, "out of memory");
-    goto done;
-  }
-  for (size_t i = 0; i < count; i++)
-    members[i] = (struct member){.txid = queued[i].txid, .index = i};
-  qsort(members, count, sizeof *members, by_transaction);
-  size_t piece_count = cut_into_pieces(queued, count, most, members, pieces);
-  qsort(pieces, piece_count, sizeof *pieces, by_last);
-
+  struct pieces pieces;
+  bool ok = pieces_make(&pieces, queued, count, most, error);
   memset(chosen, 0, count * sizeof *chosen);
   size_t rows = 0;
   int64_t bytes = 0;
-  for (size_t i = 0; i < piece_count; i++) {
-    const struct piece *piece = &pieces[i];
+  for (size_t i = 0; ok && i < pieces.count; i++) {
+    const struct piece *piece = &pieces.of[i];
     /* Later transactions may depend on it, so no smaller one takes its place. */
     if (i > 0 && (rows + piece->rows > most.rows || bytes + piece->bytes > most.bytes))
       break;
     rows += piece->rows;
     bytes += piece->bytes;
-    for (size_t n = 0; n < piece->rows; n++)
-      chosen[members[piece->first + n].index] = true;
+    choose_piece(&pieces, piece, chosen);
   }
-  ok = true;
+  pieces_release(&pieces);
+  return ok;
+}
 
-done:
-  free(members);
-  free(pieces);
+bool transactions_halve(const struct queued *queued, size_t count, bool *chosen, struct error *error) {
+  static const struct transactions_limit NO_LIMIT = {.rows = SIZE_MAX, .bytes = INT64_MAX};
+  struct pieces pieces;
+  bool ok = pieces_make(&pieces, queued, count, NO_LIMIT, error);
+  memset(chosen, 0, count * sizeof *chosen);
+  size_t rows = 0;
+  for (size_t i = 0; ok && i + 1 < pieces.count; i++) {
+    if (i > 0 && rows + pieces.of[i].rows > count / 2)
+      break;
+    rows += pieces.of[i].rows;
+    choose_piece(&pieces, &pieces.of[i], chosen);
+  }
+  pieces_release(&pieces);
   return ok;
 }

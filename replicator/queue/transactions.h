@@ -38,4 +38,10 @@ struct transactions_limit {
 MUST_CHECK bool transactions_choose(const struct queued *queued, size_t count, struct transactions_limit most,
                                     bool *chosen, struct error *error);
 
+/*
+ * Sets chosen[i] for about half of `count` changes: whole transactions, those that ended first. No change is chosen if
+ * all are of one transaction. Bytes do not matter.
+ */
+MUST_CHECK bool transactions_halve(const struct queued *queued, size_t count, bool *chosen, struct error *error);
+
 #endif

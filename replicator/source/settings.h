@@ -61,6 +61,11 @@ MUST_CHECK bool settings_read(struct settings **settings, const PGresult *reply,
 /* NULL is allowed. */
 void settings_free(struct settings *settings);
 
+/* Whether transactions arrive as a whole. */
+static inline bool settings_keep_transactions(const struct settings *settings) {
+  return settings->lanes.count == 2 && !settings->leased;
+}
+
 /* Those of several targets. Zeroed, it is empty. */
 struct settings_list {
   struct settings **all;

@@ -138,6 +138,46 @@ Test(transactions, one_that_is_larger_than_a_batch_comes_in_pieces_between_whole
   fixture_end(&f);
 }
 
+/* What the target refuses divides the transaction that it is of, and no other in the batch. */
+static void refuse_beside(const char *name, const char *at_target) {
+  struct fixture f;
+  begin(&f, name, "mirror");
+  sql(f.at_source, "create table other (id int primary key, n int)");
+  rowrelay_ok(&f, "capture", "other", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into other values (0, 0); insert into account select n, 0 from generate_series(1, 12) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "%s", at_target);
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  PGconn *long_one = connect_to(f.source, NULL);
+  sql(long_one, "begin; update account set n = 1 where id = 11");
+  sql(f.at_source, "begin; update account set n = 1 where id in (1, 2, 3); insert into entry values (1, 1); commit;"
+                   "begin; update account set n = 1 where id in (4, 5); insert into other values (1, 1); commit;"
+                   "begin; insert into entry values (2, 1); update account set n = 1 where id in (6, 7, 8); commit");
+  sql(long_one, "update account set n = 1 where id = 12; commit");
+
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+
+  same_rows(&f, "account", "account", "id");
+  cr_expect_str_eq(ask(f.at_target, "select string_agg(ids, '; ' order by ids) from ("
+                                    "select string_agg(id::text, ' ' order by id) as ids from account "
+                                    "where n = 1 group by xmin::text, id < 4, id between 6 and 8, id > 10) as t "
+                                    "where ids not in ('4', '5', '4 5')"),
+                   "1 2 3; 11 12; 6 7 8");
+  cr_expect(ask_number(f.at_target, "select count(distinct xmin::text) from account where n = 1") > 1);
+  PQfinish(long_one);
+  fixture_end(&f);
+}
+
+Test(transactions, none_is_divided_where_another_is_refused) {
+  refuse_beside("whole_refused", "alter table other add check (n <> 1)");
+}
+
+Test(transactions, nor_where_a_table_cannot_be_written) {
+  refuse_beside("whole_table", "create function no() returns trigger language plpgsql as "
+                               "$$ begin raise exception 'no' using errcode = 'undefined_table'; end $$;"
+                               "create trigger no before insert on other for each row execute function no()");
+}
+
 /* The source loses a settled batch in a crash, and then delivers another one before it. */
 Test(transactions, rows_without_a_key_that_are_pushed_twice_are_not_there_twice) {
   struct fixture f;

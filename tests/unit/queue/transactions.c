@@ -65,3 +65,39 @@ Test(transactions, bytes_count_as_well_as_rows) {
   cr_expect_str_eq(chosen_of("AAAB", 10, 25, 10), "AA..");
   cr_expect_str_eq(chosen_of("ABAB", 10, 5, 10), "A...");
 }
+
+static void check_half(const char *transactions, const char *expected) {
+  struct queued queued[64];
+  bool chosen[64];
+  char text[64];
+  struct error error;
+  size_t count = strlen(transactions);
+  for (size_t i = 0; i < count; i++)
+    queued[i] = (struct queued){.txid = transactions[i], .bytes = INT64_MAX / 64};
+  memset(chosen, true, sizeof chosen);
+  cr_assert(transactions_halve(queued, count, chosen, &error), "%s", error.message);
+  for (size_t i = 0; i < count; i++)
+    text[i] = chosen[i] ? transactions[i] : '.';
+  text[count] = '\0';
+  cr_expect(strcmp(text, expected) == 0, "%s: %s, not %s", transactions, text, expected);
+}
+
+Test(transactions, half_of_them_are_those_that_ended_first) {
+  check_half("AABBCC", "AA....");
+  check_half("ABCD", "AB..");
+  check_half("AABCCCC", "AAB....");
+  check_half("ABBA", ".BB.");
+  check_half("ABAC", ".B..");
+}
+
+Test(transactions, one_alone_has_no_half) {
+  check_half("AAAA", "....");
+  check_half("A", ".");
+  check_half("", "");
+}
+
+Test(transactions, a_large_one_is_not_divided) {
+  check_half("AAAAAB", "AAAAA.");
+  check_half("BAAAAA", "B.....");
+  check_half("BAAAAAB", ".AAAAA.");
+}
