@@ -102,15 +102,22 @@ static void add_rows(const struct claim *claim, struct pgconn *connection, const
 /* Replies to what locks lanes, and takes rows from them. */
 enum { BEGUN_REPLY, VERSION_REPLY, LANES_REPLY, TOKEN_REPLY, ROWS_REPLY, REFUSALS_REPLY, REPLY_COUNT };
 
+/* A claim under way. */
+struct taking {
+  struct starts starts;
+  struct taken taken;
+  enum claimed claimed; /* as far as known */
+};
+
 /* Begins, locks lanes, and takes rows from them, if takes_at_once(). */
-static bool lock_lanes(const struct claim *claim, struct batch *batch, struct starts *starts, struct taken *taken,
-                       enum claimed *claimed, struct error *error) {
+static bool lock_lanes(const struct claim *claim, struct batch *batch, struct taking *taking, struct error *error) {
+  struct starts *starts = &taking->starts;
   const struct settings *settings = claim->settings;
   struct pgconn *connection = source_connection(claim->source);
   PGresult *replies[REPLY_COUNT] = {NULL};
   bool at_once = takes_at_once(claim);
   if (!floor_write(claim->floor, settings->version, NULL, 0, starts)) {
-    *claimed = CLAIMED_OUTDATED;
+    taking->claimed = CLAIMED_OUTDATED;
     return true;
   }
   pgconn_pipeline_begin(connection);
@@ -124,17 +131,17 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct st
     add_rows(claim, connection, starts);
   bool ok = pgconn_pipeline_run(connection, replies, REPLY_COUNT, error);
   if (ok && (PQntuples(replies[VERSION_REPLY]) == 0 || result_int(replies[VERSION_REPLY], 0, 0) != settings->version)) {
-    *claimed = CLAIMED_OUTDATED;
+    taking->claimed = CLAIMED_OUTDATED;
   } else if (ok) {
     int waiting;
     ok = read_lanes(claim, replies[LANES_REPLY], batch, &waiting, error);
-    *claimed = batch->lane_count > 0 ? CLAIMED_SOME : waiting > 0 ? CLAIMED_BUSY : CLAIMED_NONE;
+    taking->claimed = batch->lane_count > 0 ? CLAIMED_SOME : waiting > 0 ? CLAIMED_BUSY : CLAIMED_NONE;
   }
-  if (ok && at_once && *claimed == CLAIMED_SOME && !lane_is_of_barriers(batch->lanes[0])) {
+  if (ok && at_once && taking->claimed == CLAIMED_SOME && !lane_is_of_barriers(batch->lanes[0])) {
     ok = read_token(replies[TOKEN_REPLY], batch, error);
-    taken->rows = taken->logged = replies[ROWS_REPLY];
-    note_first(taken->rows, batch);
-    taken->has_refusals = result_bool(replies[REFUSALS_REPLY], 0, 0);
+    taking->taken.rows = taking->taken.logged = replies[ROWS_REPLY];
+    note_first(taking->taken.rows, batch);
+    taking->taken.has_refusals = result_bool(replies[REFUSALS_REPLY], 0, 0);
     replies[ROWS_REPLY] = NULL;
   }
   for (size_t i = 0; i < REPLY_COUNT; i++)
@@ -331,11 +338,12 @@ static bool take_barriers(const struct claim *claim, struct batch *batch, const 
 /* ---------------------------------------------------------------------------------------------------------------- */
 
 /* Takes rows of the locked lanes, as the second statement of claims that do not take them at once. */
-static bool take_rows(const struct claim *claim, struct batch *batch, struct starts *starts, struct taken *taken,
-                      enum claimed *claimed, struct error *error) {
+static bool take_rows(const struct claim *claim, struct batch *batch, struct taking *taking, struct error *error) {
+  struct starts *starts = &taking->starts;
+  struct taken *taken = &taking->taken;
   bool barriers = lane_is_of_barriers(batch->lanes[0]);
   if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, starts)) {
-    *claimed = CLAIMED_OUTDATED;
+    taking->claimed = CLAIMED_OUTDATED;
     return true;
   }
   if (barriers)
@@ -354,11 +362,11 @@ static bool read_changes(const struct claim *claim, struct taken *taken, struct 
 }
 
 /* Fills the batch with what was taken, which is then the batch's. */
-static bool fill_batch(const struct claim *claim, struct batch *batch, struct taken *taken, enum claimed *claimed,
-                       struct error *error) {
+static bool fill_batch(const struct claim *claim, struct batch *batch, struct taking *taking, struct error *error) {
+  struct taken *taken = &taking->taken;
   if (PQntuples(taken->rows) == 0) {
     /* Somebody has emptied the lanes between our two statements. */
-    *claimed = CLAIMED_BUSY;
+    taking->claimed = CLAIMED_BUSY;
     return true;
   }
   if (!read_changes(claim, taken, error))
@@ -373,24 +381,24 @@ static bool fill_batch(const struct claim *claim, struct batch *batch, struct ta
   if (claim->settings->leased && !lease_take(claim, batch, &held, error))
     return false;
   if (!held) {
-    *claimed = CLAIMED_BUSY;
+    taking->claimed = CLAIMED_BUSY;
     batch_clear(batch);
   }
   return true;
 }
 
 bool claim_take(const struct claim *claim, struct batch *batch, enum claimed *claimed, struct error *error) {
-  struct starts starts;
-  struct taken taken = {.rows = NULL};
-  starts_init(&starts, ARRAY_LIMIT);
-  bool ok = lock_lanes(claim, batch, &starts, &taken, claimed, error);
-  if (ok && *claimed == CLAIMED_SOME && taken.rows == NULL)
-    ok = take_rows(claim, batch, &starts, &taken, claimed, error);
-  if (ok && *claimed == CLAIMED_SOME)
-    ok = fill_batch(claim, batch, &taken, claimed, error);
-  if (!ok || *claimed != CLAIMED_SOME)
+  struct taking taking = {.claimed = CLAIMED_NONE};
+  starts_init(&taking.starts, ARRAY_LIMIT);
+  bool ok = lock_lanes(claim, batch, &taking, error);
+  if (ok && taking.claimed == CLAIMED_SOME && taking.taken.rows == NULL)
+    ok = take_rows(claim, batch, &taking, error);
+  if (ok && taking.claimed == CLAIMED_SOME)
+    ok = fill_batch(claim, batch, &taking, error);
+  if (!ok || taking.claimed != CLAIMED_SOME)
     pgconn_rollback(source_connection(claim->source));
-  taken_release(&taken);
-  starts_release(&starts);
+  *claimed = taking.claimed;
+  taken_release(&taking.taken);
+  starts_release(&taking.starts);
   return ok;
 }

@@ -61,6 +61,8 @@ select c.change_id, c.lane, c.day, c.bytes, h.id, h.capture, h.op as operation, 
        null as expansion
   from claimed c
   left join lateral (
-    select l.* from rowrelay.change l where l.id = c.change_id and l.day = c.day and l.day = any ('{2000-01-01}'::date[])
+    select l.*
+      from rowrelay.change l
+     where l.id = c.change_id and l.day = c.day and l.day = any ('{2000-01-01}'::date[])
     offset 0) as h on true
  order by c.change_id;
