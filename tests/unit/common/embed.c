@@ -63,8 +63,8 @@ Test(embed, a_query_has_the_columns_that_it_says) {
     cr_expect_eq(QUERIES[i]->columns != NULL, says_what_it_gives(QUERIES[i]->text), "%s", QUERIES[i]->name);
   static const char *const COLUMNS[] = {"change_id", "lane", "day", "bytes", NULL};
   for (int i = 0; COLUMNS[i] != NULL; i++)
-    cr_assert_str_eq(QUERY_claim_rows.columns[i], COLUMNS[i]);
-  cr_assert_null(QUERY_claim_rows.columns[ROW_COLUMN_COUNT]);
+    cr_assert_str_eq(QUERY_claim_queued.columns[i], COLUMNS[i]);
+  cr_assert_null(QUERY_claim_queued.columns[ROW_COLUMN_COUNT]);
   cr_assert_eq(ROW_BYTES, 3);
 }
 
