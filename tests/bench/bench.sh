@@ -2,7 +2,8 @@
 #
 # bench.sh: how fast rowrelay is, beside its peers, on this machine, in this run. What `make bench` runs.
 #
-#   bench.sh [PART…]    capture drain latency writers idle backlog backfill documents verify http history; all of them by default
+#   bench.sh [PART…]    capture drain hot tpcb latency writers idle backlog backfill documents verify http history; all of them
+#                       by default
 #
 # Two private servers with fsync on. What is compared takes turns, round by round, because no machine is equally fast for
 # two minutes: read the ratios, and the spread beside each median. Peers that are not installed are left out (Debian:
@@ -18,7 +19,7 @@ cd "$(dirname "$0")"
 for name in "${!PG@}"; do [[ $name == PG_* ]] || unset "$name"; done # whatever psql is told elsewhere
 export LC_ALL=C PGCLIENTENCODING=UTF8
 
-all_parts=(capture drain latency writers idle backlog backfill documents verify http history)
+all_parts=(capture drain hot tpcb latency writers idle backlog backfill documents verify http history)
 # shellcheck disable=SC2034 # the parts use it
 changes=${CHANGES:-500000}
 parts=("$@")
@@ -107,9 +108,13 @@ relay_to_mirror() {
   done
 }
 
+# What it used itself is in own_cpu, in seconds.
 drain() { # DATABASE [OPTION…]
-  "$rowrelay" -d "$source_server dbname=$1" run --workers 2 --until-empty "${@:2}" >"$dir/run.log" 2>&1 ||
-    fail "rowrelay run ended with status $?"
+  local TIMEFORMAT='%U %S' status=0
+  { time "$rowrelay" -d "$source_server dbname=$1" run --workers 2 --until-empty "${@:2}" >"$dir/run.log" 2>&1 ||
+    status=$?; } 2>"$dir/own_cpu"
+  ((status == 0)) || fail "rowrelay run ended with status $status"
+  own_cpu=$(awk '{ print $1 + $2 }' "$dir/own_cpu")
 }
 
 replicate() { # DATABASE [OPTION…]
@@ -193,6 +198,27 @@ commits_per_second() {
 }
 
 declare -A title=([bare]="no trigger" [pgq]=PgQ [slony]=Slony [native]="logical replication") # what tables name is shown as
+# CPU seconds that a server has used, also by processes that have ended.
+cpu_of() { # source or target
+  local pid
+  read -r pid <"$dir/$1/data/postmaster.pid"
+  { cat /proc/[0-9]*/stat 2>/dev/null || true; } | awk -v server="$pid" -v per_second="$(getconf CLK_TCK)" '
+    { pid = $1; sub(/.*\) /, "") }
+    pid == server { ticks += $12 + $13 + $14 + $15 }
+    $2 == server { ticks += $12 + $13 }
+    END { printf "%.2f", ticks / per_second }'
+}
+
+# Remembers what the servers have used so far, processes that just end included; sample_cpu tells what was used since, for
+# each change.
+begin_cpu() { sleep 0.5; cpu_before=("$(cpu_of source)" "$(cpu_of target)"); }
+sample_cpu() { # VARIANT CHANGES
+  sleep 0.5 # processes that end are counted when they have
+  sample "$1" "CPU of the source, µs each" "$(us_each "${cpu_before[0]}" "$(cpu_of source)" "$2")"
+  sample "$1" "of the target" "$(us_each "${cpu_before[1]}" "$(cpu_of target)" "$2")"
+}
+us_each() { awk -v a="$1" -v b="$2" -v n="$3" 'BEGIN { printf "%.2f", 1e6 * (b - a) / n }'; }
+
 sample() { printf '%s\t%s\t%s\n' "${title[$1]:-$1}" "$2" "$3" >>"$dir/$part.samples"; } # VARIANT METRIC VALUE
 
 # The median of the values behind word $1.

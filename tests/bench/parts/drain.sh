@@ -40,9 +40,12 @@ drain_rowrelay() {
   local since
   make_changes rowrelay
   settle_down
+  begin_cpu
   since=$EPOCHREALTIME
   drain rowrelay
   sample rowrelay "changes/s" "$(per_second "$changes" "$(seconds_since "$since")")"
+  sample_cpu rowrelay "$changes"
+  sample rowrelay "of rowrelay" "$(us_each 0 "$own_cpu" "$changes")"
 }
 
 drain_native() {
@@ -51,9 +54,11 @@ drain_native() {
   make_changes native
   sql -d "$source_server dbname=native" -c "insert into item select (r).* from bench.make_rows(-$round, -$round) as r"
   settle_down
+  begin_cpu
   since=$EPOCHREALTIME
   subscription native enable
   wait_until "$target_server dbname=native" "exists (select from item where id = -$round)"
   sample native "changes/s" "$(per_second "$changes" "$(seconds_since "$since")")"
+  sample_cpu native "$changes"
   unsubscribe native
 }
