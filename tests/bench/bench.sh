@@ -114,6 +114,7 @@ drain() { # DATABASE [OPTION…]
   { time "$rowrelay" -d "$source_server dbname=$1" run --workers 2 --until-empty "${@:2}" >"$dir/run.log" 2>&1 ||
     status=$?; } 2>"$dir/own_cpu"
   ((status == 0)) || fail "rowrelay run ended with status $status"
+  # shellcheck disable=SC2034 # parts use it
   own_cpu=$(awk '{ print $1 + $2 }' "$dir/own_cpu")
 }
 
