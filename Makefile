@@ -74,7 +74,7 @@ QUERIES = $(sort $(wildcard replicator/*/sql/*.sql)) schema/install_lock.sql sch
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql schema/*/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
 DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/README.md) \
-  $(wildcard deploy/prometheus/alerts.yml deploy/grafana/*.json)
+  $(wildcard deploy/PROMISES.md deploy/way-of-a-change.svg deploy/prometheus/alerts.yml deploy/grafana/*.json)
 PAGES = $(wildcard replicator/monitor/page/*)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
