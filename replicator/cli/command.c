@@ -173,6 +173,15 @@ void command_add_notes(const struct command *command, struct buffer *text) {
     command->more_notes(text);
 }
 
+/* Indented, a line each. */
+static void print_examples(FILE *stream, const char *examples) {
+  while (*examples != '\0') {
+    size_t length = strcspn(examples, "\n");
+    fprintf(stream, "  %.*s\n", (int)length, examples);
+    examples += length + (examples[length] == '\n');
+  }
+}
+
 void command_print_help(FILE *stream, const struct command *command) {
   struct buffer notes;
   buffer_init(&notes, COMMAND_NOTES_LIMIT);
@@ -189,6 +198,10 @@ void command_print_help(FILE *stream, const struct command *command) {
   }
   fputs("\nOptions of every command:\n", stream);
   option_print_help(stream, SHARED_OPTIONS);
+  if (command->examples != NULL) {
+    fputs("\nExamples:\n", stream);
+    print_examples(stream, command->examples);
+  }
 }
 
 /* A line for each command; with a word, only for those of two words that begin with it. */

@@ -22,6 +22,8 @@ struct command {
   size_t most;                  /* most arguments */
   const struct option *options; /* its own; ends with OPTION_END */
   const char *notes;            /* what else the help says; NULL: nothing */
+  /* A command line each, as typed; one that ends with a backslash goes on in the next. NULL: none. */
+  const char *examples;
   /* Appends to what notes say; NULL: nothing. */
   void (*more_notes)(struct buffer *text);
   /* Appends what an argument can begin with, for shells, with a space before each word; NULL: unknown. */

@@ -151,6 +151,11 @@ static void print_command(FILE *stream, const struct command *command) {
   }
   fputs(".SH OPTIONS OF EVERY COMMAND\n", stream);
   print_options(stream, SHARED_OPTIONS);
+  if (command->examples != NULL) {
+    fputs(".SH EXAMPLES\n.nf\n", stream);
+    print_string(stream, command->examples);
+    fputs(".fi\n", stream);
+  }
   fputs(".SH SEE ALSO\n", stream);
   print_reference(stream, NULL, "");
 }

@@ -271,5 +271,7 @@ const struct command COMMAND_archive = {
         "Each day becomes a file in DIR, on this machine: a line of JSON for each change, compressed, with a checksum\n"
         "in a file beside it. The day is dropped once the file is on disk and was read back successfully. A restored\n"
         "day stays until \"rowrelay prune --restored\".\n",
+    .examples = "rowrelay archive --older-than '80 days' /archive\n"
+                "rowrelay archive --restore /archive/*.gz\n",
     .run = run,
 };

@@ -273,5 +273,7 @@ const struct command COMMAND_backfill = {
              "for one piece at most. Ctrl-C stops after the current piece; the same command, or a running \"rowrelay "
              "run\",\n"
              "continues from there.\n",
+    .examples = "rowrelay backfill 'shop.*' --to dw\n"
+                "rowrelay backfill --document order_search\n",
     .run = run,
 };

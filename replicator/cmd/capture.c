@@ -160,5 +160,7 @@ const struct command COMMAND_capture = {
         "transaction. A table that is captured already takes on the options given and keeps its others; with --reset\n"
         "the others are reset. COLS is a list such as id,line_no; double-quote names with capitals, as in SQL;\n"
         "\"\" clears --exclude, --mask or --where.\n",
+    .examples = "rowrelay capture 'shop.*' --to dw --create\n"
+                "rowrelay capture shop.customers --exclude photo --mask email,phone --before\n",
     .run = run,
 };

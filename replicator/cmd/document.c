@@ -183,6 +183,9 @@ const struct command COMMAND_document_add = {
         "  --from 'customers:select o.id from orders o join changed c on c.id = o.customer_id'\n"
         "                                   a query for the keys; \"changed\" is the set of changed rows\n"
         "Tables that are not captured yet are captured.\n",
+    .examples =
+        "rowrelay document add order_search --target dw --key id --query order.sql --create --search customer \\\n"
+        "  --from shop.orders:id --from 'shop.lines:order_id(order_id, item)'\n",
     .run = add,
 };
 
@@ -191,6 +194,7 @@ const struct command COMMAND_document_list = {
     .summary = "list the documents",
     .arguments = "",
     .options = PRINT_OPTIONS,
+    .examples = "rowrelay document list\n",
     .run = list,
 };
 
@@ -201,6 +205,7 @@ const struct command COMMAND_document_show = {
     .least = 1,
     .most = 1,
     .options = PRINT_OPTIONS,
+    .examples = "rowrelay document show order_search\n",
     .run = show,
 };
 
@@ -211,6 +216,7 @@ const struct command COMMAND_document_drop = {
     .least = 1,
     .most = 1,
     .options = NO_OPTIONS,
+    .examples = "rowrelay document drop order_search\n",
     .run = drop,
 };
 
@@ -221,5 +227,6 @@ const struct command COMMAND_document_rebuild = {
     .least = 1,
     .most = ANY_NUMBER,
     .options = NO_OPTIONS,
+    .examples = "rowrelay document rebuild order_search 42 43\n",
     .run = rebuild,
 };

@@ -25,5 +25,6 @@ const struct command COMMAND_errors = {
     .arguments = "",
     .options = OPTIONS,
     .notes = "\"rowrelay retry\" queues them again; \"rowrelay skip\" discards them.\n",
+    .examples = "rowrelay errors --target dw\n",
     .run = run,
 };

@@ -66,5 +66,6 @@ const struct command COMMAND_health = {
     .options = OPTIONS,
     .notes = "ADDR:PORT is the address of \"rowrelay run --listen\"; the command requests /healthz, or /readyz.\n"
              "For health checks of containers that have no HTTP client.\n",
+    .examples = "rowrelay health 127.0.0.1:9187 --ready\n",
     .run = run,
 };

@@ -68,5 +68,7 @@ const struct command COMMAND_help = {
     .notes =
         "To complete commands in this bash session: eval \"$(rowrelay help --completion bash)\". \"make install\" and\n"
         "the package install manual pages and completions.\n",
+    .examples = "rowrelay help target add\n"
+                "rowrelay help --completion bash\n",
     .run = run,
 };

@@ -79,5 +79,7 @@ const struct command COMMAND_init = {
     .arguments = "",
     .options = OPTIONS,
     .notes = "No table is changed. The command can be run again; \"rowrelay uninstall\" removes everything.\n",
+    .examples = "rowrelay init\n"
+                "rowrelay -d 'host=db1 dbname=shop' init --roles\n",
     .run = run,
 };

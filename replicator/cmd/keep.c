@@ -61,5 +61,7 @@ const struct command COMMAND_keep = {
         "INTERVAL is a PostgreSQL interval of at least one day, such as '90 days'. Without TABLE it applies to all\n"
         "tables that have no setting of their own; \"default\" removes a table's setting. Without arguments the\n"
         "settings are shown. Running processes drop older changes, but never any that are not delivered yet.\n",
+    .examples = "rowrelay keep '90 days'\n"
+                "rowrelay keep forever shop.orders\n",
     .run = run,
 };

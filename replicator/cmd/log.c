@@ -270,5 +270,8 @@ const struct command COMMAND_log = {
     .notes =
         "TABLE may be a pattern, as in psql: 'shop.*'; without it, all tables are shown. KEY is the row's key as this\n"
         "command shows it, such as 42 or '[1, \"x\"]'. On a terminal the output goes to a pager: $PAGER, or less.\n",
+    .examples = "rowrelay log shop.orders 42\n"
+                "rowrelay log --since yesterday --actor anna --op delete\n"
+                "rowrelay log shop.orders --as-of '2026-03-01 12:00'\n",
     .run = run,
 };

@@ -93,5 +93,6 @@ const struct command COMMAND_prune = {
     .notes = "Without --older-than it does what running processes do by themselves, as set with \"rowrelay keep\". A "
              "day is\n"
              "dropped as a whole once no transaction can write into it any more, one day after its end.\n",
+    .examples = "rowrelay prune --older-than '90 days'\n",
     .run = run,
 };

@@ -76,5 +76,6 @@ const struct command COMMAND_redact = {
              "notes who did it and which changes were redacted. Clean the row itself first, or its next change brings "
              "them\n"
              "back. Targets, archives and backups are not cleaned.\n",
+    .examples = "rowrelay redact shop.customers 42 email phone --reason 'request 17'\n",
     .run = run,
 };

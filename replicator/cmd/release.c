@@ -48,5 +48,7 @@ const struct command COMMAND_release = {
     .notes =
         "TABLE is a name or a pattern as in psql; only captured tables are changed, each in its own transaction. The\n"
         "log keeps what was captured, and what is queued is still delivered.\n",
+    .examples = "rowrelay release shop.orders\n"
+                "rowrelay release 'shop.*'\n",
     .run = run,
 };

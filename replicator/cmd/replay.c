@@ -47,5 +47,6 @@ const struct command COMMAND_replay = {
     .notes =
         "For targets that take events rather than rows: webhook, file, append. Changes arrive in order, with their\n"
         "original ids; newer changes wait behind them. Delivery to the target pauses until all are queued.\n",
+    .examples = "rowrelay replay hook shop.orders --since '2 hours ago'\n",
     .run = run,
 };

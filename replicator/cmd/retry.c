@@ -91,6 +91,8 @@ const struct command COMMAND_retry = {
     .options = RETRY_OPTIONS,
     .notes = "They are delivered in their original order, with the changes that wait behind them. Changes that wait\n"
              "because the target cannot take their table are tried at once.\n",
+    .examples = "rowrelay retry 1234\n"
+                "rowrelay retry --all --target dw\n",
     .run = retry,
 };
 
@@ -110,5 +112,7 @@ const struct command COMMAND_skip = {
     .most = ANY_NUMBER,
     .options = SKIP_OPTIONS,
     .notes = "They are never delivered to that target; the log keeps them. The changes that wait behind them go on.\n",
+    .examples = "rowrelay skip 1234\n"
+                "rowrelay skip --all --table shop.orders --target dw\n",
     .run = skip,
 };

@@ -78,5 +78,7 @@ const struct command COMMAND_route = {
     .most = 2,
     .options = OPTIONS,
     .notes = "TABLE is a name or a pattern as in psql, and must be captured.\n",
+    .examples = "rowrelay route shop.orders dw --into staging.orders --create\n"
+                "rowrelay route shop.orders dw --remove --discard\n",
     .run = run,
 };

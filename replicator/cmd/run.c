@@ -78,5 +78,7 @@ const struct command COMMAND_run = {
         "\n"
         "The console shows anyone who can reach it what this process can read. Its actions need the token set in\n"
         "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further host names of the console, separated by commas.\n",
+    .examples = "rowrelay run --workers 2 --listen 127.0.0.1:9187\n"
+                "rowrelay run --target dw --until-empty\n",
     .run = run,
 };

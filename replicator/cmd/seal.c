@@ -70,5 +70,6 @@ const struct command COMMAND_seal = {
     .notes =
         "From then on running processes seal days. The printed digest, the head, depends on all that is sealed: keep\n"
         "it elsewhere. The command can be run again.\n",
+    .examples = "rowrelay seal\n",
     .run = run,
 };

@@ -190,5 +190,7 @@ const struct command COMMAND_status = {
     .notes =
         "With --watch a terminal is redrawn in place, with failing targets first; q or Ctrl-C quits, the space bar\n"
         "refreshes at once. In a pipe the table is printed again and again.\n",
+    .examples = "rowrelay status --tables\n"
+                "rowrelay status --watch\n",
     .run = run,
 };

@@ -146,6 +146,8 @@ const struct command COMMAND_target_add = {
     .options = ADD_OPTIONS,
     .more_notes = tell_urls_and_options,
     .offer = offer_urls,
+    .examples = "rowrelay target add dw postgresql://dw1/warehouse\n"
+                "rowrelay target add hook https://example.org/changes --option secret='${HOOK_SECRET}'\n",
     .run = add,
 };
 
@@ -154,6 +156,7 @@ const struct command COMMAND_target_list = {
     .summary = "list the targets",
     .arguments = "",
     .options = PRINT_OPTIONS,
+    .examples = "rowrelay target list\n",
     .run = list,
 };
 
@@ -164,6 +167,7 @@ const struct command COMMAND_target_show = {
     .least = 1,
     .most = 1,
     .options = PRINT_OPTIONS,
+    .examples = "rowrelay target show dw\n",
     .run = show,
 };
 
@@ -177,6 +181,8 @@ const struct command COMMAND_target_set = {
     .notes = "Running processes apply it with their next batch. Before the URL changes, it waits until no batch is on "
              "its way\n"
              "to the old one. \"rowrelay target add --help\" lists URLs and options.\n",
+    .examples = "rowrelay target set hook --option concurrency=32 --option timeout=\n"
+                "rowrelay target set dw --url postgresql://dw2/warehouse\n",
     .run = set,
 };
 
@@ -188,6 +194,7 @@ const struct command COMMAND_target_pause = {
     .most = 1,
     .options = NO_OPTIONS,
     .notes = "It waits until no batch is on its way there.\n",
+    .examples = "rowrelay target pause dw\n",
     .run = pause_target,
 };
 
@@ -198,6 +205,7 @@ const struct command COMMAND_target_resume = {
     .least = 1,
     .most = 1,
     .options = NO_OPTIONS,
+    .examples = "rowrelay target resume dw\n",
     .run = resume,
 };
 
@@ -209,6 +217,7 @@ const struct command COMMAND_target_test = {
     .most = 1,
     .options = NO_OPTIONS,
     .notes = "The request is sent from this machine, with this environment; running processes may have another.\n",
+    .examples = "rowrelay target test dw\n",
     .run = test,
 };
 
@@ -220,5 +229,6 @@ const struct command COMMAND_target_drop = {
     .most = 1,
     .options = NO_OPTIONS,
     .notes = "It waits until no batch is on its way there.\n",
+    .examples = "rowrelay target drop dw\n",
     .run = drop,
 };

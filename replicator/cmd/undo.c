@@ -64,5 +64,7 @@ const struct command COMMAND_undo = {
         "KEY and CHANGE are the row's key and the change's id as \"rowrelay log\" shows them; for a table without a\n"
         "key, KEY is ''. Without --apply nothing is changed: read the statements, and run them in one transaction.\n"
         "A statement changes nothing if its row has changed since.\n",
+    .examples = "rowrelay undo shop.orders 42 1234\n"
+                "rowrelay undo --txid 5678 --apply\n",
     .run = run,
 };

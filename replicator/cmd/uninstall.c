@@ -92,5 +92,6 @@ const struct command COMMAND_uninstall = {
     .summary = "remove all triggers and schema rowrelay, with all captured changes",
     .arguments = "",
     .options = OPTIONS,
+    .examples = "rowrelay uninstall\n",
     .run = run,
 };

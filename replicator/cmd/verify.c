@@ -65,5 +65,7 @@ const struct command COMMAND_verify = {
         "row\n"
         "counts as different if it still differs after all its earlier changes have been delivered. Exit status 3:\n"
         "there are differences.\n",
+    .examples = "rowrelay verify dw\n"
+                "rowrelay verify dw shop.orders --repair\n",
     .run = run,
 };

@@ -169,5 +169,6 @@ const struct command COMMAND_verify_log = {
         "Only sealed days can be verified; run: rowrelay seal. What \"rowrelay redact\" and retention have removed is\n"
         "not a problem. Keep the head where those who can write here cannot, and pass it the next time: without it, a\n"
         "log that was altered and then sealed again looks correct. Exit status 3: there are problems.\n",
+    .examples = "rowrelay verify-log --json\n",
     .run = run,
 };

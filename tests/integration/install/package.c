@@ -92,6 +92,7 @@ Test(package, each_command_has_a_manual_page_with_all_its_options) {
       snprintf(name, sizeof name, "--%s", option->name);
       cr_expect_not_null(strstr(page, name), "%s is not in the page of %s", name, COMMANDS[i]->name);
     }
+    cr_expect(COMMANDS[i]->examples == NULL || strstr(page, ".SH EXAMPLES\n.nf\nrowrelay ") != NULL, "%s", page);
     char reference[64];
     snprintf(reference, sizeof reference, ".BR rowrelay-%s (1)\n", COMMANDS[i]->name);
     for (char *space = reference + 4; (space = strchr(space, ' ')) != NULL && space[1] != '(';)

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -89,6 +90,65 @@ Test(command, no_name_or_letter_means_two_options) {
         continue;
       cr_assert_eq(with_letter(one->options, option->letter), option, "%s -%c", one->name, option->letter);
       cr_assert_null(with_letter(SHARED_OPTIONS, option->letter), "%s -%c", one->name, option->letter);
+    }
+  }
+}
+
+#define MOST_WORDS 32
+
+/* Splits a command line in place, as a shell does: quotes keep words together, and a backslash joins two lines. */
+static size_t split(char *line, const char **words) {
+  size_t count = 0;
+  for (char *from = line; *from != '\0' && *from != '\n';) {
+    if (*from == ' ' || (from[0] == '\\' && from[1] == '\n')) {
+      from += *from == ' ' ? 1 : 2;
+      continue;
+    }
+    cr_assert_lt(count, (size_t)MOST_WORDS);
+    char *to = from;
+    words[count++] = to;
+    for (char quote = '\0'; *from != '\0' && *from != '\n' && (quote != '\0' || *from != ' '); from++)
+      if (*from == '\'')
+        quote = quote == '\0' ? '\'' : '\0';
+      else
+        *to++ = *from;
+    from += *from == ' ';
+    *to = '\0';
+  }
+  return count;
+}
+
+/* Parses an example as main() would, and checks that it calls `one`. */
+static void check_example(const struct command *one, const char *example) {
+  char line[256];
+  const char *words[MOST_WORDS];
+  struct options given;
+  snprintf(line, sizeof line, "%s", example);
+  size_t count = split(line, words);
+  cr_assert(count > 1 && strcmp(words[0], "rowrelay") == 0, "%s: %s", one->name, example);
+  cr_assert(option_init(&given, SHARED_OPTIONS, count, &error));
+  size_t leading;
+  cr_assert(option_parse_leading(&given, count - 1, words + 1, &leading, &error), "%s: %s", one->name, error.message);
+  cr_assert(command_find(count - 1 - leading, words + 1 + leading, &command, &used, &error), "%s", error.message);
+  cr_assert_eq(command, one, "an example of %s calls %s", one->name, command->name);
+  size_t read = 1 + leading + used;
+  cr_expect(option_parse(&given, one->options, count - read, words + read, &error) &&
+                command_check_arguments(one, &given, &error),
+            "%s: %s", one->name, error.message);
+  option_release(&given);
+}
+
+Test(command, each_has_examples_that_can_be_typed) {
+  for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    const char *example = COMMANDS[i]->examples;
+    cr_expect_not_null(example, "%s has no example", COMMANDS[i]->name);
+    while (example != NULL && *example != '\0') {
+      check_example(COMMANDS[i], example);
+      const char *end = example;
+      while ((end = strchr(end, '\n')) != NULL && end > example && end[-1] == '\\')
+        end++;
+      cr_assert_not_null(end, "%s: an example without an end", COMMANDS[i]->name);
+      example = end + 1;
     }
   }
 }
