@@ -11,7 +11,7 @@ queue cli
 targets
 delivery
 backfill
-verify history monitor
+verify history monitor doctor
 process
 cmd
 main.c'

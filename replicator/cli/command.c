@@ -7,6 +7,7 @@
 #define LONGEST_NAME 63
 
 const struct command *const COMMANDS[] = {
+    &COMMAND_doctor,
     &COMMAND_init,
     &COMMAND_capture,
     &COMMAND_release,

@@ -63,6 +63,7 @@ bool command_print_group(FILE *stream, const char *word);
 void command_print_summary(FILE *stream);
 
 /* One file in cmd/ for each. */
+extern const struct command COMMAND_doctor;
 extern const struct command COMMAND_init;
 extern const struct command COMMAND_capture;
 extern const struct command COMMAND_release;

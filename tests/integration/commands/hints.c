@@ -181,6 +181,7 @@ Test(hints, every_command_option_function_and_view_that_a_text_names_is_there) {
   check_files("schema/functions/*/*.sql", check_quotes);
   check_files("schema/views/*.sql", check_quotes);
   check_files("triggers/*.sql", check_quotes);
+  check_files("replicator/doctor/sql/*.sql", check_quotes);
   cr_expect(commands_seen > 30, "%d", commands_seen);
   cr_expect(names_seen > 10, "%d", names_seen);
   fixture_end(&f);

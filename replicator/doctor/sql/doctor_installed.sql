@@ -1,0 +1,34 @@
+-- What is to be known of an installation: what is captured, delivered, and by whom.
+--   $1 oids of the tables that were asked for; $2 whether somebody named them
+-- Gives finding: level, what, tables, meaning, command
+select f.level as level, f.what as what, f.tables as tables, f.meaning as meaning, f.command as command
+  from (
+    select 1, case when c.note like 'triggers are missing%' then 'fail' else 'warn' end, 'capture',
+           json_agg(c.relation_name order by c.relation_name), c.note,
+           case when c.note like 'triggers are missing%' then 'rowrelay capture ' || min(c.relation_name)
+                when c.note like 'the table was altered%' then 'rowrelay run, which replaces it within half a minute'
+                else 'rowrelay status --tables' end
+      from rowrelay.captures c
+     where c.note is not null and (not $2::bool or c.relation = any ($1::oid[]))
+     group by c.note
+    union all
+    select 2, 'warn', 'target ' || t.name, null::json,
+           case when t.state = 'halted' then 'it is halted' || coalesce(': ' || t.reason, '') else 'it is paused' end,
+           'rowrelay target resume ' || quote_ident(t.name)
+      from rowrelay.targets t where t.state in ('halted', 'paused')
+    union all
+    select 3, 'warn', 'target ' || s.target, null, s.note, 'rowrelay status'
+      from rowrelay.status s where s.state = 'failing' or s.note like '% waits since %'
+    union all
+    select 4, 'warn', 'refused', null, format('%s changes that targets refused are set aside', sum(s.errors)),
+           'rowrelay errors'
+      from rowrelay.status s having sum(s.errors) > 0
+    union all
+    select 5, case when n.alive > 0 then 'ok' else 'warn' end, 'processes',
+           null, case when n.alive > 0 then n.alive || ' running' else 'no "rowrelay run" works here: nothing is '
+                   'delivered, and no partitions are made ahead' end,
+           case when n.alive = 0 then 'rowrelay run' end
+      from (select count(*) filter (where i.state = 'running') as alive from rowrelay.instances i) as n
+     where n.alive > 0 or exists (select from rowrelay.targets)
+  ) as f (position, level, what, tables, meaning, command)
+ order by f.position;

@@ -1,0 +1,22 @@
+-- What is to be known of a PostgreSQL target, asked there. It reads only catalogs.
+--   $1 the target's name; $2 microseconds by which clocks differ at least
+-- Gives finding: level, what, tables, meaning, command
+select case when pg_catalog.pg_is_in_recovery()
+              or pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
+              or not n.may then 'fail'
+            when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000 then 'warn' else 'ok' end as level,
+       pg_catalog.concat('target ', $1::pg_catalog.text) as what, null::pg_catalog.json as tables,
+       pg_catalog.concat('PostgreSQL ', pg_catalog.current_setting('server_version'), ', as role ', current_user,
+         case when pg_catalog.pg_is_in_recovery() then ': a hot standby, which takes no writes'
+              when pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
+                then ': rowrelay needs 13 or later'
+              when not n.may then ', which may not create schema rowrelay_target there' end,
+         case when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000
+                then '; its clock and this machine''s differ by more than a second' end) as meaning,
+       case when pg_catalog.pg_is_in_recovery() then pg_catalog.concat('rowrelay target set ', $1, ' --url URL')
+            when not n.may then pg_catalog.format('ask an administrator there: grant create on database %I to %I',
+                                                  pg_catalog.current_database(), current_user) end as command
+  from (select case when s.oid is null
+                    then pg_catalog.has_database_privilege(pg_catalog.current_database(), 'create')
+                    else pg_catalog.has_schema_privilege(s.oid, 'usage') end as may
+          from (select pg_catalog.to_regnamespace('rowrelay_target')::pg_catalog.oid as oid) as s) as n;
