@@ -17,12 +17,6 @@ static bool blames_the_caller(const char *sqlstate) {
          || strcmp(sqlstate, "P0001") == 0; /* raised by a function of rowrelay */
 }
 
-bool call_point_to_doctor(struct error *error) {
-  if (strcmp(error->sqlstate, "42501") == 0 && error->hint[0] == '\0')
-    error_hint(error, "run: rowrelay doctor");
-  return false;
-}
-
 static void tell_warning(bool is_warning, const char *message, const char *hint) {
   if (is_warning)
     fprintf(stderr, "warning: %s\n", message);
@@ -44,7 +38,7 @@ bool call_open(struct source **source, const struct options *given, struct error
     return true;
   source_close(*source);
   *source = NULL;
-  return call_point_to_doctor(error);
+  return false;
 }
 
 bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
@@ -55,7 +49,7 @@ bool call_run(struct source *source, const struct query *query, struct values va
     return true;
   if (blames_the_caller(error->sqlstate))
     error->kind = FAILURE_USAGE;
-  return call_point_to_doctor(error);
+  return false;
 }
 
 bool call_moment(struct source *source, const struct options *given, const char *option, struct moment *moment,

@@ -18,9 +18,6 @@ void call_tell_warnings(struct source *source);
  */
 MUST_CHECK bool call_open(struct source **source, const struct options *given, struct error *error);
 
-/* Where a right is missing, and nothing says what to do, names the command that tells which. Always false. */
-bool call_point_to_doctor(struct error *error);
-
 /* As source_run(). */
 MUST_CHECK bool call_run(struct source *source, const struct query *query, struct values values, PGresult **result,
                          struct error *error);

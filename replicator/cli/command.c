@@ -7,7 +7,6 @@
 #define LONGEST_NAME 63
 
 const struct command *const COMMANDS[] = {
-    &COMMAND_doctor,
     &COMMAND_init,
     &COMMAND_capture,
     &COMMAND_release,
@@ -28,6 +27,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_backfill,
     &COMMAND_run,
     &COMMAND_health,
+    &COMMAND_doctor,
     &COMMAND_status,
     &COMMAND_errors,
     &COMMAND_retry,

@@ -62,7 +62,7 @@ static bool run(const struct options *given, struct error *error) {
   interrupt_on_signals();
   if (!source_open(&source, option_text(given, "dbname"), error))
     return false;
-  bool ok = install(source, option_given(given, "roles"), error) || call_point_to_doctor(error);
+  bool ok = install(source, option_given(given, "roles"), error);
   source_close(source);
   return ok;
 }

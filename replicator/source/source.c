@@ -102,6 +102,8 @@ bool source_check_schema(struct source *source, struct error *error) {
   else
     error_set(error, FAILURE_USAGE, "schema rowrelay in database %s has version %d, but this program needs %d", where,
               version, SCHEMA_NEWEST);
+  if (version == 0)
+    return error_hint(error, "run: rowrelay init; what it needs, says: rowrelay doctor");
   if (version < SCHEMA_NEWEST)
     return error_hint(error, "run: rowrelay init");
   return error_hint(error, "upgrade rowrelay on this machine");

@@ -42,8 +42,8 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
   from (
     select 1, case when v.version >= 130000 then 'ok' else 'fail' end, 'server version',
            'PostgreSQL ' || pg_catalog.current_setting('server_version')
-             || case when v.version >= 130000 then '; rowrelay needs 13 or later, and no logical decoding'
-                     else ': rowrelay needs 13 or later' end,
+             || case when v.version >= 130000 then '; 13 or later will do, and logical decoding is not needed'
+                     else ': 13 or later is needed' end,
            case when v.version < 130000 then 'upgrade the server' end
       from setting v where v.name = 'server_version_num'
     union all

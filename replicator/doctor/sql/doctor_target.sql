@@ -9,7 +9,7 @@ select case when pg_catalog.pg_is_in_recovery()
        pg_catalog.concat('PostgreSQL ', pg_catalog.current_setting('server_version'), ', as role ', current_user,
          case when pg_catalog.pg_is_in_recovery() then ': a hot standby, which takes no writes'
               when pg_catalog.current_setting('server_version_num')::pg_catalog.int4 operator(pg_catalog.<) 130000
-                then ': rowrelay needs 13 or later'
+                then ': 13 or later is needed'
               when not n.may then ', which may not create schema rowrelay_target there' end,
          case when $2::pg_catalog.int8 operator(pg_catalog.>) 1000000
                 then '; its clock and this machine''s differ by more than a second' end) as meaning,
