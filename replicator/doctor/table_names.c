@@ -1,6 +1,5 @@
 #include "doctor/table_names.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "postgres/result.h"
@@ -38,8 +37,10 @@ static void read_pattern(const char *pattern, struct names *names) {
       names->table = names->schema;
       names->schema = schema;
       names->has_schema = true;
+    } else if (!quoted && *c >= 'A' && *c <= 'Z') {
+      add_letter(&names->table, (char)(*c - 'A' + 'a'));
     } else {
-      add_letter(&names->table, quoted ? *c : (char)tolower((unsigned char)*c));
+      add_letter(&names->table, *c);
     }
   }
 }
