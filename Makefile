@@ -4,6 +4,7 @@
 # make check-native    make check, with all captured by the server module (see make native) where it can be
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
+# make model       checks the models of the protocols (tests/model), which make check does too
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
@@ -73,8 +74,8 @@ QUERIES = $(sort $(wildcard replicator/*/sql/*.sql)) schema/install_lock.sql sch
   schema/check_owner.sql schema/drop_roles.sql
 SCHEMA = $(wildcard schema/*.sql schema/*/*.sql schema/*/*/*.sql triggers/*.sql)
 # Below one another as they are here, so that their links lead somewhere.
-DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/README.md) \
-  $(wildcard deploy/PROMISES.md deploy/way-of-a-change.svg deploy/prometheus/alerts.yml deploy/grafana/*.json)
+DOCUMENTS = README.md $(wildcard replicator/README.md schema/README.md triggers/README.md deploy/*.md) \
+  $(wildcard deploy/way-of-a-change.svg deploy/prometheus/alerts.yml deploy/grafana/*.json)
 PAGES = $(wildcard replicator/monitor/page/*)
 EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
@@ -134,7 +135,7 @@ ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
 	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
-	@MAKEFLAGS= NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= MODELS_TOO=1 NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif
@@ -155,6 +156,9 @@ check-matrix: test-deps
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' tests/matrix.sh $(BUILD) $(BUILD)/rowrelay $(PAIRS)
 
 tests: $(TESTS)
+
+model: test-deps
+	@tests/model/check.sh
 
 demo: deps
 	@+$(MAKE) --no-print-directory all
@@ -264,7 +268,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))

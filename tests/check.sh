@@ -10,7 +10,7 @@
 # processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
 # directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
 # module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
-# which the unit tests and the suites below are run at the end.
+# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -132,7 +132,18 @@ capture_natively() {
   "$("$pg" bin)/psql" -qX -v ON_ERROR_STOP=1 "$ROWRELAY_TEST_SOURCE dbname=template1" <<<"$native_sql" || exit 1
 }
 
+# The models of tests/model, in the same count.
+run_models() {
+  log_file=$dir/models.log
+  tests/model/check.sh 2>&1 | tee "$log_file"
+  repeat_failures
+  passed=$((passed + $(grep -c '^\[PASS\]' "$log_file")))
+  failed=$((failed + $(grep -c '^\[FAIL\]' "$log_file")))
+  skipped=$((skipped + $(grep -c '^\[SKIP\]' "$log_file")))
+}
+
 if [[ -x $build/test-unit ]]; then run "$build/test-unit" 60 20; fi
+[[ -z ${MODELS_TOO:-} ]] || run_models
 if [[ -x $build/test-integration ]]; then
   start_server ROWRELAY_TEST_SOURCE "$dir/source" "${SOURCE_BIN:-}"
   start_server ROWRELAY_TEST_TARGET "$dir/target" "${TARGET_BIN:-}"

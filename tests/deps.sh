@@ -59,6 +59,7 @@ look_for_what_tests_want() {
   needs cppcheck has cppcheck
   needs mandoc has mandoc
   needs shellcheck has shellcheck
+  needs spin has spin
   needs fish has fish
   needs zsh has zsh
 }
