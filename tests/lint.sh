@@ -40,6 +40,26 @@ own_databases() { # two tests with one name would drop each other's databases
   [[ -z $twice ]] || { echo "fixture_begin() is called twice with $twice"; return 1; }
 }
 
+named_tests() { # what these pages say shows something: tests, models, and bugs that a model finds
+  local page name model wrong=0
+  for page in deploy/PROMISES.md deploy/SECURITY.md; do
+    while read -r name; do
+      grep -rqE "^(Parameterized)?Test\\(${name%%::*}, ${name##*::}[,)]" tests/unit tests/integration ||
+        { echo "$page: there is no test $name"; wrong=1; }
+    done < <(grep -oE '\b[a-z_0-9]+::[a-z_0-9]+' "$page" | grep -v '^suite::test$' | sort -u)
+    while read -r model name; do
+      [[ -e tests/model/$model.pml ]] || { echo "$page: there is no model $model"; wrong=1; continue; }
+      [[ -z $name ]] || sed '/\*\//q' "tests/model/$model.pml" | grep -q -- "$name\b" ||
+        { echo "$page: model $model has no $name"; wrong=1; }
+    done < <(grep -oE 'tests/model/[a-z]+\.pml`( `-D[A-Z_]+`)*' "$page" | tr -d '`' |
+      awk '{ sub(/^tests\/model\//, ""); sub(/\.pml/, ""); if (NF == 1) print; for (i = 2; i <= NF; i++) print $1, $i }')
+    while read -r name; do
+      [[ -e $name ]] || { echo "$page: there is no $name"; wrong=1; }
+    done < <(grep -oE '`(replicator|schema|triggers|tests)/[a-z_/.0-9-]+`' "$page" | tr -d '`' | sort -u)
+  done
+  return "$wrong"
+}
+
 scripts() {
   files | while read -r file; do
     if head -n 1 "$file" | grep -aqE '^#!.*\b(ba)?sh$'; then echo "$file"; fi
@@ -61,6 +81,7 @@ check 'the size of files and functions' awk tests/sizes.sh
 check 'the width of SQL' awk narrow
 check 'format (make format mends it)' clang-format formatted
 check 'the databases of tests' grep own_databases
+check 'the tests that pages name' grep named_tests
 check 'scripts' shellcheck scripts
 check 'manual pages' mandoc manual_pages
 check 'errors in C' cppcheck errors_in_c
