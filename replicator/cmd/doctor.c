@@ -171,5 +171,7 @@ const struct command COMMAND_doctor = {
         "and changes nothing here or at a target. Each line begins with ok, with warn (it works, but read this) or "
         "with\n"
         "fail (mend this first; the exit status is 1).\n",
+    .examples = "rowrelay doctor 'shop.*'\n"
+                "rowrelay doctor --measure shop.orders\n",
     .run = run,
 };
