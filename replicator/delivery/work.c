@@ -44,6 +44,14 @@ bool work_wait_for_source(struct work *work) {
   return worker_pool_pause(work->worker->pool, pause / 2 + random() % pause);
 }
 
+/* A source that does not hear of us for longer than a batch can take ends the claim itself. */
+static bool limit_claims(const struct work *work, struct error *error) {
+  char timeout[96];
+  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
+           number(10 * work->settings->push_timeout + WORK_SOURCE_TIMEOUT).text);
+  return source_script(work->source, timeout, error);
+}
+
 bool work_load_settings(struct work *work, struct error *error) {
   struct number target = number(work->worker->pool->target);
   PGresult *replies[3] = {NULL};
@@ -77,11 +85,7 @@ bool work_load_settings(struct work *work, struct error *error) {
   ok = ok && target_find_kind(work->settings->url, &work->kind, error);
   ok = ok && floor_start(&work->worker->pool->floor, work->settings->version, work->settings->lanes,
                          work->settings->floor, error);
-  /* A source that does not hear of us for longer than a batch can take ends the claim itself. */
-  char timeout[96];
-  snprintf(timeout, sizeof timeout, "set idle_in_transaction_session_timeout to %s",
-           number(10 * work->settings->push_timeout + WORK_SOURCE_TIMEOUT).text);
-  ok = ok && source_script(work->source, timeout, error);
+  ok = ok && limit_claims(work, error);
   work->has_settings = ok;
   return ok;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "proxy.h"
 
 /* A table of 40 rows in the source, and its mirror in target "w". */
 static void begin(struct fixture *f, const char *name) {
@@ -357,5 +358,38 @@ Test(interleaving, a_retry_and_a_batch_that_halts_the_target_do_not_wait_for_eac
   PQfinish(holder);
   PQfinish(retrier);
   stop_all(&process, 1);
+  fixture_end(&f);
+}
+
+Test(interleaving, a_target_that_is_dropped_before_its_worker_has_read_it_stops_nothing_else) {
+  struct fixture f;
+  struct fixture behind;
+  struct proxy proxy;
+  fixture_begin(&f, "interleaving_dropped");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "stays", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "stays", "--create", NULL);
+  proxy_begin(&proxy, f.at_source);
+  behind = f;
+  snprintf(behind.source, sizeof behind.source, "host=%s port=5432 user=postgres dbname=%s", proxy.dir,
+           PQdb(f.at_source));
+  pid_t process = fixture_run(&behind, "--workers", "1", NULL);
+  sql(f.at_source, "insert into item values (0)");
+  wait_until_empty(&f, 10);
+
+  kill(process, SIGSTOP);
+  rowrelay_ok(&f, "target", "add", "goes", "file:/dev/null", NULL);
+  proxy_hold_answer_to(&proxy, "target_settings"); /* the list of targets, with the one that goes */
+  kill(process, SIGCONT);
+  proxy_wait_until_stuck(&proxy, 10);
+  rowrelay_ok(&f, "target", "drop", "goes", NULL);
+  proxy_let_go(&proxy);
+
+  wait_until_says(process, "target goes", 10);
+  sql(f.at_source, "insert into item values (1)");
+  wait_until_empty(&f, 10);
+  same_rows(&f, "item", "item", "id");
+  cr_expect(stop_process(process, SIGTERM) == 0);
+  proxy_end(&proxy);
   fixture_end(&f);
 }
