@@ -5,6 +5,7 @@
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
 # make model       checks the models of the protocols (tests/model), which make check does too
+# make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
@@ -81,7 +82,8 @@ EMBEDDED = $(BUILD)/queries $(BUILD)/schema_files $(BUILD)/pages
 OBJECTS = $(SOURCES:%.c=$(BUILD)/%.o) $(EMBEDDED:=.o)
 UNIT_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/unit/*/*.c))
 INTEGRATION_OBJECTS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/integration/*/*.c tests/support/*.c))
-TESTS = $(if $(UNIT_OBJECTS),$(BUILD)/test-unit) $(if $(INTEGRATION_OBJECTS),$(BUILD)/test-integration)
+TESTS = $(if $(UNIT_OBJECTS),$(BUILD)/test-unit) $(if $(INTEGRATION_OBJECTS),$(BUILD)/test-integration) \
+  $(BUILD)/chaos $(BUILD)/chaos-check
 
 all: $(BUILD)/rowrelay
 
@@ -92,6 +94,15 @@ $(BUILD)/rowrelay: $(OBJECTS)
 $(BUILD)/test-unit: $(UNIT_OBJECTS) $(filter-out %/main.o,$(OBJECTS))
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS) $(TEST_LIBS)
+
+# Programs of their own, without Criterion.
+CHAOS = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/chaos/*.c))
+CHECKING = $(addprefix $(BUILD)/tests/chaos/,check.o history.o)
+$(BUILD)/chaos: $(filter-out $(CHECKING),$(CHAOS))
+$(BUILD)/chaos-check: $(CHECKING)
+$(BUILD)/chaos $(BUILD)/chaos-check:
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
 
 $(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECTS))
 	$(call say,LINK)
@@ -135,7 +146,7 @@ ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
 	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
-	@MAKEFLAGS= MODELS_TOO=1 NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= MODELS_TOO=1 CHAOS=2 NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif
@@ -159,6 +170,10 @@ tests: $(TESTS)
 
 model: test-deps
 	@tests/model/check.sh
+
+chaos: test-deps
+	@+$(MAKE) --no-print-directory all $(BUILD)/chaos $(BUILD)/chaos-check
+	@MAKEFLAGS= SEED='$(SEED)' MINUTES='$(MINUTES)' FAULT='$(FAULT)' PLANT='$(PLANT)' tests/chaos/chaos.sh $(BUILD) $(BUILD)/rowrelay
 
 demo: deps
 	@+$(MAKE) --no-print-directory all
@@ -268,7 +283,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model chaos demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
--include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d))
+-include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))

@@ -10,7 +10,8 @@
 # processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
 # directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
 # module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
-# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model.
+# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model. CHAOS=minutes
+# lets chaos happen for so long (tests/chaos).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -156,6 +157,24 @@ if [[ -n ${NATIVE_TOO:-} && -n $native_sql ]]; then
   capture_natively
   filter=(--filter "$CAPTURING_SUITES/*")
   run "$build/test-integration" 1500 300
+fi
+
+# Runs a program that is one test, and says itself what failed.
+run_program() { # NAME PROGRAM…
+  local name=$1
+  shift
+  if timeout --kill-after=30 900 "$@"; then
+    passed=$((passed + 1))
+  else
+    echo "[FAIL] $name: see above" | tee -a "$dir/failures"
+    failed=$((failed + 1))
+  fi
+}
+
+if [[ -n ${CHAOS:-} ]]; then
+  echo "---- chaos"
+  run_program 'the checker of chaos' tests/chaos/check_test.sh "$build/chaos-check"
+  MINUTES=$CHAOS run_program 'chaos' tests/chaos/chaos.sh "$build" "$ROWRELAY_BIN"
 fi
 
 if [[ -n ${SANITIZED:-} ]]; then

@@ -1,0 +1,346 @@
+#include "fault.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target.h"
+#include "workload.h"
+
+#define MOST_HELD 140 /* connections */
+
+static const char *either(struct fault_scene *s, const char *one, const char *other) {
+  return dice_chance(&s->dice, 50) ? one : other;
+}
+
+static void pause_between(struct fault_scene *s, double least, double most) {
+  pause_for(dice_seconds(&s->dice, least, most));
+}
+
+/* ---- processes --------------------------------------------------------------------------------------------------- */
+
+static int some_relay(struct fault_scene *s) {
+  return dice_roll(&s->dice, RELAYS) - 1;
+}
+
+static void signal_relay(struct fault_scene *s, int relay, int number) {
+  pid_t pid = atomic_load(&s->stage->shared->relays[relay]);
+  if (pid > 0)
+    kill(pid, number);
+}
+
+static void kill_relay(struct fault_scene *s) {
+  signal_relay(s, some_relay(s), SIGKILL);
+}
+
+static void kill_all_relays(struct fault_scene *s) {
+  for (int i = 0; i < RELAYS; i++)
+    signal_relay(s, i, SIGKILL);
+}
+
+static void end_relay(struct fault_scene *s) {
+  signal_relay(s, some_relay(s), SIGTERM);
+}
+
+static void stop_relay(struct fault_scene *s) {
+  int relay = some_relay(s);
+  signal_relay(s, relay, SIGSTOP);
+  pause_between(s, 0.1, dice_chance(&s->dice, 20) ? 9 : 2);
+  signal_relay(s, relay, SIGCONT);
+}
+
+#define END_RELAYS                                                                                                     \
+  "select count(pg_terminate_backend(pid)) from pg_stat_activity "                                                     \
+  "where application_name <> 'chaos' and backend_type = 'client backend' and datname = 'work' and pid %% %d = %d"
+
+/* The source forgets processes that do not know it yet. */
+static void zombie(struct fault_scene *s) {
+  int relay = some_relay(s);
+  PGconn *source = stage_try(s->stage, "source", "work");
+  signal_relay(s, relay, SIGSTOP);
+  pause_between(s, 0, 0.3);
+  if (source != NULL)
+    (void)ask(source, END_RELAYS, 1, 0);
+  pause_between(s, 0.3, 6);
+  signal_relay(s, relay, SIGCONT);
+  PQfinish(source);
+}
+
+/* What a process has sent to a target is under way when the source forgets the process, and arrives much later. */
+static void late_push(struct fault_scene *s) {
+  PGconn *source = stage_try(s->stage, "source", "work");
+  atomic_store(&s->target.orders->old_stalled, true);
+  pause_between(s, 0.02, 0.3);
+  if (source != NULL)
+    (void)ask(source, END_RELAYS, 1, 0);
+  pause_between(s, 0.3, 3);
+  atomic_store(&s->target.orders->old_stalled, false);
+  PQfinish(source);
+}
+
+static void terminate_backends(struct fault_scene *s) {
+  const char *where = either(s, "source", "target");
+  PGconn *connection = stage_try(s->stage, where, "postgres");
+  if (connection != NULL)
+    (void)ask(connection,
+              "select count(pg_terminate_backend(pid)) from pg_stat_activity where backend_type = 'client backend' "
+              "and pid <> pg_backend_pid() and datname <> 'postgres' and pid %% 3 = %d",
+              dice_roll(&s->dice, 3) - 1);
+  PQfinish(connection);
+}
+
+/* ---- servers and networks ---------------------------------------------------------------------------------------- */
+
+static void restart(struct fault_scene *s) {
+  char pg[512];
+  char dir[512];
+  const char *server = either(s, "source", "target");
+  if (atomic_fetch_add(&s->stage->shared->restarting, 1) == 0) {
+    snprintf(pg, sizeof pg, "%s/tests/support/pg.sh", s->stage->root);
+    snprintf(dir, sizeof dir, "%s/%s", s->stage->dir, server);
+    run_program(s->stage, "restart",
+                (const char *const[]){pg, "restart", dir, dice_chance(&s->dice, 80) ? "immediate" : "fast", NULL});
+  }
+  atomic_fetch_sub(&s->stage->shared->restarting, 1);
+}
+
+static struct proxy_orders *some_network(struct fault_scene *s) {
+  return dice_chance(&s->dice, 50) ? s->source.orders : s->target.orders;
+}
+
+static void stall_network(struct fault_scene *s) {
+  struct proxy_orders *orders = some_network(s);
+  atomic_store(&orders->stalled, true);
+  pause_between(s, 0.1, dice_chance(&s->dice, 20) ? 8 : 2);
+  atomic_store(&orders->stalled, false);
+}
+
+static void cut_network(struct fault_scene *s) {
+  atomic_fetch_add(&some_network(s)->cuts, 1);
+}
+
+static void break_message(struct fault_scene *s) {
+  atomic_fetch_add(&some_network(s)->breaks, 1);
+}
+
+static void refuse_connections(struct fault_scene *s) {
+  struct proxy_orders *orders = some_network(s);
+  atomic_store(&orders->refusing, true);
+  atomic_fetch_add(&orders->cuts, 1);
+  pause_between(s, 0.1, 2);
+  atomic_store(&orders->refusing, false);
+}
+
+static void take_all_connections(struct fault_scene *s) {
+  PGconn *held[MOST_HELD];
+  int count = 0;
+  const char *server = either(s, "source", "target");
+  while (count < MOST_HELD && (held[count] = stage_try(s->stage, server, "postgres")) != NULL)
+    count++;
+  pause_between(s, 0.2, 2);
+  while (count > 0)
+    PQfinish(held[--count]);
+}
+
+/* ---- people with psql -------------------------------------------------------------------------------------------- */
+
+static void idle_transaction(struct fault_scene *s) {
+  PGconn *connection = stage_try(s->stage, either(s, "source", "target"), "postgres");
+  if (connection != NULL && try_sql(connection, "begin isolation level repeatable read; select txid_current()"))
+    pause_between(s, 2, 8);
+  PQfinish(connection);
+}
+
+/* Those that a writer has lost hold back a floor and a copy, as they should, but not for the whole run. */
+static void end_prepared(struct fault_scene *s) {
+  workload_resolve(s->stage);
+}
+
+static void vacuum_full(struct fault_scene *s) {
+  static const char *const TABLES[] = {"work.list", "work.churn", "rowrelay.queue", "work.bank", "rowrelay.lane"};
+  PGconn *connection = stage_try(s->stage, "source", "work");
+  if (connection != NULL && try_sql(connection, "set lock_timeout to '1s'"))
+    (void)try_sql(connection, "vacuum full %s", TABLES[dice_roll(&s->dice, 5) - 1]);
+  PQfinish(connection);
+}
+
+static void alter_table(struct fault_scene *s) {
+  static const char *const STATEMENTS[] = {
+      "alter table work.churn add column extra int default 7",
+      "alter table work.churn rename extra to other",
+      "alter table work.churn drop column if exists extra, drop column if exists other",
+      "alter table work.list add column if not exists more text default 'more'",
+      "alter table work.list drop column if exists more",
+  };
+  PGconn *connection = stage_try(s->stage, "source", "work");
+  if (connection != NULL && try_sql(connection, "set lock_timeout to '1s'"))
+    (void)try_sql(connection, "%s", STATEMENTS[dice_roll(&s->dice, 5) - 1]);
+  PQfinish(connection);
+}
+
+/* Runs a statement of somebody who administers rowrelay; whether it fails is not the question. */
+static bool administer(struct fault_scene *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool administer(struct fault_scene *s, const char *format, ...) {
+  char statement[400];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(statement, sizeof statement, format, values);
+  va_end(values);
+  PGconn *source = stage_try(s->stage, "source", "work");
+  bool ok = source != NULL && try_sql(source, "set statement_timeout to '20s'") && try_sql(source, "%s", statement);
+  PQfinish(source);
+  return ok;
+}
+
+static const char *some_target(struct fault_scene *s) {
+  static const char *const NAMES[] = {"m", "one", "l", "a", "o", "self", "webhook", "file", "d"};
+  return NAMES[dice_roll(&s->dice, 9) - 1];
+}
+
+static void capture_and_release(struct fault_scene *s) {
+  if (administer(s, "select rowrelay.capture_table('work.spare', target => 'w', create_table => true)"))
+    pause_between(s, 0.2, 3);
+  (void)administer(s, "select rowrelay.release_table('work.spare')");
+}
+
+static void pause_target(struct fault_scene *s) {
+  const char *name = some_target(s);
+  (void)administer(s, "select rowrelay.pause('%s')", name);
+  pause_between(s, 0.1, 3);
+  while (!administer(s, "select rowrelay.resume('%s')", name))
+    pause_for(0.1);
+}
+
+/* Not of target "one": a transaction that is larger than its batches would be split. */
+static void set_target(struct fault_scene *s) {
+  static const char *const NAMES[] = {"m", "l", "a", "o", "self", "webhook", "file"};
+  static const char *const OPTIONS[] = {"\"batch_rows\": 3", "\"batch_rows\": 2000", "\"batch_bytes\": 1024",
+                                        "\"batch_bytes\": null"};
+  (void)administer(s, "select rowrelay.set_target('%s', options => '{%s}')", NAMES[dice_roll(&s->dice, 7) - 1],
+                   OPTIONS[dice_roll(&s->dice, 4) - 1]);
+}
+
+/* Not of target "o": what it lists may have been delivered, and is then delivered again. */
+static void retry_all(struct fault_scene *s) {
+  static const char *const NAMES[] = {"m", "one", "l", "a", "self", "webhook", "file"};
+  (void)administer(s, "select rowrelay.retry('%s')", NAMES[dice_roll(&s->dice, 7) - 1]);
+}
+
+static void replay(struct fault_scene *s) {
+  static const char *const NAMES[] = {"a", "self", "webhook", "file"};
+  (void)administer(s, "select rowrelay.replay('%s', now() - interval '3 s')", NAMES[dice_roll(&s->dice, 4) - 1]);
+}
+
+static void backfill(struct fault_scene *s) {
+  static const char *const TABLES[] = {"list", "bank", "churn", "nest"};
+  static const char *const NAMES[] = {"m", "one", "l", "a", "webhook", "file"};
+  (void)administer(s, "select rowrelay.backfill('work.%s', '%s', copy => false)", TABLES[dice_roll(&s->dice, 4) - 1],
+                   NAMES[dice_roll(&s->dice, 6) - 1]);
+}
+
+static void verify_and_repair(struct fault_scene *s) {
+  static const char *const NAMES[] = {"m", "one", "l"};
+  char conninfo[300];
+  snprintf(conninfo, sizeof conninfo, "host=%s/source port=5432 user=postgres dbname=work", s->stage->dir);
+  run_program(s->stage, "verify",
+              (const char *const[]){s->stage->program, "-d", conninfo, "verify", NAMES[dice_roll(&s->dice, 3) - 1],
+                                    "--repair", "--wait", "20", NULL});
+}
+
+/* Of target w nobody expects that it is complete without a repair. */
+static void change_w(struct fault_scene *s) {
+  if (atomic_exchange(&s->stage->shared->drifting, true))
+    return;
+  PGconn *source = stage_try(s->stage, "source", "work");
+  if (source == NULL) {
+    /* another time */
+  } else if (dice_chance(&s->dice, 40)) {
+    (void)try_sql(source, "select rowrelay.drop_target('w')");
+    pause_between(s, 0, 2);
+    (void)(target_add(s->stage, source, "w") && target_route_all(source, "w"));
+  } else if (dice_chance(&s->dice, 50)) {
+    (void)try_sql(source, "select rowrelay.discard('work.list', 'w')");
+    pause_between(s, 0, 1);
+    (void)target_route_all(source, "w");
+  } else {
+    (void)try_sql(source, "select rowrelay.unroute('work.churn', 'w')");
+    pause_between(s, 0, 1);
+    (void)target_route_all(source, "w");
+  }
+  PQfinish(source);
+  atomic_store(&s->stage->shared->drifting, false);
+}
+
+/* A copy of whole tables while they are written. */
+static void renew_x(struct fault_scene *s) {
+  static const double PATIENCE = 30; /* seconds */
+  if (atomic_exchange(&s->stage->shared->renewing, true))
+    return;
+  atomic_store(&s->stage->shared->half_made, true);
+  signal_relay(s, RELAY_OF_X, SIGKILL);
+  bool is_made = false;
+  for (double until = now() + PATIENCE; now() < until && !is_made; pause_for(is_made ? 0 : 0.3))
+    is_made = target_renew(s->stage, "x");
+  atomic_store(&s->stage->shared->half_made, !is_made);
+  atomic_store(&s->stage->shared->renewing, false);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static const struct fault {
+  const char *name;
+  void (*happen)(struct fault_scene *);
+  int weight;
+} FAULTS[] = {
+    {"kill_relay", kill_relay, 8},
+    {"kill_all_relays", kill_all_relays, 2},
+    {"end_relay", end_relay, 2},
+    {"stop_relay", stop_relay, 6},
+    {"zombie", zombie, 8},
+    {"late_push", late_push, 8},
+    {"terminate_backends", terminate_backends, 5},
+    {"restart", restart, 5},
+    {"stall_network", stall_network, 4},
+    {"cut_network", cut_network, 3},
+    {"break_message", break_message, 4},
+    {"refuse_connections", refuse_connections, 2},
+    {"take_all_connections", take_all_connections, 2},
+    {"idle_transaction", idle_transaction, 3},
+    {"end_prepared", end_prepared, 6},
+    {"vacuum_full", vacuum_full, 3},
+    {"alter_table", alter_table, 6},
+    {"capture_and_release", capture_and_release, 2},
+    {"pause_target", pause_target, 3},
+    {"set_target", set_target, 3},
+    {"retry_all", retry_all, 2},
+    {"replay", replay, 3},
+    {"backfill", backfill, 8},
+    {"verify_and_repair", verify_and_repair, 3},
+    {"change_w", change_w, 3},
+    {"renew_x", renew_x, 5},
+};
+#define FAULT_COUNT (sizeof FAULTS / sizeof FAULTS[0])
+
+static const struct fault *choose(struct dice *dice) {
+  int all = 0;
+  for (size_t i = 0; i < FAULT_COUNT; i++)
+    all += FAULTS[i].weight;
+  int left = dice_roll(dice, all);
+  size_t i = 0;
+  while ((left -= FAULTS[i].weight) > 0)
+    i++;
+  return &FAULTS[i];
+}
+
+void fault_happen(struct fault_scene *scene, const char *only) {
+  const struct fault *fault = choose(&scene->dice);
+  for (size_t i = 0; only != NULL && i < FAULT_COUNT; i++)
+    if (strcmp(FAULTS[i].name, only) == 0)
+      fault = &FAULTS[i];
+  double began = now();
+  say("%s", fault->name);
+  fault->happen(scene);
+  if (now() > began + 0.5)
+    say("%s is over after %.1f s", fault->name, now() - began);
+}
