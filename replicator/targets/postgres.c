@@ -112,7 +112,7 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   if (added && !postgres->is_source)
     pgconn_pipeline_add(connection, &COMMIT, NO_VALUES);
   bool ran = pgconn_pipeline_run(connection, NULL, 0, error);
-  if (!added && error != NULL)
+  if (!added)
     *error = failed;
   return ran && added;
 }
