@@ -59,7 +59,7 @@ select c.change_id, c.lane, c.day, c.bytes, h.id, h.capture, h.op as operation, 
        case when $10::boolean then coalesce(h.actor, h.db_user) end as actor,
        case when $11::boolean then rowrelay.change_age(h.txid, h.captured_at) end as age,
        null as expansion
-  from claimed c
+  from (select * from claimed order by change_id offset 0) as c -- sorted before the images are there
   left join lateral (
     select l.*
       from rowrelay.change l
