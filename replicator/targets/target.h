@@ -62,7 +62,6 @@ struct target_kind {
   const struct target_url *urls;
   const struct target_url_rule *url_rules;    /* NULL: none */
   const struct target_option *const *options; /* tables of the options beyond those of every target; ends with NULL */
-  const char *batch_rows;                     /* default of this option; NULL: as for most kinds */
   /* The URL is a path, or empty, and holds no password. */
   bool is_path;
   /* It holds current rows rather than every change, unless option mode is append. */
