@@ -10,8 +10,8 @@
 # processor, at most four, when it is not set: they wait more than they work). SOURCE_BIN and TARGET_BIN name the
 # directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
 # module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
-# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model. CHAOS=minutes
-# lets chaos happen for so long (tests/chaos).
+# which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model, and
+# the checker of chaos. CHAOS=minutes lets chaos happen for so long (tests/chaos).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -171,9 +171,9 @@ run_program() { # NAME PROGRAM…
   fi
 }
 
+if [[ -n ${MODELS_TOO:-} ]]; then run_program 'the checker of chaos' tests/chaos/check_test.sh "$build/chaos-check"; fi
 if [[ -n ${CHAOS:-} ]]; then
   echo "---- chaos"
-  run_program 'the checker of chaos' tests/chaos/check_test.sh "$build/chaos-check"
   MINUTES=$CHAOS run_program 'chaos' tests/chaos/chaos.sh "$build" "$ROWRELAY_BIN"
 fi
 
