@@ -5,7 +5,6 @@
 
 #include "common/buffer.h"
 #include "postgres/number.h"
-#include "postgres/result.h"
 #include "postgres/sqlstate.h"
 #include "queries.h"
 #include "targets/ddl.h"
@@ -129,11 +128,12 @@ bool fence_raise(struct pgconn *connection, const char *source_id, const char *l
   return pgconn_run(connection, &QUERY_fence_pass, VALUES(source_id, lanes, token), NULL, error);
 }
 
-bool fence_shut_dropped(struct pgconn *connection, const char *source_id, struct source *source, struct error *error) {
+bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struct source *source, struct error *error) {
   PGresult *reply = NULL;
   bool ok = source_run(source, &QUERY_dropped_lanes, NO_VALUES, &reply, error);
-  if (ok && result_bool(reply, 0, 1))
-    ok = pgconn_run(connection, &QUERY_fence_shut, VALUES(source_id, PQgetvalue(reply, 0, 0)), NULL, error);
+  if (ok && PQntuples(reply) > 0)
+    ok = fence_raise(connection, source_id, PQgetvalue(reply, 0, DROPPED_LANES), PQgetvalue(reply, 0, DROPPED_TOKEN),
+                     error);
   PQclear(reply);
   return ok;
 }

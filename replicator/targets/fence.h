@@ -46,11 +46,11 @@ MUST_CHECK bool fence_raise(struct pgconn *connection, const char *source_id, co
                             struct error *error);
 
 /*
- * Shuts out the lanes of targets that the source has dropped. One of them may have led here, and may have lost the
- * source while it pushed; what follows is newer.
+ * Shuts out every claim so far of targets that the source has dropped. One of them may have led here, and may have lost
+ * the source while it pushed; what follows is newer.
  */
-MUST_CHECK bool fence_shut_dropped(struct pgconn *connection, const char *source_id, struct source *source,
-                                   struct error *error);
+MUST_CHECK bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struct source *source,
+                                    struct error *error);
 
 /* Adds the change ids of an array literal of bigint[]; when all have been added they are put in order. */
 MUST_CHECK bool fence_add(struct fence *fence, const char *literal, struct error *error);

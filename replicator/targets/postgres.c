@@ -77,7 +77,7 @@ static bool postgres_open(void **handle, const struct settings *settings, const 
     postgres->connection = source_connection(source);
   } else if (ok) {
     ok = session_open(&postgres->connection, settings, url, error) &&
-         fence_shut_dropped(postgres->connection, settings->source_id, source, error);
+         fence_raise_dropped(postgres->connection, settings->source_id, source, error);
   }
   if (!ok) {
     postgres_close(postgres);
@@ -102,7 +102,9 @@ static bool write_changes(struct postgres *postgres, const struct push *push, bo
   const char *source_id = postgres->settings->source_id;
   pgconn_pipeline_begin(connection);
   if (passes_fence)
-    fence_pass_new(&postgres->fence, connection, source_id, push, postgres->mirror != NULL);
+    /* One change may make many documents stale, which are pushed in parts: they are not counted. */
+    fence_pass_new(&postgres->fence, connection, source_id, push,
+                   postgres->mirror != NULL && !postgres->settings->document);
   bool added = postgres->append != NULL ? append_add(postgres->append, connection, source_id, push, &failed)
                                         : mirror_add(postgres->mirror, connection, push,
                                                      postgres->is_source ? NULL : &postgres->fence, &failed);

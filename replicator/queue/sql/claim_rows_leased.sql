@@ -1,5 +1,8 @@
--- Reads the rows that claim_rows.sql would remove, with the same parameters, and leaves them in the queue. No row when
--- another process has leased one of the lanes, or the lane of barriers, meanwhile.
+-- Reads the rows of lanes that claim_rows.sql would remove, and leaves them in the queue. No row when another process
+-- has leased one of the lanes, or the lane of barriers, meanwhile.
+--   $1 target  $2 lanes, without that of barriers  $3 for each lane: the id up to which it was seen empty
+--   $4 maximum number of rows of each lane  $5 maximum number of bytes; one larger row comes alone
+--   $6 version of the target for which those ids hold  $7 the id up to which the lane of barriers was seen empty
 -- Gives row: change_id, lane, day, bytes
 with candidate as materialized (
   select c.*
