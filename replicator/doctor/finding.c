@@ -73,6 +73,10 @@ void finding_add_error(struct findings *findings, const char *what, const struct
     buffer_add_string(&meaning, ": ");
     buffer_add_string(&meaning, error->detail);
   }
+  /* libpq tells of several hosts in several lines. */
+  for (char *c = meaning.data; c != NULL && *c != '\0'; c++)
+    if (*c == '\n' || *c == '\r' || *c == '\t')
+      *c = ' ';
   const struct finding finding = {.level = "fail",
                                   .what = what,
                                   .meaning = meaning.data != NULL ? meaning.data : error->message,

@@ -91,10 +91,10 @@ static void print_table(const PGresult *scratch, const struct measured *measured
   fputs("a copy of ", stdout);
   escape_print(result_text(scratch, 0, DOCTOR_SCRATCH_TABLE_NAME));
   printf(
-      ", without its indexes other than the key, its triggers and checks: %d columns, %d bytes made up for each row\n"
+      ", without its indexes other than the key, its triggers and checks: %d column%s, %d bytes made up for each row\n"
       "µs per row  without%s\n",
-      result_int(scratch, 0, DOCTOR_SCRATCH_COLUMNS), result_int(scratch, 0, DOCTOR_SCRATCH_WIDTH),
-      measured->reason[0] == '\0' ? "   captured      added" : "");
+      result_int(scratch, 0, DOCTOR_SCRATCH_COLUMNS), result_int(scratch, 0, DOCTOR_SCRATCH_COLUMNS) == 1 ? "" : "s",
+      result_int(scratch, 0, DOCTOR_SCRATCH_WIDTH), measured->reason[0] == '\0' ? "   captured      added" : "");
   print_cost("insert", &measured->insert);
   print_cost("update", &measured->update);
   if (measured->reason[0] != '\0') {
