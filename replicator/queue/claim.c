@@ -34,9 +34,15 @@ static int fair_share(const struct claim *claim) {
   return (claim->settings->lanes.live + workers - 1) / workers;
 }
 
+static void take_both_lanes(const struct settings *settings, struct batch *batch) {
+  batch->lanes[0] = settings->lanes.first;
+  batch->lanes[1] = settings->lanes.first + 1;
+  batch->lane_count = 2;
+}
+
 /*
- * Reads the reply to claim_lanes.sql: the floors rise, and the batch gets the lanes that were locked. *waiting is how
- * many lanes have work.
+ * Reads the reply to claim_lanes.sql or claim_only_lane.sql: the floors rise, and the batch gets the lanes that were
+ * locked. *waiting is how many lanes have work.
  */
 static bool read_lanes(const struct claim *claim, const PGresult *reply, struct batch *batch, int *waiting,
                        struct error *error) {
@@ -44,7 +50,7 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   free(batch->lanes);
   batch->lane_count = 0;
   batch->receipt.failures = 0;
-  batch->lanes = calloc((size_t)*waiting + 1, sizeof *batch->lanes);
+  batch->lanes = calloc((size_t)*waiting + 2, sizeof *batch->lanes);
   if (batch->lanes == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   int row = 0;
@@ -64,6 +70,9 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
     }
     floor_raise(claim->floor, claim->settings->version, lane, settled);
   }
+  /* An only lane is locked together with that of its barriers, where something waits in either. */
+  if (settings_keep_transactions(claim->settings) && batch->lane_count > 0)
+    take_both_lanes(claim->settings, batch);
   /* Where a process has died, less is tried at once; the lanes that are left out are free again with the commit. */
   for (int i = 0; i < batch->receipt.failures && batch->lane_count > 1; i++)
     batch->lane_count = (batch->lane_count + 3) / 4;
@@ -123,10 +132,13 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct ta
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
-  pgconn_pipeline_add(connection, &QUERY_claim_lanes,
-                      VALUES(starts->lanes.data, starts->floors.data, number(fair_share(claim)).text,
-                             number(settings->lanes.live).text, claim->late_first ? "true" : "false",
-                             settings->leased ? "true" : "false"));
+  if (settings_keep_transactions(settings))
+    pgconn_pipeline_add(connection, &QUERY_claim_only_lane, VALUES(starts->lanes.data, starts->floors.data));
+  else
+    pgconn_pipeline_add(connection, &QUERY_claim_lanes,
+                        VALUES(starts->lanes.data, starts->floors.data, number(fair_share(claim)).text,
+                               number(settings->lanes.live).text, claim->late_first ? "true" : "false",
+                               settings->leased ? "true" : "false"));
   if (at_once)
     add_rows(claim, connection, starts);
   bool ok = pgconn_pipeline_run(connection, replies, REPLY_COUNT, error);
@@ -189,16 +201,30 @@ struct candidates {
   bool *chosen; /* for each of them; at first none is */
 };
 
-/* Chooses whole transactions, see transactions.h. */
-static bool choose_transactions(const struct claim *claim, const struct candidates *candidates, struct error *error) {
-  const struct settings *settings = claim->settings;
-  const PGresult *rows = candidates->rows;
+/* Whether all of the candidates are one batch: of every transaction all is there, and all of it fits. */
+static bool is_one_batch(const struct claim *claim, const PGresult *rows) {
   int count = PQntuples(rows);
   int64_t bytes = 0;
-  for (int row = 0; row < count; row++)
+  for (int row = 0; row < count; row++) {
     bytes += result_bigint(rows, row, ROW_BYTES);
-  /* Of every transaction all is there, and all of it fits. */
-  if (count == 1 || (count <= claim->batch_rows && bytes <= settings->batch_bytes)) {
+    if (count > 1 && lane_is_of_barriers(result_int(rows, row, ROW_LANE)))
+      return false;
+  }
+  return count == 1 || (count <= claim->batch_rows && bytes <= claim->settings->batch_bytes);
+}
+
+static enum stands stands_of(int lane, const char *operation) {
+  if (*operation == OPERATION_TRUNCATE)
+    return STANDS_ALONE;
+  /* A row that changes lanes is a barrier, too; but there is only one lane. */
+  return lane_is_of_barriers(lane) && *operation == OPERATION_BARRIER ? STANDS_WITH_ITS_KIND : STANDS_WITH_ROWS;
+}
+
+/* Chooses whole transactions, see transactions.h. */
+static bool choose_transactions(const struct claim *claim, const struct candidates *candidates, struct error *error) {
+  const PGresult *rows = candidates->rows;
+  int count = PQntuples(rows);
+  if (is_one_batch(claim, rows)) {
     memset(candidates->chosen, true, (size_t)count * sizeof *candidates->chosen);
     return true;
   }
@@ -208,9 +234,12 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
     return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = taken_read_log(&looked_at, claim, READ_TXIDS, error);
   for (int row = 0; ok && row < count; row++)
-    queued[row] = (struct queued){.txid = result_bigint(looked_at.logged, row, MADE_TXID),
-                                  .bytes = result_bigint(rows, row, ROW_BYTES)};
-  struct transactions_limit most = {.rows = (size_t)claim->batch_rows, .bytes = settings->batch_bytes};
+    queued[row] = (struct queued){
+        .txid = result_bigint(looked_at.logged, row, MADE_TXID),
+        .bytes = result_bigint(rows, row, ROW_BYTES),
+        .stands = stands_of(result_int(rows, row, ROW_LANE), PQgetvalue(looked_at.logged, row, MADE_OPERATION)),
+    };
+  struct transactions_limit most = {.rows = (size_t)claim->batch_rows, .bytes = claim->settings->batch_bytes};
   ok = ok && transactions_choose(queued, (size_t)count, most, candidates->chosen, error);
   free(queued);
   PQclear(looked_at.logged);
@@ -218,8 +247,8 @@ static bool choose_transactions(const struct claim *claim, const struct candidat
 }
 
 /*
- * The same of the lane of barriers: those that follow one another without anything in between, in any lane. A truncate
- * goes alone, because of a whole table it says more than a row's change does.
+ * Chooses of the lane of barriers, where there are others: those that follow one another without anything in between,
+ * in any lane. A truncate goes alone, because of a whole table it says more than a row's change does.
  */
 static bool choose_barriers(const struct claim *claim, const struct candidates *candidates, struct error *error) {
   const PGresult *rows = candidates->rows;
@@ -243,12 +272,12 @@ static bool choose_barriers(const struct claim *claim, const struct candidates *
   return ok;
 }
 
-/* Takes the candidates that are chosen out of a lane of the queue; *rows is the caller's to PQclear. */
-static bool take_chosen(const struct claim *claim, int lane, const struct candidates *candidates, PGresult **rows,
-                        struct error *error) {
+/* Takes the candidates that are chosen out of the queue; *rows is the caller's to PQclear. */
+static bool take_chosen(const struct claim *claim, const struct batch *batch, const struct candidates *candidates,
+                        PGresult **rows, struct error *error) {
   struct buffer ids;
-  char lanes[32];
-  snprintf(lanes, sizeof lanes, "{%d}", lane);
+  char lanes[32]; /* that of barriers, the only lane, or both */
+  snprintf(lanes, sizeof lanes, "{%d,%d}", batch->lanes[0], batch->lanes[batch->lane_count - 1]);
   buffer_init(&ids, ROWS_LIMIT);
   buffer_add_string(&ids, "{");
   for (int row = 0; row < PQntuples(candidates->rows); row++)
@@ -261,14 +290,14 @@ static bool take_chosen(const struct claim *claim, int lane, const struct candid
   return ok;
 }
 
-/* How rows of one lane are chosen: which of those that a query gives. */
+/* How rows are chosen one by one: which of those that a query gives. */
 struct choice {
   const struct query *query;
   struct values values;
   bool (*choose)(const struct claim *claim, const struct candidates *candidates, struct error *error);
 };
 
-/* Takes what is chosen, which stands in one lane. */
+/* Takes what is chosen. */
 static bool take_by_choice(const struct claim *claim, struct batch *batch, const struct choice *choice,
                            struct taken *taken, struct error *error) {
   struct pgconn *connection = source_connection(claim->source);
@@ -294,8 +323,7 @@ static bool take_by_choice(const struct claim *claim, struct batch *batch, const
     ok = error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
-  ok = choice->choose(claim, &candidates, error) &&
-       take_chosen(claim, batch->lanes[0], &candidates, &taken->rows, error);
+  ok = choice->choose(claim, &candidates, error) && take_chosen(claim, batch, &candidates, &taken->rows, error);
 
 done:
   free(candidates.chosen);
@@ -304,7 +332,7 @@ done:
   return ok;
 }
 
-/* Takes rows of a target's only lane. */
+/* Takes rows of a target's only lane, and of its lane of barriers. */
 static bool take_transactions(const struct claim *claim, struct batch *batch, const struct starts *starts,
                               struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
@@ -319,7 +347,7 @@ static bool take_transactions(const struct claim *claim, struct batch *batch, co
   return take_by_choice(claim, batch, &choice, taken, error);
 }
 
-/* The same for the lane of barriers; `starts` are those of the whole target. */
+/* The same for the lane of barriers where there are other lanes; `starts` are those of the whole target. */
 static bool take_barriers(const struct claim *claim, struct batch *batch, const struct starts *starts,
                           struct taken *taken, struct error *error) {
   const struct settings *settings = claim->settings;
@@ -341,15 +369,15 @@ static bool take_barriers(const struct claim *claim, struct batch *batch, const 
 static bool take_rows(const struct claim *claim, struct batch *batch, struct taking *taking, struct error *error) {
   struct starts *starts = &taking->starts;
   struct taken *taken = &taking->taken;
-  bool barriers = lane_is_of_barriers(batch->lanes[0]);
+  bool only_lane = settings_keep_transactions(claim->settings);
+  bool barriers = !only_lane && lane_is_of_barriers(batch->lanes[0]);
   if (!floor_write(claim->floor, claim->settings->version, barriers ? NULL : batch->lanes, batch->lane_count, starts)) {
     taking->claimed = CLAIMED_OUTDATED;
     return true;
   }
-  if (barriers)
-    return take_barriers(claim, batch, starts, taken, error);
-  return claim->settings->leased ? take_leased(claim, batch, starts, taken, error)
-                                 : take_transactions(claim, batch, starts, taken, error);
+  if (only_lane)
+    return take_transactions(claim, batch, starts, taken, error);
+  return barriers ? take_barriers(claim, batch, starts, taken, error) : take_leased(claim, batch, starts, taken, error);
 }
 
 /* Reads the changes of the rows, unless they came with them. */

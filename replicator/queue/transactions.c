@@ -9,6 +9,7 @@ struct piece {
   size_t rows;
   int64_t bytes;
   size_t last; /* index of its last change */
+  enum stands stands;
 };
 
 struct member {
@@ -35,11 +36,12 @@ static size_t cut_into_pieces(const struct queued *queued, size_t count, struct 
   size_t piece_count = 0;
   for (size_t i = 0; i < count; i++) {
     struct piece *piece = piece_count > 0 ? &pieces[piece_count - 1] : NULL;
-    int64_t bytes = queued[members[i].index].bytes;
+    const struct queued *change = &queued[members[i].index];
+    int64_t bytes = change->bytes;
     if (piece == NULL || members[i].txid != members[i - 1].txid || piece->rows == most.rows ||
-        piece->bytes + bytes > most.bytes) {
+        piece->bytes + bytes > most.bytes || piece->stands != STANDS_WITH_ROWS || change->stands != STANDS_WITH_ROWS) {
       piece = &pieces[piece_count++];
-      *piece = (struct piece){.first = i};
+      *piece = (struct piece){.first = i, .stands = change->stands};
     }
     piece->rows++;
     piece->bytes += bytes;
@@ -90,7 +92,8 @@ bool transactions_choose(const struct queued *queued, size_t count, struct trans
   for (size_t i = 0; ok && i < pieces.count; i++) {
     const struct piece *piece = &pieces.of[i];
     /* Later transactions may depend on it, so no smaller one takes its place. */
-    if (i > 0 && (rows + piece->rows > most.rows || bytes + piece->bytes > most.bytes))
+    if (i > 0 && (rows + piece->rows > most.rows || bytes + piece->bytes > most.bytes ||
+                  piece->stands != pieces.of[0].stands || piece->stands == STANDS_ALONE))
       break;
     rows += piece->rows;
     bytes += piece->bytes;

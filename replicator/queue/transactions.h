@@ -9,6 +9,10 @@
  *
  * A transaction that does not fit is cut into pieces, each treated as a transaction. The same reasoning holds for
  * pieces, because the last change of a piece is older than that of the whole.
+ *
+ * A barrier is a piece of its own, so it divides the transaction that made it, and no other: one that has changes on
+ * both sides of it goes behind it. What the barrier is about was locked by its transaction, so the other has nothing of
+ * that before the barrier.
  */
 #ifndef ROWRELAY_QUEUE_TRANSACTIONS_H
 #define ROWRELAY_QUEUE_TRANSACTIONS_H
@@ -23,6 +27,11 @@
 struct queued {
   int64_t txid;
   int64_t bytes;
+  enum stands {
+    STANDS_WITH_ROWS,
+    STANDS_WITH_ITS_KIND, /* a barrier that others may follow in a batch, but no row */
+    STANDS_ALONE          /* a truncate: it says more than a row's change does */
+  } stands;
 };
 
 /* Largest size of a batch. */
@@ -33,7 +42,7 @@ struct transactions_limit {
 
 /*
  * Sets chosen[i] for each of `count` queued changes, at least one to true if there are any. The chosen ones stay within
- * `most`, except that a single larger row is chosen alone.
+ * `most`, except that a single larger row is chosen alone; and they stand together as `stands` says.
  */
 MUST_CHECK bool transactions_choose(const struct queued *queued, size_t count, struct transactions_limit most,
                                     bool *chosen, struct error *error);

@@ -20,6 +20,12 @@ static void begin(struct fixture *f, const char *name, const char *mode) {
   rowrelay_ok(f, "capture", "account", "entry", "--to", "w", strcmp(mode, "mirror") == 0 ? "--create" : NULL, NULL);
 }
 
+/* Table scratch, whose truncates and rows stand between the changes of others. */
+static void add_scratch(struct fixture *f, bool create) {
+  sql(f->at_source, "create table scratch (id int primary key)");
+  rowrelay_ok(f, "capture", "scratch", "--to", "w", create ? "--create" : NULL, NULL);
+}
+
 /* Which changes came in each batch: "insert 1, insert 2; delete 1" */
 static const char *batches(struct fixture *f) {
   return ask(f->at_source,
@@ -29,12 +35,14 @@ static const char *batches(struct fixture *f) {
              ") as b");
 }
 
-/* How many transactions came in more than one batch. */
+/* How many transactions came in more than one batch, but for those that truncated a table. */
 static int64_t torn_transactions(struct fixture *f) {
-  return ask_number(f->at_source, "select count(*) from ("
-                                  "  select from rowrelay.receipt r"
-                                  "    join rowrelay.history h on h.change_id = any (r.change_ids)"
-                                  "   group by h.txid having count(distinct r.token) > 1) as torn");
+  return ask_number(
+      f->at_source,
+      "select count(*) from ("
+      "  select from rowrelay.receipt r"
+      "    join rowrelay.history h on h.change_id = any (r.change_ids)"
+      "   group by h.txid having count(distinct r.token) > 1 and not bool_or(h.op = 'truncate')) as torn");
 }
 
 Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
@@ -42,6 +50,7 @@ Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
   PGconn *writers[WRITERS];
   pid_t processes[PROCESSES];
   begin(&f, "whole", "mirror");
+  add_scratch(&f, true);
   sql(f.at_source,
       "insert into account select n, 100 from generate_series(1, 20) as n; insert into entry values (0, 0)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
@@ -64,10 +73,16 @@ Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
           "end loop; end $$",
           1000 * (i + 1), i + 1, 10, 1000 * (i + 1));
   }
+  PGconn *truncates = connect_to(f.source, NULL);
+  start(truncates, "do $$ begin for i in 1 .. 100 loop "
+                   "  insert into scratch values (i), (-i); commit; perform pg_sleep(random() * 0.01);"
+                   "  truncate scratch; insert into scratch values (i); commit; perform pg_sleep(random() * 0.005);"
+                   "  delete from scratch; commit; "
+                   "end loop; end $$");
   int64_t looks = 0;
   bool writing = true;
   while (writing || ask_number(f.at_source, "select count(*) from rowrelay.queue") > 0) {
-    writing = false;
+    writing = is_running(truncates);
     for (int i = 0; i < WRITERS; i++)
       writing = is_running(writers[i]) || writing;
     cr_assert(strcmp(ask(f.at_target, "select (select sum(n) from account) || ' ' || (select sum(n) from entry)"),
@@ -81,16 +96,43 @@ Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
     finish(writers[i]);
     PQfinish(writers[i]);
   }
+  finish(truncates);
+  PQfinish(truncates);
 
   wait_until_empty(&f, 20);
   same_rows(&f, "account", "account", "id");
   same_rows(&f, "entry", "entry", "id");
+  same_rows(&f, "scratch", "scratch", "id");
   cr_expect(torn_transactions(&f) == 0);
   cr_expect(ask_number(f.at_source, "select max(cardinality(change_ids)) from rowrelay.receipt where settled_at > "
                                     "(select min(settled_at) from rowrelay.receipt)") <= 12);
   cr_expect(looks > 100);
   for (int i = 0; i < PROCESSES; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
+  fixture_end(&f);
+}
+
+Test(transactions, neither_a_truncate_nor_a_new_capture_divides_one) {
+  struct fixture f;
+  begin(&f, "whole_barrier", "append");
+  add_scratch(&f, false);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "delete from rowrelay.receipt");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(f.at_source, "insert into scratch values (1)");
+  sql(other, "begin; insert into account values (1, 0)");
+  sql(f.at_source, "truncate scratch");
+  sql(other, "insert into account values (2, 0)");
+  sql(f.at_source, "begin; insert into scratch values (2); truncate scratch; insert into scratch values (3); commit");
+  sql(other, "insert into account values (3, 0)");
+  rowrelay_ok(&f, "capture", "scratch", "--key", "id", "--lane", "id", "--to", "w", NULL);
+  sql(f.at_source, "insert into scratch values (4)");
+  sql(other, "insert into account values (4, 0); commit");
+  sql(f.at_source, "delete from scratch where id = 3");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_expect_str_eq(batches(&f), "insert 1; truncate -; insert 2; truncate -; "
+                                "insert 1, insert 2, insert 3, insert 3, insert 4, insert 4, delete 3");
+  PQfinish(other);
   fixture_end(&f);
 }
 

@@ -1,10 +1,18 @@
 #include <criterion/criterion.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "queue/transactions.h"
 
-/* Each letter is a change of the transaction of that name. Gives the letters that are chosen, "." for the others. */
+static enum stands stands_of(char letter) {
+  return letter == '|' ? STANDS_WITH_ITS_KIND : islower((unsigned char)letter) ? STANDS_ALONE : STANDS_WITH_ROWS;
+}
+
+/*
+ * Each letter is a change of the transaction of that name, a small one its truncate, "|" another barrier. Gives the
+ * letters that are chosen, "." for the others.
+ */
 static const char *chosen_of(const char *transactions, size_t most_rows, int64_t most_bytes, int64_t bytes_each) {
   static char text[64];
   struct queued queued[64];
@@ -13,7 +21,8 @@ static const char *chosen_of(const char *transactions, size_t most_rows, int64_t
   size_t count = strlen(transactions);
   struct transactions_limit most = {.rows = most_rows, .bytes = most_bytes};
   for (size_t i = 0; i < count; i++)
-    queued[i] = (struct queued){.txid = transactions[i], .bytes = bytes_each};
+    queued[i] = (struct queued){
+        .txid = toupper((unsigned char)transactions[i]), .bytes = bytes_each, .stands = stands_of(transactions[i])};
   memset(chosen, true, sizeof chosen);
   cr_assert(transactions_choose(queued, count, most, chosen, &error), "%s", error.message);
   for (size_t i = 0; i < count; i++)
@@ -64,6 +73,25 @@ Test(transactions, bytes_count_as_well_as_rows) {
   cr_expect_str_eq(chosen_of("ABABCC", 10, 39, 10), "A.A...");
   cr_expect_str_eq(chosen_of("AAAB", 10, 25, 10), "AA..");
   cr_expect_str_eq(chosen_of("ABAB", 10, 5, 10), "A...");
+}
+
+Test(transactions, a_barrier_divides_no_other_transaction) {
+  check("AbA", 6, ".b.");
+  check("AAbCC", 6, "AA...");
+  check("ACbCA", 6, "..b..");
+  check("ACCbA", 6, ".CC..");
+  check("A|A", 6, ".|.");
+  check("A||AC", 6, ".||..");
+  check("|b|", 6, "|..");
+  check("bc", 6, "b.");
+  check("b|", 6, "b.");
+  check("|||||", 3, "|||..");
+}
+
+Test(transactions, a_barrier_divides_its_own_transaction) {
+  check("BbBB", 6, "B...");
+  check("bBB", 6, "b..");
+  check("BABbBA", 6, "B.B...");
 }
 
 static void check_half(const char *transactions, const char *expected) {
