@@ -51,7 +51,9 @@ static bool install(struct source *source, bool with_roles, struct error *error)
   if (version == SCHEMA_NEWEST)
     printf("schema rowrelay: version %d, already up to date\n", version);
   else if (version == 0)
-    printf("schema rowrelay: version %d, installed\n", SCHEMA_NEWEST);
+    printf("schema rowrelay: version %d, installed\n"
+           "Captured changes stay in the log for ever; to bound it, run for example: rowrelay keep '90 days'\n",
+           SCHEMA_NEWEST);
   else
     printf("schema rowrelay: version %d, upgraded from %d\n", SCHEMA_NEWEST, version);
   return version == 0 || version == SCHEMA_NEWEST || name_processes(source, error);

@@ -8,6 +8,11 @@
 #include "common/buffer.h"
 #include "queries.h"
 
+static bool show(struct source *source, struct error *error) {
+  return call_print_table(source, &QUERY_cmd_keep_list, NO_VALUES, error) &&
+         call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
+}
+
 static bool keep_all(struct source *source, const char *how_long, struct error *error) {
   if (!call_run(source, &QUERY_cmd_keep, VALUES(how_long, NULL), NULL, error))
     return false;
@@ -40,7 +45,7 @@ static bool run(const struct options *given, struct error *error) {
     return false;
   bool ok;
   if (given->argument_count == 0)
-    ok = call_print_table(source, &QUERY_cmd_keep_list, NO_VALUES, error);
+    ok = show(source, error);
   else if (given->argument_count == 1)
     ok = keep_all(source, given->arguments[0], error);
   else
@@ -60,7 +65,8 @@ const struct command COMMAND_keep = {
     .notes =
         "INTERVAL is a PostgreSQL interval of at least one day, such as '90 days'. Without TABLE it applies to all\n"
         "tables that have no setting of their own; \"default\" removes a table's setting. Without arguments the\n"
-        "settings are shown. Running processes drop older changes, but never any that are not delivered yet.\n",
+        "settings are shown, and how large the log is. Running processes drop older changes, but never any that are "
+        "not delivered yet.\n",
     .examples = "rowrelay keep '90 days'\n"
                 "rowrelay keep forever shop.orders\n",
     .run = run,

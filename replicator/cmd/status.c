@@ -21,7 +21,9 @@ static bool print(struct source *source, const struct options *given, struct err
   bool tables = option_given(given, "tables");
   if (option_given(given, "json"))
     return call_print_value(source, tables ? &QUERY_cmd_captures_json : &QUERY_cmd_status_json, NO_VALUES, error);
-  return call_print_table(source, tables ? &QUERY_cmd_captures : &QUERY_cmd_status, NO_VALUES, error);
+  return tables ? call_print_table(source, &QUERY_cmd_captures, NO_VALUES, error)
+                : call_print_table(source, &QUERY_cmd_status, NO_VALUES, error) &&
+                      call_print_value(source, &QUERY_cmd_log_size, NO_VALUES, error);
 }
 
 /* ---- repeatedly, into a pipe ------------------------------------------------------------------------------------- */

@@ -204,6 +204,8 @@ static const struct source_metric SOURCE_METRICS[] = {
      "Up to when the log has a partition for each day, in seconds since 1970."},
     {MONITORED_OVERDUE, "rowrelay_log_overdue_partitions", "gauge",
      "Partitions of the log, of a day each, that are old enough to be dropped and cannot be."},
+    {MONITORED_DAYS, "rowrelay_log_partitions", "gauge", "Partitions of the log up to today, of a day each."},
+    {MONITORED_BYTES, "rowrelay_log_bytes", "gauge", "What the log takes on the source's disk, with its indexes."},
 };
 
 static void write_one(struct buffer *text, const PGresult *reply, const struct source_metric *metric) {

@@ -61,10 +61,6 @@ void patience_connected(struct patience *patience) {
   patience->away_since = 0;
 }
 
-bool patience_was_away(const struct patience *patience) {
-  return patience->away_since != 0;
-}
-
 bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,
                            struct error *error) {
   PGresult *reply = NULL;

@@ -35,8 +35,6 @@ bool patience_is_to_tell(struct patience *patience, const struct error *error, i
 MUST_CHECK bool patience_try_away(struct patience *patience, bool was_connected, struct error *error);
 /* The source is available. */
 void patience_connected(struct patience *patience);
-/* Whether the last attempt to connect failed. */
-bool patience_was_away(const struct patience *patience);
 
 /* False also when a target that the process serves has failed for longer than the wait. */
 MUST_CHECK bool patience_with_targets(struct patience *patience, struct source *source, const char *instance,

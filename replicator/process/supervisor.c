@@ -277,8 +277,11 @@ static bool connect_source(struct supervisor *supervisor, struct error *error) {
   if ((supervisor->was_connected || check_targets(supervisor, error)) && begin_instance(supervisor, error) &&
       source_run(supervisor->source, &QUERY_hold_hurry, NO_VALUES, NULL, error) &&
       doorbell_listen(&supervisor->doorbell, supervisor->source, error)) {
-    if (supervisor->was_connected || patience_was_away(&supervisor->patience))
-      log_message(LOG_LEVEL_INFO, "source: connected%s", supervisor->was_connected ? " again" : "");
+    if (supervisor->was_connected)
+      log_message(LOG_LEVEL_INFO, "source: connected again");
+    else
+      log_message(LOG_LEVEL_INFO, "rowrelay %s delivers from %s", ROWRELAY_VERSION,
+                  pgconn_describe(source_connection(supervisor->source)));
     supervisor->was_connected = true;
     patience_connected(&supervisor->patience);
     systemd_status("running, connected to %s", pgconn_describe(source_connection(supervisor->source)));
@@ -578,6 +581,9 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);
+  if (ok)
+    log_message(LOG_LEVEL_INFO,
+                told_to_leave() ? "told to stop: current batches end first" : "nothing is pending: the process ends");
   systemd_stopping();
   tell_all_to_leave(supervisor);
   wait_for_all(supervisor);

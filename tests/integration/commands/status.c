@@ -76,6 +76,38 @@ Test(status, what_waits_is_counted_and_the_oldest_has_an_age) {
   fixture_end(&f);
 }
 
+Test(status, what_the_log_takes_is_shown_and_how_long_it_is_kept) {
+  struct fixture f;
+  begin(&f, "status_log");
+  sql(f.at_source, "insert into item select generate_series(1, 20000)");
+  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', days, first_day = (now() at time zone 'UTC')::date, "
+                                    "  bytes between 2e6 and 10e6) from rowrelay.log_size()"),
+                   "1 t t");
+  const char *size = ask(f.at_source, "select pg_size_pretty(bytes) from rowrelay.log_size()");
+  char line[100];
+  snprintf(line, sizeof line, "\nThe log has %s of 1 day, kept for ever.\n", size);
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "status", NULL), line), "%s", rowrelay_ok(&f, "status", NULL));
+  rowrelay_ok(&f, "keep", "90 days", NULL);
+  snprintf(line, sizeof line, "\nThe log has %s of 1 day, kept for 90 days.\n", size);
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "keep", NULL), line), "%s", rowrelay_ok(&f, "keep", NULL));
+  fixture_end(&f);
+}
+
+Test(status, a_process_says_what_it_serves_and_why_it_ends) {
+  struct fixture f;
+  begin(&f, "status_says");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_says(process, "rowrelay 0.1.0 delivers from ", 10);
+  wait_until_says(process, "target w: 1 worker", 10);
+  kill(process, SIGTERM);
+  wait_until_says(process, "told to stop: current batches end first", 10);
+  cr_assert_eq(stop_process(process, 0), 0);
+  process = fixture_run(&f, "--until-empty", NULL);
+  wait_until_says(process, "nothing is pending: the process ends", 10);
+  cr_assert_eq(stop_process(process, 0), 0);
+  fixture_end(&f);
+}
+
 Test(status, a_failing_target_says_since_when_how_often_and_why) {
   struct fixture f;
   begin(&f, "status_failing");

@@ -125,6 +125,8 @@ Test(monitor, metrics_tell_how_far_the_log_is_ready_and_which_days_of_it_cannot_
   double tomorrow = strtod(ask(f.at_source, "select extract(epoch from (now() at time zone 'UTC')::date + 1)"), NULL);
   cr_assert_eq(metric(port, "rowrelay_log_open_until_timestamp_seconds"), tomorrow + 14 * 86400);
   cr_assert_eq(metric(port, "rowrelay_log_overdue_partitions"), 0);
+  cr_assert_eq(metric(port, "rowrelay_log_partitions"), 1);
+  cr_assert_gt(metric(port, "rowrelay_log_bytes"), 100000);
   sql(f.at_source, "insert into rowrelay.day (day, note) values ('2001-01-01', 'target w still needs it')");
   cr_assert_eq(metric(port, "rowrelay_log_overdue_partitions"), 1);
   stop_process(process, SIGTERM);
