@@ -203,6 +203,28 @@ static bool print_book(struct source *source, const struct wanted *wanted, struc
   return ok;
 }
 
+/* Silence would look like a row that never changed: says what was asked for, and that there is nothing of it. */
+static void tell_of_nothing(const struct options *given, const struct wanted *wanted) {
+  static const char *const filters[] = {"since", "until", "op", "actor", "txid"};
+  bool filtered = false;
+  for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
+    filtered = filtered || option_given(given, filters[i]);
+  if (wanted->limit == 0)
+    return;
+  if (wanted->filter.key != NULL)
+    fprintf(stderr, "rowrelay: the log has no %schange of row %s of %s that you may see\n", filtered ? "such " : "",
+            wanted->filter.key, given->arguments[0]);
+  else
+    fprintf(stderr, "rowrelay: the log has no %schange that you may see\n",
+            filtered || wanted->tables > 0 ? "such " : "");
+  struct shell_word word;
+  if (wanted->filter.key != NULL)
+    fprintf(stderr, "hint: To see how its keys are written: rowrelay log %s --oneline -n 5\n",
+            shell_quote(&word, given->arguments[0]));
+  else if (!filtered)
+    fprintf(stderr, "hint: To see what is captured: rowrelay status --tables\n");
+}
+
 static bool print_log(struct source **source, const struct options *given, struct wanted *wanted, struct error *error) {
   struct pager pager;
   struct printer printer;
@@ -217,6 +239,8 @@ static bool print_log(struct source **source, const struct options *given, struc
             : follow            ? tail_run(source, given, &following, &printer, error)
                                 : print_book(*source, wanted, &printer, error);
   pager_close(&pager);
+  if (ok && !printer.printed && !follow && past.moment == NULL && !interrupted())
+    tell_of_nothing(given, wanted);
   return ok;
 }
 

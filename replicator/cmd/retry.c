@@ -29,6 +29,19 @@ static bool check_ids(const struct options *given, const char *command, struct e
   return error_hint(error, "give change ids as \"rowrelay errors\" shows them, or --all");
 }
 
+/* Somebody who names changes is told when there was nothing to do. */
+static bool none_was_refused(const struct options *given, struct error *error) {
+  const char *target = option_text(given, "target");
+  const char *by = target != NULL ? " by target " : "";
+  if (given->argument_count == 1)
+    error_set(error, FAILURE_FATAL, "change %s is not refused%s%s", given->arguments[0], by,
+              target != NULL ? target : "");
+  else
+    error_set(error, FAILURE_FATAL, "none of these changes is refused%s%s", by, target != NULL ? target : "");
+  return error_hint(error,
+                    "It may have been retried, skipped or replaced since. To list what is refused: rowrelay errors");
+}
+
 /* Runs `query` for the named changes, and prints how many there were. */
 static bool settle(const struct options *given, const struct query *query, const char *what, struct error *error) {
   bool all = option_given(given, "all");
@@ -42,8 +55,9 @@ static bool settle(const struct options *given, const struct query *query, const
   if (!buffer_ok(&ids, "the list of change ids", error) || !call_open(&source, given, error) ||
       !call_run(source, query, VALUES(option_text(given, "target"), ids.data), &result, error))
     goto done;
-  printf("%s %s\n", PQgetvalue(result, 0, 0), what);
-  ok = true;
+  ok = all || strcmp(PQgetvalue(result, 0, 0), "0") != 0 || none_was_refused(given, error);
+  if (ok)
+    printf("%s %s\n", PQgetvalue(result, 0, 0), what);
 done:
   PQclear(result);
   source_close(source);

@@ -500,6 +500,38 @@ Test(commands, log_shows_what_happened_to_a_table_or_a_row) {
   end();
 }
 
+Test(commands, who_asks_for_something_that_is_not_there_is_told_so) {
+  static const struct {
+    const char *words[6];
+    int status;
+    const char *said;
+  } cases[] = {
+      {{"log", "item", "7"},
+       0,
+       "the log has no change of row 7 of item that you may see\nhint: To see how its keys are"},
+      {{"log", "item", "1", "--op", "delete"}, 0, "the log has no such change of row 1 of item that you may see\n"},
+      {{"log", "--actor", "nobody", "--json"}, 0, "the log has no such change that you may see\n"},
+      {{"log", "item", "1"}, 0, ""},
+      {{"log", "item", "7", "--limit", "0"}, 0, ""},
+      {{"retry", "7"}, 1, "change 7 is not refused\nhint: It may have been"},
+      {{"skip", "7", "8", "--target", "w"}, 1, "none of these changes is refused by target w\n"},
+      {{"retry", "--all"}, 0, ""},
+  };
+  begin("commands_nothing");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  rowrelay_ok(&f, "capture", "item", NULL);
+  sql(f.at_source, "insert into item values (1, 'a')");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const char *const *w = cases[i].words;
+    const char *errors;
+    int status = rowrelay(&f, NULL, &errors, w[0], w[1], w[2], w[3], w[4], NULL);
+    cr_expect_eq(status, cases[i].status, "%s %s: %d", w[0], w[1], status);
+    cr_expect(cases[i].said[0] == '\0' ? errors[0] == '\0' : strstr(errors, cases[i].said) != NULL, "%s %s: %s", w[0],
+              w[1], errors);
+  }
+  end();
+}
+
 Test(commands, output_that_cannot_be_written_is_a_failure) {
   begin("commands_full");
   char command[700];
