@@ -60,6 +60,15 @@ named_tests() { # what these pages say shows something: tests, models, and bugs 
   return "$wrong"
 }
 
+planted_bugs() { # each takes something out of the program as it is now
+  local patch wrong=0
+  for patch in tests/chaos/plants/*.patch; do
+    patch --quiet --dry-run --force --fuzz=0 --strip 1 <"$patch" >/dev/null ||
+      { echo "$patch does not fit the program any more"; wrong=1; }
+  done
+  return "$wrong"
+}
+
 scripts() {
   files | while read -r file; do
     if head -n 1 "$file" | grep -aqE '^#!.*\b(ba)?sh$'; then echo "$file"; fi
@@ -82,6 +91,7 @@ check 'the width of SQL' awk narrow
 check 'format (make format mends it)' clang-format formatted
 check 'the databases of tests' grep own_databases
 check 'the tests that pages name' grep named_tests
+check 'the planted bugs of chaos' patch planted_bugs
 check 'scripts' shellcheck scripts
 check 'manual pages' mandoc manual_pages
 check 'errors in C' cppcheck errors_in_c
