@@ -77,7 +77,7 @@ static bool release_holds(struct round *round) {
 static bool deliver_claimed(struct work *work, const struct claim *claim) {
   struct worker_pool *pool = work->worker->pool;
   work->late_first = !work->late_first;
-  worker_pool_claimed(pool, work->batch.first_id, claim->horizon);
+  backlog_claimed(pool->backlog, work->batch.first_id, claim->horizon);
   /* After a large batch there may be more in other lanes. */
   if (work->batch.count >= (size_t)work->settings->batch_rows / 2)
     worker_pool_wake(pool, 1);

@@ -14,13 +14,10 @@
 #define REMINDER_INTERVAL (10 * 60 * 1000)
 /* After this time other workers no longer count as about to finish. Milliseconds. */
 #define LONG_BATCH 50
-/* So many changes between the first of a claim and the newest are a backlog, until so long after the claim (in
- * milliseconds). */
-#define BACKLOG 10000
-#define BACKLOG_LASTS 1000
 
-void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, int idle_fd) {
-  *pool = (struct worker_pool){.target = target, .meter = meter, .name = meter->target, .idle_fd = idle_fd};
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog, int idle_fd) {
+  *pool = (struct worker_pool){
+      .target = target, .meter = meter, .name = meter->target, .backlog = backlog, .idle_fd = idle_fd};
   floor_init(&pool->floor);
   pthread_mutex_init(&pool->lock, NULL);
   clock_init_condition(&pool->changed);
@@ -65,16 +62,6 @@ void worker_pool_left(struct worker_pool *pool) {
   pool->workers--;
   pthread_cond_broadcast(&pool->changed);
   pthread_mutex_unlock(&pool->lock);
-}
-
-void worker_pool_claimed(struct worker_pool *pool, int64_t first_id, int64_t newest) {
-  if (newest - first_id >= BACKLOG)
-    atomic_store(&pool->behind_at, clock_now());
-}
-
-bool worker_pool_is_behind(struct worker_pool *pool) {
-  int64_t behind_at = atomic_load(&pool->behind_at);
-  return behind_at > 0 && clock_now() - behind_at < BACKLOG_LASTS;
 }
 
 bool worker_pool_is_deserted(struct worker_pool *pool) {

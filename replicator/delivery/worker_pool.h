@@ -15,6 +15,7 @@
 
 #include "common/error.h"
 #include "common/metrics.h"
+#include "delivery/backlog.h"
 #include "queue/floor.h"
 
 struct worker_pool {
@@ -23,7 +24,7 @@ struct worker_pool {
   const char *name; /* of the target; borrowed from the meter */
   struct floor floor;
   _Atomic int workers_everywhere; /* of all live processes together */
-  _Atomic int64_t behind_at;      /* when a claim last showed a backlog; clock_now() */
+  struct backlog *backlog;        /* of all targets; borrowed */
 
   pthread_mutex_t lock;
   pthread_cond_t changed;
@@ -39,8 +40,8 @@ struct worker_pool {
   int idle_fd; /* an eventfd that is written to when the last worker begins to wait */
 };
 
-/* `meter` is that of the target's name. */
-void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, int idle_fd);
+/* `meter` is that of the target's name; `backlog` outlives the pool. */
+void worker_pool_init(struct worker_pool *pool, int target, struct meter *meter, struct backlog *backlog, int idle_fd);
 void worker_pool_release(struct worker_pool *pool);
 
 /* Wakes `count` waiting workers; a wake-up that no worker waits for is kept for the next. */
@@ -69,14 +70,6 @@ bool worker_pool_is_idle(struct worker_pool *pool, int64_t since);
 
 /* A worker begins a round. False when it is time to stop. */
 MUST_CHECK bool worker_pool_enter(struct worker_pool *pool);
-
-/*
- * A claim began with change `first_id`, when `newest` was one of the newest changes. From that follows whether the
- * target has a backlog that is being delivered; a target that is away has none in this sense.
- */
-void worker_pool_claimed(struct worker_pool *pool, int64_t first_id, int64_t newest);
-/* Whether a claim of the last second showed a backlog. */
-bool worker_pool_is_behind(struct worker_pool *pool);
 
 /* A push succeeded, or failed because of the target; true when that is to be logged. */
 bool worker_pool_succeeded(struct worker_pool *pool);

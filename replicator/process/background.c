@@ -39,8 +39,8 @@ void background_rest(struct background *task, int64_t milliseconds) {
   pthread_mutex_unlock(&task->lock);
 }
 
-void background_tell_failure(const struct error *error, const char *what) {
-  if (error->kind != FAILURE_STOP)
+void background_tell_failure(struct background *task, const struct error *error, const char *what) {
+  if (error->kind != FAILURE_STOP && patience_is_to_tell(&task->patience, error, clock_now()))
     log_failure(LOG_LEVEL_WARNING, error, "%s", what);
 }
 
@@ -64,7 +64,7 @@ static void *work_until_told(void *argument) {
     struct error error;
     struct source *source = NULL;
     if (!source_open_for_work(&source, task->conninfo, &error)) {
-      background_tell_failure(&error, task->name);
+      background_tell_failure(task, &error, task->name);
       continue;
     }
     task->work(task, source);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "process/patience.h"
 #include "source/source.h"
 
 struct background;
@@ -22,6 +23,7 @@ struct background {
   const char *conninfo; /* of the source; borrowed */
   background_work *work;
   void *context; /* for `work` */
+  struct patience patience;
   pthread_mutex_t lock;
   pthread_cond_t changed;
   pthread_t thread;
@@ -43,9 +45,9 @@ MUST_CHECK bool background_wake(struct background *task, struct error *error);
 /* Whether it works, or is about to. */
 bool background_is_busy(struct background *task);
 
-/* For `work`: whether to stop; a pause, which that ends; and how to log a failure. */
+/* For `work`: whether to stop; a pause, which that ends; and how to log a failure, once in a while if it persists. */
 bool background_is_leaving(struct background *task);
 void background_rest(struct background *task, int64_t milliseconds);
-void background_tell_failure(const struct error *error, const char *what);
+void background_tell_failure(struct background *task, const struct error *error, const char *what);
 
 #endif

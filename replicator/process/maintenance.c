@@ -4,6 +4,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "postgres/number.h"
 #include "postgres/result.h"
 #include "queries.h"
 
@@ -15,6 +16,17 @@
 /* Pause after sealing, in times of its duration: sealing takes a third of one of the server's processors. */
 #define SEAL_REST 2
 
+/* The index of the history: pause when all is in it, and the same while a backlog is delivered, which needs the source
+ * more. Milliseconds. */
+#define INDEX_INTERVAL 1000
+#define BEHIND_INDEX_INTERVAL 10000
+/* Changes in a piece: some 50 ms. */
+#define INDEX_ROWS 10000
+/* Pause after a full piece, in times of its duration: indexing takes a fifth of one of the server's processors. */
+#define INDEX_REST 4
+/* For one piece, in milliseconds; longer than it waits for a lock there, so that the error tells of the lock. */
+#define INDEX_DEADLINE 60000
+
 /* ---- maintenance ----------------------------------------------------------------------------------------------- */
 
 static void maintain(struct background *task, struct source *source) {
@@ -23,7 +35,7 @@ static void maintain(struct background *task, struct source *source) {
   PGresult *reply = NULL;
   pgconn_set_deadline(source_connection(source), QUERY_DEADLINE);
   if (!source_run(source, &QUERY_maintain, NO_VALUES, &reply, &error)) {
-    background_tell_failure(&error, task->name);
+    background_tell_failure(task, &error, task->name);
     return;
   }
   for (int row = 0; row < PQntuples(reply); row++)
@@ -108,23 +120,61 @@ static void keep_log(struct background *task, struct source *source) {
   struct error error;
   bool prunes = atomic_exchange(&maintenance->prunes, false);
   if (!seal_days(task, source, &error))
-    background_tell_failure(&error, "sealing the log");
+    background_tell_failure(task, &error, "sealing the log");
   if (prunes && !background_is_leaving(task) && !drop_old_changes(task, source, &error))
-    background_tell_failure(&error, "dropping old changes");
+    background_tell_failure(task, &error, "dropping old changes");
   if (prunes && !background_is_leaving(task) && !index_closed_days(task, source, &error))
-    background_tell_failure(&error, "indexing the log");
+    background_tell_failure(task, &error, "indexing closed days");
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------ */
+/* ---- the index of the history ---------------------------------------------------------------------------------- */
 
-void maintenance_init(struct maintenance *maintenance, const char *conninfo) {
-  *maintenance = (struct maintenance){.prunes = false};
+/* *rest: how long to wait before the next piece. */
+static bool index_piece(struct source *source, int64_t *rest, struct error *error) {
+  PGresult *reply = NULL;
+  int64_t began = clock_now();
+  pgconn_set_deadline(source_connection(source), INDEX_DEADLINE);
+  if (!source_run(source, &QUERY_tick, VALUES(number(INDEX_ROWS).text), &reply, error))
+    return false;
+  if (result_bigint(reply, 0, 0) >= INDEX_ROWS)
+    *rest = INDEX_REST * (clock_now() - began);
+  PQclear(reply);
+  return true;
+}
+
+/* A failure only makes it slower to find changes. */
+static void index_history(struct background *task, struct source *source) {
+  struct maintenance *maintenance = task->context;
+  int64_t indexed_at = 0;
+  while (!background_is_leaving(task)) {
+    int64_t rest = INDEX_INTERVAL;
+    struct error error;
+    if (clock_now() - indexed_at >= BEHIND_INDEX_INTERVAL || !backlog_is_there(maintenance->backlog)) {
+      bool ok = index_piece(source, &rest, &error);
+      indexed_at = clock_now();
+      atomic_store(&maintenance->indexed, true);
+      if (!ok)
+        background_tell_failure(task, &error, task->name);
+      if (!pgconn_alive(source_connection(source)))
+        return;
+    }
+    background_rest(task, rest);
+  }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------- */
+
+void maintenance_init(struct maintenance *maintenance, const char *conninfo, const struct backlog *backlog) {
+  *maintenance = (struct maintenance){.backlog = backlog};
   background_init(&maintenance->tables, "maintenance", conninfo, maintain, maintenance);
   background_init(&maintenance->log, "log maintenance", conninfo, keep_log, maintenance);
+  background_init(&maintenance->index, "history index", conninfo, index_history, maintenance);
 }
 
 bool maintenance_tend(struct maintenance *maintenance, struct source *source, struct error *error) {
   PGresult *reply = NULL;
+  if (!background_wake(&maintenance->index, error))
+    return false;
   if (!source_run(source, &QUERY_maintenance_is_due, NO_VALUES, &reply, error))
     return false;
   bool maintains = result_bool(reply, 0, DUE_MAINTAIN);
@@ -137,8 +187,9 @@ bool maintenance_tend(struct maintenance *maintenance, struct source *source, st
          ((!seals && !prunes) || background_wake(&maintenance->log, error));
 }
 
-bool maintenance_is_maintaining(struct maintenance *maintenance) {
-  return background_is_busy(&maintenance->tables);
+bool maintenance_is_needed(struct maintenance *maintenance) {
+  return background_is_busy(&maintenance->tables) ||
+         (!atomic_load(&maintenance->indexed) && background_is_busy(&maintenance->index));
 }
 
 bool maintenance_has_maintained(struct maintenance *maintenance) {
@@ -148,10 +199,12 @@ bool maintenance_has_maintained(struct maintenance *maintenance) {
 void maintenance_leave(struct maintenance *maintenance) {
   background_leave(&maintenance->tables);
   background_leave(&maintenance->log);
+  background_leave(&maintenance->index);
 }
 
 void maintenance_release(struct maintenance *maintenance) {
   maintenance_leave(maintenance);
   background_release(&maintenance->tables);
   background_release(&maintenance->log);
+  background_release(&maintenance->index);
 }

@@ -34,20 +34,12 @@
 #define HEARTBEAT_INTERVAL 5000
 #define FLOORS_INTERVAL 10000
 #define MAINTENANCE_INTERVAL 20000
-#define TICK_INTERVAL 1000
-#define BEHIND_TICK_INTERVAL 10000 /* while a backlog is delivered, which needs the source more */
 #define HORIZON_INTERVAL 200
 #define ASLEEP_INTERVAL 1000 /* for the horizon, while idle */
 #define EMPTY_INTERVAL 20
 #define RECONNECT_PAUSE 500
 #define SOURCE_TIMEOUT 30000
 #define GOODBYE_TIMEOUT 5000
-
-/* Changes that a tick reads: some 50 ms, in which this thread does nothing else. */
-#define TICK_ROWS 10000
-/* Pause after a tick that leaves changes to be indexed, in times of its duration: the history's index takes a fifth of
- * one of the server's processors. */
-#define TICK_REST 4
 
 /* What is said of all targets: with 200 bytes for each, of more than can be served. */
 #define NAMES_LIMIT ((size_t)64 * 1024 * 1024)
@@ -74,6 +66,7 @@ struct supervisor {
   struct backfiller backfiller;
   struct maintenance maintenance;
   struct monitor *monitor; /* NULL: without --listen */
+  struct backlog backlog;
   struct served_target **served;
   size_t served_count;
   int64_t started_at;
@@ -83,8 +76,6 @@ struct supervisor {
   int64_t heartbeat_at;
   int64_t floors_at;
   int64_t maintenance_at;
-  int64_t tick_at;
-  int64_t ticked_at; /* when the last tick ended */
   int64_t horizon_at;
   int64_t empty_at;
 };
@@ -147,7 +138,7 @@ static bool serve_target(struct supervisor *supervisor, const struct settings *s
     free(target);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
-  worker_pool_init(&target->pool, settings->target, meter, wake_fd);
+  worker_pool_init(&target->pool, settings->target, meter, &supervisor->backlog, wake_fd);
   target->pool.workers = count;
   atomic_store(&target->pool.meter->workers, count);
   supervisor->served[supervisor->served_count++] = target;
@@ -347,32 +338,6 @@ static bool maintain(struct supervisor *supervisor, struct error *error) {
   return true;
 }
 
-static bool any_behind(const struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->served_count; i++)
-    if (worker_pool_is_behind(&supervisor->served[i]->pool))
-      return true;
-  return false;
-}
-
-/* A failure only makes it slower to find changes. */
-static bool tick(struct supervisor *supervisor, struct error *error) {
-  PGresult *reply = NULL;
-  int64_t began = clock_now();
-  if (began - supervisor->ticked_at < BEHIND_TICK_INTERVAL && any_behind(supervisor))
-    return true;
-  if (!source_run(supervisor->source, &QUERY_tick, VALUES(number(TICK_ROWS).text), &reply, error)) {
-    if (!pgconn_alive(source_connection(supervisor->source)))
-      return false;
-    log_failure(LOG_LEVEL_WARNING, error, "tick");
-    return true;
-  }
-  supervisor->ticked_at = clock_now();
-  if (result_bigint(reply, 0, 0) >= TICK_ROWS)
-    supervisor->tick_at = supervisor->ticked_at + TICK_REST * (supervisor->ticked_at - began);
-  PQclear(reply);
-  return true;
-}
-
 static bool poll_backfills(struct supervisor *supervisor, bool *found, struct error *error) {
   PGresult *reply = NULL;
   if (!source_run(supervisor->source, &QUERY_backfill_unfinished, VALUES(supervisor->names), &reply, error))
@@ -409,7 +374,7 @@ static bool is_empty(struct supervisor *supervisor, bool *empty, struct error *e
   bool unfinished;
   if (!poll_backfills(supervisor, &unfinished, error))
     return false;
-  *empty = !unfinished && !maintenance_is_maintaining(&supervisor->maintenance);
+  *empty = !unfinished && !maintenance_is_needed(&supervisor->maintenance);
   for (size_t i = 0; *empty && i < supervisor->served_count; i++) {
     struct worker_pool *pool = &supervisor->served[i]->pool;
     if (worker_pool_is_deserted(pool))
@@ -468,8 +433,6 @@ static bool tend(struct supervisor *supervisor, int64_t *wait, bool *finished, s
   if ((is_due(&supervisor->maintenance_at, MAINTENANCE_INTERVAL) ||
        maintenance_has_maintained(&supervisor->maintenance)) &&
       !maintain(supervisor, error))
-    return false;
-  if (is_due(&supervisor->tick_at, TICK_INTERVAL) && !tick(supervisor, error))
     return false;
   if (supervisor->options->until_empty && is_due(&supervisor->empty_at, EMPTY_INTERVAL) &&
       !is_empty(supervisor, finished, error))
@@ -577,7 +540,7 @@ bool supervisor_run(const struct supervisor_options *options, struct error *erro
   doorbell_init(&supervisor->doorbell);
   bool ok = handle_signals(error) && list_names(supervisor, error);
   backfiller_init(&supervisor->backfiller, options->conninfo, supervisor->names);
-  maintenance_init(&supervisor->maintenance, options->conninfo);
+  maintenance_init(&supervisor->maintenance, options->conninfo, &supervisor->backlog);
   ok =
       ok && (options->listen == NULL || monitor_start(&supervisor->monitor, options->listen, options->conninfo, error));
   ok = ok && run_until_told(supervisor, error);

@@ -9,12 +9,13 @@
 
 #define LONG 20000 /* milliseconds that no test waits for */
 
+static struct backlog backlog;
 static struct worker_pool pool;
 static int idle_fd;
 
 static void begin(void) {
   idle_fd = eventfd(0, EFD_NONBLOCK);
-  worker_pool_init(&pool, 7, meter_of("hall"), idle_fd);
+  worker_pool_init(&pool, 7, meter_of("hall"), &backlog, idle_fd);
   pool.workers = 2;
 }
 
@@ -134,20 +135,6 @@ Test(worker_pool, it_is_deserted_when_the_last_has_left) {
   worker_pool_left(&pool);
   cr_assert(worker_pool_is_deserted(&pool));
   cr_assert_not(worker_pool_is_idle(&pool, -1), "nobody looks");
-}
-
-Test(worker_pool, it_is_behind_while_claims_begin_far_from_the_newest_change) {
-  cr_assert_not(worker_pool_is_behind(&pool));
-  worker_pool_claimed(&pool, 5000, 14999);
-  cr_assert_not(worker_pool_is_behind(&pool));
-  worker_pool_claimed(&pool, 5000, 0);
-  cr_assert_not(worker_pool_is_behind(&pool), "the newest change is not known");
-  worker_pool_claimed(&pool, 5000, 15000);
-  cr_assert(worker_pool_is_behind(&pool));
-  worker_pool_claimed(&pool, 14990, 15000);
-  cr_assert(worker_pool_is_behind(&pool), "another worker's claim");
-  atomic_fetch_sub(&pool.behind_at, 1000);
-  cr_assert_not(worker_pool_is_behind(&pool), "no claim has said so for a second");
 }
 
 Test(worker_pool, a_failure_is_told_once_and_its_end_too) {
