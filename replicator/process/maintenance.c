@@ -24,6 +24,9 @@
 #define INDEX_ROWS 10000
 /* Pause after a full piece, in times of its duration: indexing takes a fifth of one of the server's processors. */
 #define INDEX_REST 4
+/* After a failed attempt to connect, of whatever thread, others come first for so many milliseconds: longer than
+ * between two calls of maintenance_tend(). */
+#define REFUSED_PAUSE 30000
 /* For one piece, in milliseconds; longer than it waits for a lock there, so that the error tells of the lock. */
 #define INDEX_DEADLINE 60000
 
@@ -142,22 +145,35 @@ static bool index_piece(struct source *source, int64_t *rest, struct error *erro
   return true;
 }
 
+/* All others need a connection more. */
+static bool is_in_the_way(int64_t connected_at, struct error *error) {
+  if (!source_has_refused(connected_at))
+    return false;
+  error_set(error, FAILURE_RETRY, "the source refused another connection of this process, so this one is closed");
+  return true;
+}
+
 /* A failure only makes it slower to find changes. */
 static void index_history(struct background *task, struct source *source) {
   struct maintenance *maintenance = task->context;
+  int64_t connected_at = clock_now();
   int64_t indexed_at = 0;
+  struct error error;
   while (!background_is_leaving(task)) {
     int64_t rest = INDEX_INTERVAL;
-    struct error error;
     if (clock_now() - indexed_at >= BEHIND_INDEX_INTERVAL || !backlog_is_there(maintenance->backlog)) {
       bool ok = index_piece(source, &rest, &error);
       indexed_at = clock_now();
       atomic_store(&maintenance->indexed, true);
       if (!ok)
         background_tell_failure(task, &error, task->name);
-      if (!pgconn_alive(source_connection(source)))
-        return;
     }
+    if (is_in_the_way(connected_at, &error)) {
+      background_tell_failure(task, &error, task->name);
+      return;
+    }
+    if (!pgconn_alive(source_connection(source)))
+      return;
     background_rest(task, rest);
   }
 }
@@ -173,7 +189,8 @@ void maintenance_init(struct maintenance *maintenance, const char *conninfo, con
 
 bool maintenance_tend(struct maintenance *maintenance, struct source *source, struct error *error) {
   PGresult *reply = NULL;
-  if (!background_wake(&maintenance->index, error))
+  if (!background_is_busy(&maintenance->index) && !source_has_refused(clock_now() - REFUSED_PAUSE) &&
+      !background_wake(&maintenance->index, error))
     return false;
   if (!source_run(source, &QUERY_maintenance_is_due, NO_VALUES, &reply, error))
     return false;

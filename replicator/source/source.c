@@ -1,8 +1,10 @@
 #include "source/source.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "postgres/result.h"
 #include "postgres/session.h"
@@ -15,6 +17,8 @@
 struct source {
   struct pgconn *connection;
 };
+
+static _Atomic int64_t refused_at = INT64_MIN; /* when an attempt to connect last failed; clock_now() */
 
 /* A wrong conninfo is told apart from an unreachable server: trying again does not help then. */
 static bool check_conninfo(const char *conninfo, struct error *error) {
@@ -46,6 +50,7 @@ static struct source *open_with(const char *conninfo, enum session_purpose purpo
     return NULL;
   }
   if (!pooler_open(&opened->connection, conninfo, purpose, timeout, error)) {
+    atomic_store(&refused_at, clock_now());
     free(opened);
     return NULL;
   }
@@ -60,6 +65,10 @@ bool source_open(struct source **source, const char *conninfo, struct error *err
 bool source_open_within(struct source **source, const char *conninfo, int64_t timeout, struct error *error) {
   *source = open_with(conninfo, SESSION_COMMAND, timeout, error);
   return *source != NULL;
+}
+
+bool source_has_refused(int64_t since) {
+  return atomic_load(&refused_at) >= since;
 }
 
 void source_close(struct source *source) {

@@ -21,6 +21,9 @@ MUST_CHECK bool source_open_within(struct source **source, const char *conninfo,
  * server has lost change ids that targets may know: before that nothing may be claimed.
  */
 MUST_CHECK bool source_open_for_work(struct source **source, const char *conninfo, struct error *error);
+/* Whether an attempt of this process to connect has failed since that time (clock_now()). Then whoever could do without
+ * a connection for a while should close it, in case that there are too many. */
+bool source_has_refused(int64_t since);
 /* NULL is allowed. */
 void source_close(struct source *source);
 
