@@ -96,7 +96,8 @@ select f.level as level, f.what as what, null::json as tables, f.meaning as mean
       from (select $1::int8 as off) as c
     union all
     select 6, case when f.connections < 2 then 'fail' when f.connections < 10 then 'warn' else 'ok' end, 'connections',
-           format('%s are free; "rowrelay run" takes up to three, and one for each worker of each target', f.connections),
+           format('%s are free; "rowrelay run" takes up to three, and one for each worker of each target',
+                  f.connections),
            case when f.connections < 10 then 'raise max_connections, or the limit of the role or database' end
       from free f
     union all
