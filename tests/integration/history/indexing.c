@@ -15,14 +15,19 @@ static void begin(struct fixture *f, const char *name) {
   rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
 }
 
+/* So many processes wait to write into the index. */
+static void wait_until_indexing(struct fixture *f, const char *count) {
+  wait_until(f->at_source, count, 5,
+             "select count(*) from pg_locks where relation = 'rowrelay.change_key'::regclass and not granted");
+}
+
 /* A process whose piece of the index waits for `holder` to commit; it has delivered what the piece is about. */
 static pid_t run_and_hold(struct fixture *f, PGconn *holder) {
   sql(f->at_source, "insert into item select n, 'first' from generate_series(1, 6000) as n");
   sql(holder, "begin; lock table rowrelay.change_key in exclusive mode");
   pid_t process = fixture_run(f, "--workers", "1", NULL);
   wait_until_empty(f, 10);
-  wait_until(f->at_source, "1", 10,
-             "select count(*) from pg_locks where relation = 'rowrelay.change_key'::regclass and not granted");
+  wait_until_indexing(f, "1");
   return process;
 }
 
@@ -56,8 +61,7 @@ Test(indexing, a_process_leaves_at_once_while_a_piece_of_the_index_waits) {
   pid_t process = run_and_hold(&f, holder);
   kill(process, SIGTERM);
   cr_assert(wait_process(process, 3) == 0);
-  wait_until(f.at_source, "0", 3,
-             "select count(*) from pg_locks where relation = 'rowrelay.change_key'::regclass and not granted");
+  wait_until_indexing(&f, "0");
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.instance") == 0);
   sql(holder, "commit");
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.change_key") == 0);
@@ -68,9 +72,17 @@ Test(indexing, a_process_leaves_at_once_while_a_piece_of_the_index_waits) {
 Test(indexing, a_process_that_ends_by_itself_has_indexed_what_was_there_before) {
   struct fixture f;
   begin(&f, "indexing_empty");
+  PGconn *holder = connect_to(f.source, NULL);
   sql(f.at_source, "insert into item values (1, 'one'), (2, 'two')");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(holder, "begin; lock table rowrelay.change_key in exclusive mode");
+  pid_t process = fixture_run(&f, "--until-empty", NULL);
+  wait_until_empty(&f, 10);
+  wait_until_indexing(&f, "1");
+  cr_assert(still_runs(process, 0.7), "everything is delivered, and nothing indexed");
+  sql(holder, "commit");
+  cr_assert(wait_process(process, 10) == 0);
   cr_expect(ask_number(f.at_source, "select count(*) from rowrelay.change_key") == 2);
+  PQfinish(holder);
   fixture_end(&f);
 }
 
