@@ -34,6 +34,8 @@ enum failure sqlstate_failure(const char *sqlstate) {
 }
 
 bool sqlstate_is_of_a_table(const char *sqlstate) {
-  static const char *const of_tables[] = {"0A", "3F", "42", "55", "HV", "XX001", "XX002", NULL};
+  /* A server that has no room on its disk or no connection left takes nothing. But a file that cannot be read, or
+   * memory that is too little for one statement, need not concern other tables. */
+  static const char *const of_tables[] = {"0A", "3F", "42", "53200", "53400", "55", "58", "HV", "XX001", "XX002", NULL};
   return has_class(sqlstate, of_tables);
 }

@@ -142,7 +142,7 @@ static bool write_prepared(struct postgres *postgres, const struct push *push, s
     if (write_changes(postgres, push, false, error))
       return true;
   }
-  if (sqlstate_is_of_a_table(error->sqlstate))
+  if (sqlstate_is_of_a_table(error->sqlstate) && pgconn_alive(postgres->connection))
     error->kind = FAILURE_TABLE;
   /*
    * A mirror that refuses a truncate must not get later changes: the truncate, when repeated, would remove these as

@@ -130,6 +130,14 @@ Test(hold, a_table_whose_trigger_is_broken_waits_alone) {
            "drop trigger broken on item", "function nothing() does not exist");
 }
 
+Test(hold, a_table_whose_file_cannot_be_read_waits_alone) {
+  wait_for("hold_file", "retries=1",
+           "create function broken() returns trigger language plpgsql as "
+           "'begin raise ''could not access file'' using errcode = ''58P01''; end';"
+           "create trigger broken before insert or update or delete on item for each row execute function broken()",
+           "drop trigger broken on item", "could not access file");
+}
+
 Test(hold, a_table_without_its_unique_index_waits_alone_under_a_lease) {
   wait_for("hold_lease", "claim=lease", "alter table item drop constraint item_pkey",
            "alter table item add primary key (id)", "has no unique index on the key");

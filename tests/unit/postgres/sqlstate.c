@@ -27,8 +27,8 @@ Test(sqlstate, says_who_is_at_fault) {
 }
 
 Test(sqlstate, tells_what_is_wrong_with_one_table_only) {
-  static const char *const OF_A_TABLE[] = {"42P01", "42703", "42501", "55P03"};
-  static const char *const NOT[] = {"23505", "57P01", "40001", "08006", "53100", ""};
+  static const char *const OF_A_TABLE[] = {"42P01", "42703", "42501", "55P03", "58030", "53200"};
+  static const char *const NOT[] = {"23505", "57P01", "40001", "08006", "53100", "53300", ""};
   for (size_t i = 0; i < sizeof OF_A_TABLE / sizeof OF_A_TABLE[0]; i++)
     cr_expect(sqlstate_is_of_a_table(OF_A_TABLE[i]), "%s", OF_A_TABLE[i]);
   for (size_t i = 0; i < sizeof NOT / sizeof NOT[0]; i++)
