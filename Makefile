@@ -38,7 +38,7 @@ CC = gcc
 WERROR = -Werror
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
-PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd
+PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd yaml-0.1
 TEST_PACKAGES = criterion
 
 # What must not be called in replicator/.

@@ -235,12 +235,16 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/lock_tables.sql
 \ir ../triggers/filter_expression.sql
 \ir ../triggers/wanted_triggers.sql
+\ir ../triggers/triggers_to_create.sql
+\ir ../triggers/triggers_to_drop.sql
 \ir ../triggers/detach_triggers.sql
 \ir ../triggers/filter_state.sql
 \ir ../triggers/attach_triggers.sql
 \ir ../triggers/check_children.sql
 \ir ../triggers/wanted_capture.sql
+\ir ../triggers/store_capture.sql
 \ir ../triggers/capture_table.sql
+\ir ../triggers/capture_statements.sql
 \ir ../triggers/release_table.sql
 \ir functions/row/type_definitions.sql
 \ir functions/backfill/copy_forget.sql
@@ -248,6 +252,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/is_captured_itself.sql
 \ir functions/target/same_table_name.sql
 \ir functions/target/check_into.sql
+\ir functions/target/check_route.sql
 \ir functions/target/add_route.sql
 \ir functions/target/route.sql
 \ir functions/target/unroute.sql

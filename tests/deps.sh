@@ -37,6 +37,7 @@ needs libcurl4-openssl-dev has_library libcurl
 needs libssl-dev has_library libcrypto
 needs zlib1g-dev has_library zlib
 needs libmicrohttpd-dev has_library libmicrohttpd
+needs libyaml-dev has_library yaml-0.1
 needs libcriterion-dev has_library criterion
 needs postgresql has_server
 needs libfaketime has_faketime

@@ -32,9 +32,7 @@ begin
                                         '!rowrelay_update_out}');
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
-    from rowrelay.wanted_triggers(capture) w
-   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
-                             and o.name = w.name);
+    from rowrelay.triggers_to_create(capture, tables, anew) w;
   locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
                              where not o.is_always and o.relation = any (tables));
   if cardinality(locked) = 0 then

@@ -25,125 +25,16 @@ create or replace function rowrelay.capture_table(
   target text default null, create_table boolean default null) returns integer
 language plpgsql security definer as $$
 declare
-  was         rowrelay.capture;
-  begun       rowrelay.capture; -- as a new one begins
-  capture     rowrelay.capture;
-  documents   text;
-  rebuilds    text;
-  shown       text;
-  begins      boolean;
+  stored  record;
+  was     rowrelay.capture;
+  capture rowrelay.capture;
+  begins  boolean;
 begin
-  perform rowrelay.check_capturable(relation);
-  select c.* into was from rowrelay.capture c
-   where c.relation = capture_table.relation and c.released_at is null for update;
-  if was.id is null then
-    insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
-                                       exclude_columns, mask, row_filter, before, capture_origin)
-    values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
-    returning c.* into begun;
-  else
-    begun := was;
-    if reset then
-      begun.key_is_chosen := false;
-      begun.lane_columns := null;
-      begun.only_columns := null;
-      begun.only_names := null;
-      begun.exclude_columns := '{}';
-      begun.exclude_names := '{}';
-      begun.mask := '{}';
-      begun.mask_names := '{}';
-      begun.row_filter := null;
-      begun.before := 'none';
-      begun.capture_origin := false;
-    end if;
-  end if;
-  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
-                                     capture_origin);
-
-  update rowrelay.capture c
-     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
-         key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
-         only_columns = capture.only_columns, only_names = capture.only_names,
-         exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
-         mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
-         before = capture.before, capture_origin = capture.capture_origin
-   where c.id = capture.id
-  returning c.* into capture;
-  -- A user who changes one option may not notice what else it uncovers.
-  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
-    from pg_attribute a
-   where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
-     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
-     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
-          or a.attnum <> all (capture.only_columns)) is not true;
-  if shown is not null then
-    raise warning 'table %: columns % are no longer left out or masked', relation, shown
-      using hint = 'If that is not what you want, capture it again: '
-                   || rowrelay.command('rowrelay capture %s --exclude COLUMNS',
-                                       'select rowrelay.capture_table(%L, exclude => ''{COLUMNS}'');', relation::text);
-  end if;
-  if was.row_filter is not null and capture.row_filter is null then
-    raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
-      using hint = 'If that is not what you want, capture it again: '
-                   || rowrelay.command('rowrelay capture %s --where %s',
-                                       'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
-                                       was.row_filter);
-  end if;
-  if capture.key_columns && (capture.exclude_columns || array(select m::smallint
-                                                              from jsonb_object_keys(capture.mask) as m))
-     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
-    raise exception 'the key of table % cannot be left out or masked', relation
-      using errcode = 'invalid_parameter_value',
-            hint = 'Choose other columns, or another key.';
-  end if;
-
-  select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
-    from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
-  if shown is not null then
-    raise warning 'a crash empties unlogged tables without firing triggers: %', shown
-      using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
-  end if;
-
-  if row_security_active(relation) then
-    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
-      current_user
-      using detail =
-        'If triggers of the table change rows that the same statement writes, changes may be captured in the '
-        'wrong order.',
-            hint = format('Have a superuser run: alter role %I bypassrls; or the table''s owner: '
-                          'alter table %s no force row level security;', current_user, relation);
-  end if;
-
-  if was.id is null then
-    -- It was captured before, and documents are built from it.
-    with ours as (
-      update rowrelay.document_source s set capture = capture.id
-        from rowrelay.capture c, rowrelay.target t
-       where c.id = s.capture and c.relation = capture_table.relation and c.released_at is not null
-         and t.id = s.document and t.dropped_at is null
-      returning t.name
-    )
-    select string_agg(format('"%s"', o.name), ', ' order by o.name),
-           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
-                      order by o.name)
-      into documents, rebuilds from (select distinct u.name from ours u) as o;
-    if documents is not null then
-      raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
-        using hint = 'Rebuild them: ' || rebuilds;
-    end if;
-  end if;
-  select string_agg(distinct format('"%s"', t.name), ', ') into documents
-    from rowrelay.document_source s join rowrelay.target t on t.id = s.document
-   where s.capture = capture.id and t.dropped_at is null
-     and (s.key_column = any (capture.exclude_columns) or s.key_column <> all (capture.only_columns)
-          or capture.mask ? s.key_column::text);
-  if documents is not null then
-    raise exception 'the column of table % with the keys of documents % cannot be left out or masked',
-      relation, documents
-      using errcode = 'invalid_parameter_value';
-  end if;
-
-  perform rowrelay.check_children(capture);
+  select s.* into stored
+    from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
+                                null) as s;
+  was := stored.was;
+  capture := stored.capture;
   begins := was.id is null
          or (was.key_columns, was.row_filter, was.capture_origin)
             is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);

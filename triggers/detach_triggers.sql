@@ -7,9 +7,7 @@ declare
   doomed record;
 begin
   for doomed in
-    select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
-    union
-    select o.relation, o.name from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)) o
+    select t.relation, t.name from rowrelay.triggers_to_drop(capture) t
   loop
     execute format('drop trigger if exists %I on %s', doomed.name, doomed.relation);
   end loop;

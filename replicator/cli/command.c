@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* A suggestion that differs in more characters than this would be a guess. */
-#define FARTHEST_SUGGESTION 3
+#include "common/spelling.h"
+
+#define MOST_COMMANDS (sizeof COMMANDS / sizeof COMMANDS[0])
 #define LONGEST_NAME 63
 
 const struct command *const COMMANDS[] = {
@@ -75,39 +76,14 @@ static size_t words_matched(const char *name, size_t count, const char *const *w
   return matched;
 }
 
-/* How many characters must be added, removed or replaced to turn one text into the other (Levenshtein). */
-static size_t distance(const char *from, const char *to) {
-  size_t row[LONGEST_NAME + 1]; /* distances of what was read of `from` to each beginning of `to` */
-  size_t columns = strlen(to);
-  if (columns > LONGEST_NAME)
-    return SIZE_MAX;
-  for (size_t j = 0; j <= columns; j++)
-    row[j] = j;
-  for (size_t i = 0; from[i] != '\0'; i++) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < columns; j++) {
-      size_t best = diagonal + (from[i] != to[j]);
-      best = row[j] + 1 < best ? row[j] + 1 : best;
-      best = row[j + 1] + 1 < best ? row[j + 1] + 1 : best;
-      diagonal = row[j + 1];
-      row[j + 1] = best;
-    }
-  }
-  return row[columns];
-}
-
 static const char *nearest_name(const char *typed) {
-  const char *nearest = NULL;
-  size_t least = FARTHEST_SUGGESTION + 1;
-  for (size_t i = 0; i < COMMAND_COUNT; i++) {
-    size_t away = distance(typed, COMMANDS[i]->name);
-    if (away < least && away < strlen(COMMANDS[i]->name)) {
-      least = away;
-      nearest = COMMANDS[i]->name;
-    }
+  const char *names[MOST_COMMANDS];
+  size_t count = 0;
+  while (count < COMMAND_COUNT && count < MOST_COMMANDS) {
+    names[count] = COMMANDS[count]->name;
+    count++;
   }
-  return nearest;
+  return spelling_nearest(typed, count, names);
 }
 
 /* The second word of a name whose first is `word`; NULL: it is not. */

@@ -1,0 +1,130 @@
+-- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
+-- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one
+-- Result:     was: the capture as it was; its id is null if the table was not captured. capture: as it is now
+--             Warns as rowrelay.capture_table() does.
+-- Errors:     as for rowrelay.capture_table(), without those of locks
+create or replace function rowrelay.store_capture(
+  relation regclass, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text, before text,
+  capture_origin boolean, reset boolean, new_id integer, out was rowrelay.capture, out capture rowrelay.capture)
+language plpgsql as $$
+declare
+  begun       rowrelay.capture; -- as a new one begins
+  documents   text;
+  rebuilds    text;
+  shown       text;
+begin
+  perform rowrelay.check_capturable(relation);
+  select c.* into was from rowrelay.capture c
+   where c.relation = store_capture.relation and c.released_at is null for update;
+  if was.id is null then
+    insert into rowrelay.capture as c (id, relation, relation_name, key_columns, key_is_exact, lane_columns,
+                                       only_columns, exclude_columns, mask, row_filter, before, capture_origin)
+    overriding system value
+    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation), '{}', false,
+            null, null, '{}', '{}', null, 'none', false)
+    returning c.* into begun;
+  else
+    begun := was;
+    if reset then
+      begun.key_is_chosen := false;
+      begun.lane_columns := null;
+      begun.only_columns := null;
+      begun.only_names := null;
+      begun.exclude_columns := '{}';
+      begun.exclude_names := '{}';
+      begun.mask := '{}';
+      begun.mask_names := '{}';
+      begun.row_filter := null;
+      begun.before := 'none';
+      begun.capture_origin := false;
+    end if;
+  end if;
+  capture := rowrelay.wanted_capture(relation, begun, key, lane, columns, exclude, mask, row_filter, before,
+                                     capture_origin);
+
+  update rowrelay.capture c
+     set relation_name = capture.relation_name, key_columns = capture.key_columns, key_is_exact = capture.key_is_exact,
+         key_is_chosen = capture.key_is_chosen, lane_columns = capture.lane_columns,
+         only_columns = capture.only_columns, only_names = capture.only_names,
+         exclude_columns = capture.exclude_columns, exclude_names = capture.exclude_names,
+         mask = capture.mask, mask_names = capture.mask_names, row_filter = capture.row_filter,
+         before = capture.before, capture_origin = capture.capture_origin
+   where c.id = capture.id
+  returning c.* into capture;
+  -- A user who changes one option may not notice what else it uncovers.
+  select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
+    from pg_attribute a
+   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped
+     and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
+     and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
+          or a.attnum <> all (capture.only_columns)) is not true;
+  if shown is not null then
+    raise warning 'table %: columns % are no longer left out or masked', relation, shown
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --exclude COLUMNS',
+                                       'select rowrelay.capture_table(%L, exclude => ''{COLUMNS}'');', relation::text);
+  end if;
+  if was.row_filter is not null and capture.row_filter is null then
+    raise warning 'table %: rows that do not meet (%) are no longer left out', relation, was.row_filter
+      using hint = 'If that is not what you want, capture it again: '
+                   || rowrelay.command('rowrelay capture %s --where %s',
+                                       'select rowrelay.capture_table(%L, row_filter => %L);', relation::text,
+                                       was.row_filter);
+  end if;
+  if capture.key_columns && (capture.exclude_columns || array(select m::smallint
+                                                              from jsonb_object_keys(capture.mask) as m))
+     or not capture.key_columns <@ coalesce(capture.only_columns, capture.key_columns) then
+    raise exception 'the key of table % cannot be left out or masked', relation
+      using errcode = 'invalid_parameter_value',
+            hint = 'Choose other columns, or another key.';
+  end if;
+
+  select string_agg(c.oid::regclass::text, ', ' order by c.oid::regclass::text) into shown
+    from pg_class c where c.oid = any (rowrelay.captured_tables(capture)) and c.relpersistence = 'u';
+  if shown is not null then
+    raise warning 'a crash empties unlogged tables without firing triggers: %', shown
+      using hint = 'After a crash, remove the lost rows from a mirror: ' || rowrelay.verify_commands(relation, true);
+  end if;
+
+  if row_security_active(relation) then
+    raise warning 'row-level security hides rows of table % from role %, which owns schema rowrelay', relation,
+      current_user
+      using detail =
+        'If triggers of the table change rows that the same statement writes, changes may be captured in the '
+        'wrong order.',
+            hint = format('Have a superuser run: alter role %I bypassrls; or the table''s owner: '
+                          'alter table %s no force row level security;', current_user, relation);
+  end if;
+
+  if was.id is null then
+    -- It was captured before, and documents are built from it.
+    with ours as (
+      update rowrelay.document_source s set capture = capture.id
+        from rowrelay.capture c, rowrelay.target t
+       where c.id = s.capture and c.relation = store_capture.relation and c.released_at is not null
+         and t.id = s.document and t.dropped_at is null
+      returning t.name
+    )
+    select string_agg(format('"%s"', o.name), ', ' order by o.name),
+           string_agg(rowrelay.command('rowrelay document rebuild %s', 'select rowrelay.rebuild(%L);', o.name), '; '
+                      order by o.name)
+      into documents, rebuilds from (select distinct u.name from ours u) as o;
+    if documents is not null then
+      raise warning 'table % was not captured for a while, so documents % may be out of date', relation, documents
+        using hint = 'Rebuild them: ' || rebuilds;
+    end if;
+  end if;
+  select string_agg(distinct format('"%s"', t.name), ', ') into documents
+    from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+   where s.capture = capture.id and t.dropped_at is null
+     and (s.key_column = any (capture.exclude_columns) or s.key_column <> all (capture.only_columns)
+          or capture.mask ? s.key_column::text);
+  if documents is not null then
+    raise exception 'the column of table % with the keys of documents % cannot be left out or masked',
+      relation, documents
+      using errcode = 'invalid_parameter_value';
+  end if;
+
+  perform rowrelay.check_children(capture);
+end
+$$;
