@@ -11,7 +11,7 @@ queue cli
 targets
 delivery
 backfill
-verify history monitor doctor
+verify history monitor doctor setup
 process
 cmd
 main.c'

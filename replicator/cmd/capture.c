@@ -7,6 +7,7 @@
 #include "cli/pattern.h"
 #include "common/buffer.h"
 #include "queries.h"
+#include "setup/request.h"
 
 /* What the command line asks for. */
 struct wanted {
@@ -67,21 +68,47 @@ static bool wanted_read(struct wanted *wanted, struct error *error) {
          read_names(given, "exclude", &wanted->exclude, error) && read_masks(given, &wanted->mask, error);
 }
 
+/* Prints what capturing the table would run there; changes nothing. */
+static bool print_statements(struct source *source, const struct request *request, const char *name,
+                             struct error *error) {
+  PGresult *statements = NULL;
+  struct values values = {.count = request->count, .texts = (const char *const *)request->values};
+  if (!call_run(source, request->query, values, &statements, error))
+    return false;
+  printf("-- %s\n", name);
+  for (int row = 0; row < PQntuples(statements); row++)
+    printf("%s;\n", PQgetvalue(statements, row, 0));
+  PQclear(statements);
+  return true;
+}
+
 /* One transaction: the table is captured and routed, or left as it was. */
 static bool capture_table(struct source *source, const struct wanted *wanted, const char *oid, const char *name,
                           struct error *error) {
   const struct options *given = wanted->given;
   const char *target = option_text(given, "to");
-  struct values capture =
-      VALUES(oid, wanted->key.data, wanted->lane.data, wanted->columns.data, wanted->exclude.data, wanted->mask.data,
-             option_text(given, "where"), option_given(given, "before") ? "full" : NULL,
-             option_given(given, "capture-origin") ? "true" : NULL, option_text(given, "lock-wait"),
-             option_given(given, "reset") ? "true" : "false", target, option_given(given, "create") ? "true" : NULL);
-  if (!source_script(source, "begin isolation level read committed", error) ||
-      !call_run(source, &QUERY_cmd_capture, capture, NULL, error) || !source_script(source, "commit", error))
-    return false;
-  printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
-  return true;
+  bool dry_run = option_given(given, "dry-run");
+  const struct capture_wanted capture = {.table = oid,
+                                         .key = wanted->key.data,
+                                         .lane = wanted->lane.data,
+                                         .columns = wanted->columns.data,
+                                         .exclude = wanted->exclude.data,
+                                         .mask = wanted->mask.data,
+                                         .where = option_text(given, "where"),
+                                         .before = option_given(given, "before") ? "full" : NULL,
+                                         .capture_origin = option_given(given, "capture-origin") ? "true" : NULL,
+                                         .lock_wait = option_text(given, "lock-wait"),
+                                         .target = target,
+                                         .create = option_given(given, "create") ? "true" : NULL,
+                                         .reset = option_given(given, "reset")};
+  struct request request;
+  bool ok =
+      dry_run ? request_capture_statements(&request, &capture, error) : request_capture(&request, &capture, error);
+  ok = ok && (dry_run ? print_statements(source, &request, name, error) : request_run(source, 1, &request, error));
+  request_release(&request);
+  if (ok && !dry_run)
+    printf("%s: captured%s%s\n", name, target != NULL ? ", routed to " : "", target != NULL ? target : "");
+  return ok;
 }
 
 static bool capture_tables(struct source *source, const struct wanted *wanted, struct error *error) {
@@ -144,6 +171,7 @@ static const struct option OPTIONS[] = {
     {.name = "before", .help = "also keep the row as it was before an update"},
     {.name = "capture-origin", .help = "also capture what rowrelay itself writes to the table"},
     {.name = "reset", .help = "reset the options of a captured table that are not given now"},
+    {.name = "dry-run", .help = "print what would be run on the table, as SQL, and change nothing"},
     {.name = "lock-wait", .value = "SECONDS", .initial = "60", .help = "try for this long to get the table's lock"},
     OPTION_END,
 };
@@ -159,8 +187,11 @@ const struct command COMMAND_capture = {
         "TABLE is a name or a pattern as in psql, such as 'shop.*'. Each table is captured in its own\n"
         "transaction. A table that is captured already takes on the options given and keeps its others; with --reset\n"
         "the others are reset. COLS is a list such as id,line_no; double-quote names with capitals, as in SQL;\n"
-        "\"\" clears --exclude, --mask or --where.\n",
+        "\"\" clears --exclude, --mask or --where. --dry-run checks the same and takes no lock that a writer would "
+        "wait\n"
+        "for. It prints the trigger function and the triggers; the number in their names is the next free one.\n",
     .examples = "rowrelay capture 'shop.*' --to dw --create\n"
-                "rowrelay capture shop.customers --exclude photo --mask email,phone --before\n",
+                "rowrelay capture shop.customers --exclude photo --mask email,phone --before\n"
+                "rowrelay capture shop.orders --dry-run\n",
     .run = run,
 };

@@ -1,37 +1,17 @@
 /* rowrelay document: rows or JSON that a query builds from several tables, kept up to date at a target. */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/array.h"
 #include "cli/call.h"
 #include "cli/command.h"
 #include "common/buffer.h"
+#include "common/file_text.h"
 #include "common/shell.h"
 #include "queries.h"
+#include "setup/request.h"
 
 /* Longest query. Bytes. */
 #define QUERY_LIMIT ((size_t)1024 * 1024)
-
-/* Reads a file; "-" is standard input. */
-static bool read_query(const char *path, struct buffer *query, struct error *error) {
-  bool is_stdin = strcmp(path, "-") == 0;
-  FILE *file = is_stdin ? stdin : fopen(path, "r");
-  if (file == NULL) {
-    error_set(error, FAILURE_USAGE, "cannot read file %s: %s", path, strerror(errno));
-    return error_hint(error, "give --query the file that holds the query, or - for standard input");
-  }
-  char bytes[8192];
-  size_t length;
-  while ((length = fread(bytes, 1, sizeof bytes, file)) > 0)
-    buffer_add(query, bytes, length);
-  bool ok = !ferror(file) || error_set(error, FAILURE_FATAL, "cannot read file %s: %s", path, strerror(errno));
-  if (!is_stdin)
-    fclose(file);
-  if (ok && query->length > 0 && memchr(query->data, '\0', query->length) != NULL)
-    return error_set(error, FAILURE_USAGE, "file %s contains a zero byte; a query is text", path);
-  return ok && buffer_ok(query, "the query", error);
-}
 
 static void tell(bool is_warning, const char *message, const char *hint) {
   fprintf(stderr, "%s%s\n", is_warning ? "warning: " : "", message);
@@ -48,19 +28,24 @@ static bool store(const struct options *given, const struct buffer *query, const
                   const struct buffer *search, struct error *error) {
   static struct notice_reader reader = {.tell = tell};
   const char *name = given->arguments[0];
-  const char *wait;
   int64_t seconds;
   struct source *source;
   if (!option_integer(given, "lock-wait", (struct bounds){0, 86400}, &seconds, error) ||
       !call_open(&source, given, error))
     return false;
-  wait = option_text(given, "lock-wait");
   pgconn_read_notices(source_connection(source), &reader);
-  bool ok = call_run(source, &QUERY_cmd_document_add,
-                     VALUES(name, option_text(given, "target"), option_text(given, "key"), query->data, sources->data,
-                            option_text(given, "into"), option_given(given, "create") ? "true" : "false",
-                            search->length > 0 ? search->data : NULL, wait),
-                     NULL, error);
+  const struct document_wanted wanted = {.name = name,
+                                         .target = option_text(given, "target"),
+                                         .key = option_text(given, "key"),
+                                         .query = query->data,
+                                         .sources = sources->data,
+                                         .into = option_text(given, "into"),
+                                         .create = option_given(given, "create") ? "true" : "false",
+                                         .search = search->length > 0 ? search->data : NULL,
+                                         .lock_wait = option_text(given, "lock-wait")};
+  struct request request;
+  bool ok = request_document_add(&request, &wanted, error) && request_run(source, 1, &request, error);
+  request_release(&request);
   source_close(source);
   struct shell_word word;
   if (ok)
@@ -94,7 +79,8 @@ static bool add(const struct options *given, struct error *error) {
   array_add_texts(&sources, count, froms);
   bool ok = buffer_ok(&sources, "the list of tables", error) &&
             (!option_given(given, "search") || array_add_names(&search, option_text(given, "search"), error)) &&
-            read_query(option_text(given, "query"), &query, error) && store(given, &query, &sources, &search, error);
+            file_text_read(&query, option_text(given, "query"), error) &&
+            store(given, &query, &sources, &search, error);
   buffer_release(&query);
   buffer_release(&sources);
   buffer_release(&search);

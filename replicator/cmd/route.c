@@ -7,11 +7,11 @@
 #include "common/text.h"
 #include "postgres/result.h"
 #include "queries.h"
+#include "setup/request.h"
 
 static bool route_table(struct source *source, const struct options *given, const char *oid, const char *name,
                         struct error *error) {
   const char *target = given->arguments[1];
-  const char *create = option_given(given, "create") ? "true" : NULL;
   PGresult *reply = NULL;
   if (option_given(given, "discard")) {
     if (!call_run(source, &QUERY_cmd_discard, VALUES(oid, target), &reply, error))
@@ -23,9 +23,15 @@ static bool route_table(struct source *source, const struct options *given, cons
       return false;
     printf("%s: no longer routed to %s\n", name, target);
   } else {
-    const char *shared = option_given(given, "shared") ? "true" : "false";
-    struct values route = VALUES(oid, target, option_text(given, "into"), create, shared);
-    if (!call_run(source, &QUERY_cmd_route, route, NULL, error))
+    const struct route_wanted wanted = {.table = oid,
+                                        .target = target,
+                                        .into = option_text(given, "into"),
+                                        .create = option_given(given, "create") ? "true" : NULL,
+                                        .shared = option_given(given, "shared") ? "true" : NULL};
+    struct request request;
+    bool ok = request_route(&request, &wanted, error) && request_run(source, 1, &request, error);
+    request_release(&request);
+    if (!ok)
       return false;
     printf("%s: routed to %s\n", name, target);
   }

@@ -29,8 +29,8 @@ struct tree *tree_new(enum tree_kind kind, char *text);
 void tree_free(struct tree *tree);
 
 /*
- * Appends to a list (`name` is NULL) or a map. It takes `name` and `item`, also when it fails, which it does when memory
- * runs out or one of them is NULL.
+ * Appends to a list (`name` is NULL) or a map. It takes `name` and `item`, also when it fails, which it does when
+ * memory runs out or one of them is NULL.
  */
 MUST_CHECK bool tree_append(struct tree *tree, struct tree *name, struct tree *item);
 

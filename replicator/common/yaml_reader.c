@@ -144,8 +144,8 @@ static struct tree *read_node(struct reader *reader, const yaml_event_t *event) 
     return NULL;
   }
   bool is_map = event->type == YAML_MAPPING_START_EVENT;
-  struct tree *tree = event->type == YAML_SCALAR_EVENT ? read_scalar(reader, event)
-                                                       : tree_new(is_map ? TREE_MAP : TREE_LIST, NULL);
+  struct tree *tree =
+      event->type == YAML_SCALAR_EVENT ? read_scalar(reader, event) : tree_new(is_map ? TREE_MAP : TREE_LIST, NULL);
   if (tree == NULL)
     return NULL;
   tree->line = (int)event->start_mark.line + 1;
@@ -220,7 +220,8 @@ bool yaml_read_json(struct tree **tree, const char *json, struct error *error) {
   struct buffer text;
   buffer_init(&text, YAML_FILE_LIMIT);
   yaml_add_escaped(&text, json);
-  bool ok = buffer_ok(&text, "what is set up at the source", error) && yaml_read(tree, "JSON of the source", &text, error);
+  bool ok =
+      buffer_ok(&text, "what is set up at the source", error) && yaml_read(tree, "JSON of the source", &text, error);
   buffer_release(&text);
   return ok;
 }

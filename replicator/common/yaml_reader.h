@@ -11,7 +11,8 @@
 
 #define YAML_FILE_LIMIT ((size_t)16 * 1024 * 1024) /* bytes */
 
-/* `file` names it in errors, which begin with FILE:LINE:COLUMN. An empty file is an empty map. The caller owns *tree. */
+/* `file` names it in errors, which begin with FILE:LINE:COLUMN. An empty file is an empty map. The caller owns *tree.
+ */
 MUST_CHECK bool yaml_read(struct tree **tree, const char *file, const struct buffer *text, struct error *error);
 
 /* Reads the file; "-" is standard input, and what errors call it then is told by yaml_file_name(). */

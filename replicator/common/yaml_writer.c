@@ -7,8 +7,8 @@
 #define INDENT 2
 
 /*
- * Bytes of the character at `c` if YAML does not allow it or takes it for a line break, else 0: DEL, C1 controls, line and
- * paragraph separators, a byte order mark, U+FFFE, U+FFFF.
+ * Bytes of the character at `c` if YAML does not allow it or takes it for a line break, else 0: DEL, C1 controls, line
+ * and paragraph separators, a byte order mark, U+FFFE, U+FFFF.
  */
 static size_t forbidden_length(const unsigned char *c) {
   if (*c == 0x7F)

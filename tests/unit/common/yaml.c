@@ -26,12 +26,65 @@ static void fails(const char *text, const char *message) {
 }
 
 Test(yaml, texts_of_every_kind_are_read_as_they_were_written) {
-  static const char *const texts[] = {
-      "", " ", "a", "null", "~", "true", "No", "007", "1e3", "-1", "2026-01-01", "a: b", "a:", "- a", "# a", "a #b",
-      "'", "\"", "\\", "a\nb", "a\nb\n", "a\n\n\nb\n\n", "\n", "\na", " a\nb", "\ta\n\tb", "a \nb\t\n", "a\r\nb", "\x7f",
-      "\xc2\x80x", "\xc2\x85", "\xe2\x80\xa8\n", "\xef\xbb\xbf\nb", "\xef\xbf\xbf", "\x01\n", "\xf0\x9f\x98\x80", "${A}",
-      "{a}", "[a]", "a, b", "!a", "&a", "*a", "%a", "@a", "`a`", "|", ">", "? a", "a?b=c&d", "---", "--- a\n---\n", "...",
-      "select *\n  from x\n\n where id = any ($1)\n", "  indented\nless", "x'y", "a\n ", "\n \na", "a\n# b\n"};
+  static const char *const texts[] = {"",
+                                      " ",
+                                      "a",
+                                      "null",
+                                      "~",
+                                      "true",
+                                      "No",
+                                      "007",
+                                      "1e3",
+                                      "-1",
+                                      "2026-01-01",
+                                      "a: b",
+                                      "a:",
+                                      "- a",
+                                      "# a",
+                                      "a #b",
+                                      "'",
+                                      "\"",
+                                      "\\",
+                                      "a\nb",
+                                      "a\nb\n",
+                                      "a\n\n\nb\n\n",
+                                      "\n",
+                                      "\na",
+                                      " a\nb",
+                                      "\ta\n\tb",
+                                      "a \nb\t\n",
+                                      "a\r\nb",
+                                      "\x7f",
+                                      "\xc2\x80x",
+                                      "\xc2\x85",
+                                      "\xe2\x80\xa8\n",
+                                      "\xef\xbb\xbf\nb",
+                                      "\xef\xbf\xbf",
+                                      "\x01\n",
+                                      "\xf0\x9f\x98\x80",
+                                      "${A}",
+                                      "{a}",
+                                      "[a]",
+                                      "a, b",
+                                      "!a",
+                                      "&a",
+                                      "*a",
+                                      "%a",
+                                      "@a",
+                                      "`a`",
+                                      "|",
+                                      ">",
+                                      "? a",
+                                      "a?b=c&d",
+                                      "---",
+                                      "--- a\n---\n",
+                                      "...",
+                                      "select *\n  from x\n\n where id = any ($1)\n",
+                                      "  indented\nless",
+                                      "x'y",
+                                      "a\n ",
+                                      "\n \na",
+                                      "a\n# b\n"};
   size_t count = sizeof texts / sizeof texts[0];
   struct tree *map = tree_new(TREE_MAP, NULL);
   struct tree *list = tree_new(TREE_LIST, NULL);
@@ -71,7 +124,8 @@ Test(yaml, values_are_texts_and_only_null_is_none) {
   struct buffer json;
   buffer_init(&json, 1024);
   tree_add_json(&json, tree);
-  cr_assert_str_eq(json.data, "{\"a\": \"007\", \"b\": \"yes\", \"c\": null, \"d\": null, \"e\": \"null\", \"f\": 1.50}");
+  cr_assert_str_eq(json.data,
+                   "{\"a\": \"007\", \"b\": \"yes\", \"c\": null, \"d\": null, \"e\": \"null\", \"f\": 1.50}");
 }
 
 Test(yaml, a_place_is_line_and_column) {

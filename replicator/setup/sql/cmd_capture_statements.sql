@@ -1,5 +1,5 @@
 -- The statements that capturing a table would run there.
---   $1 oid of the table  $2 columns of the key  $3 columns of the lane  $4 only these columns  $5 all but these
+--   $1 the table (name or oid)  $2 columns of the key  $3 columns of the lane  $4 only these columns  $5 all but these
 --   $6 masks  $7 row filter  $8 before image  $9 whether to capture what rowrelay itself writes  $10 whether to reset
 --   settings that are not given  $11 target  $12 whether to make the table there
 select s.statement

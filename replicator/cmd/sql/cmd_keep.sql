@@ -1,2 +1,0 @@
--- Sets how long changes are kept: $1 an interval, forever or default; $2 tables (oids); null: the whole log.
-select rowrelay.keep($1::text, $2::oid[]::regclass[]);
