@@ -85,6 +85,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/add_target.sql
 \ir functions/retention/index_name.sql
 \ir functions/row/check_indexes.sql
+\ir functions/target/check_target_change.sql
 \ir functions/target/set_target.sql
 \ir functions/target/drop_target.sql
 \ir functions/target/pause.sql
@@ -108,6 +109,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/queue/release_held.sql
 \ir functions/queue/writers.sql
 \ir functions/maintenance/close_days.sql
+\ir functions/retention/interval_to_keep.sql
 \ir functions/retention/keep.sql
 \ir functions/access/sees_log.sql
 \ir functions/retention/settle_prunings.sql
@@ -289,6 +291,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/document_id.sql
 \ir functions/row/read_tables.sql
 \ir functions/document/document_source_parts.sql
+\ir functions/document/document_source_text.sql
 \ir functions/document/keys_statement.sql
 \ir functions/document/queue_documents.sql
 \ir functions/document/expand_documents.sql
@@ -297,6 +300,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/rebuild.sql
 \ir functions/document/check_document_query.sql
 \ir functions/document/document_cost.sql
+\ir functions/document/document_plan.sql
+\ir functions/document/check_document.sql
 \ir functions/document/add_document.sql
 \ir functions/document/drop_document.sql
 \ir functions/row/row_hashes.sql

@@ -25,6 +25,8 @@ const struct command *const COMMANDS[] = {
     &COMMAND_document_show,
     &COMMAND_document_drop,
     &COMMAND_document_rebuild,
+    &COMMAND_export,
+    &COMMAND_apply,
     &COMMAND_backfill,
     &COMMAND_run,
     &COMMAND_health,
@@ -61,7 +63,8 @@ const struct option SHARED_OPTIONS[] = {
 const char PROGRAM_PURPOSE[] = "Copies every change of chosen PostgreSQL tables to other systems.";
 const char PROGRAM_NOTES[] =
     "PG* variables and ~/.pgpass work as in psql. \"rowrelay help COMMAND\" shows help for a command.\n"
-    "Exit status: 0 success, 1 failure, 2 wrong use, 3 \"verify\" or \"verify-log\" found differences.\n";
+    "Exit status: 0 success, 1 failure, 2 wrong use, 3 \"verify\", \"verify-log\" or \"apply --dry-run\" found\n"
+    "differences.\n";
 
 /* How many words of a name `words` begins with: all of them, or 0. */
 static size_t words_matched(const char *name, size_t count, const char *const *words) {

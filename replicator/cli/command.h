@@ -81,6 +81,8 @@ extern const struct command COMMAND_document_list;
 extern const struct command COMMAND_document_show;
 extern const struct command COMMAND_document_drop;
 extern const struct command COMMAND_document_rebuild;
+extern const struct command COMMAND_export;
+extern const struct command COMMAND_apply;
 extern const struct command COMMAND_backfill;
 extern const struct command COMMAND_run;
 extern const struct command COMMAND_health;

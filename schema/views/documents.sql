@@ -6,16 +6,10 @@ select t.name as document,
        r.create_table,
        d.key_name as key,
        t.state,
-       array(select concat(s_c.relation_name,
-                           case when s.keys_query is not null then uses.columns end,
-                           ':', coalesce(s.keys_query, quote_ident(s.key_name)),
-                           case when s.keys_query is null then uses.columns end)
+       array(select rowrelay.document_source_text(s_c.relation, s_c.relation_name, s.key_name, s.keys_query,
+                                                  s.only_columns)
                from rowrelay.document_source s
                join rowrelay.capture s_c on s_c.id = s.capture
-               cross join lateral (
-                 select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
-                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name,
-                       n)) as uses
               where s.document = d.target order by s.position) as sources,
        d.columns,
        d.query,
@@ -31,7 +25,13 @@ select t.name as document,
            and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
                 or s.key_column is not null
                    and (rowrelay.attribute_names(s_c.relation, array[s.key_column]))[1] is null)) as note,
-       d.created_at
+       d.created_at,
+       -- as rowrelay.add_document() has written it
+       (select array_agg((parse_ident(m.parts[1]))[1] order by m.place)
+          from jsonb_array_elements(d.columns) as c
+         cross join lateral regexp_matches(c ->> 'type', E'coalesce\\(("(?:[^"]|"")+"|[a-z0-9_$]+), \'', 'g')
+                            with ordinality as m(parts, place)
+         where c ->> 'name' = 'search' and c ->> 'index' = 'gin') as search
   from rowrelay.document d
   join rowrelay.target t on t.id = d.target
   join rowrelay.target p on p.id = d.delivers_to

@@ -15,38 +15,7 @@ begin
     perform rowrelay.lock_target(target_id);
   end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, known.url),
-                                known.options || coalesce(set_target.options, '{}'));
-  new_lanes := known.lanes;
-  if set_target.options ? 'lanes' then
-    select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
-      from rowrelay.target_kind(coalesce(set_target.url, known.url)) as k;
-  end if;
-  if exists (select from rowrelay.document d where d.target = target_id)
-     and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
-    raise exception '"%" is a document: its URL, lanes and mode cannot be set', name
-      using errcode = 'invalid_parameter_value', hint = 'Set those of the target that it goes to.';
-  end if;
-  -- The trigger functions compute a key's lane. If it changed, two lanes would hold changes of one key, and nobody
-  -- would claim from removed lanes.
-  if new_lanes <> known.lanes
-     and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
-          or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
-          or exists (select from rowrelay.refusal f where f.target = target_id)) then
-    raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
-      name
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target, and route the tables to it: '
-                     || rowrelay.command('rowrelay target add NAME %s --option lanes=%s',
-                                         'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
-                                         new_lanes::text);
-  end if;
-  if set_target.url is not null then
-    known.url := set_target.url;
-    perform rowrelay.check_into(c, known, r.into_table, true)
-       from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
-      where r.target = target_id and r.until_id is null;
-  end if;
+  new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),
          options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),

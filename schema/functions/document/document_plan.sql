@@ -1,0 +1,141 @@
+-- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
+-- Parameters: delivers_to: the target, also a new one; the others as for rowrelay.add_document()
+-- Result:     type of the keys; the query; the statement that builds documents; their columns; all tables that need
+--             triggers
+-- Errors:     as for rowrelay.add_document(), without those of locks, with its warnings
+create or replace function rowrelay.document_plan(
+  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], out key_type regtype,
+  out statement text, out build text, out columns jsonb, out tables regclass[])
+language plpgsql set standard_conforming_strings = on as $$ -- as in processes that build documents
+declare
+  source      record;
+  root        record;
+  column_type regtype;
+  captured    rowrelay.capture;
+  checked     record;
+  is_table    boolean;
+  one         record;
+  thousand    record;
+  missing     text;
+begin
+  statement := regexp_replace(query, E'[;\\s]+$', '');
+  tables := '{}';
+  perform rowrelay.check_target_name(name);
+  if exists (select from rowrelay.document d where d.target = delivers_to.id) then
+    raise exception '"%" is a document, not a target', delivers_to.name using errcode = 'invalid_parameter_value';
+  end if;
+  if delivers_to.options ->> 'mode' = 'append' then
+    raise exception 'target "%" keeps every change, so it cannot hold documents', delivers_to.name
+      using errcode = 'invalid_parameter_value', hint = 'Add a target that mirrors rows: '
+               || rowrelay.command('rowrelay target add NAME %s', 'select rowrelay.add_target(''NAME'', %L);',
+                                   delivers_to.url);
+  end if;
+  if coalesce(cardinality(sources), 0) = 0 then
+    raise exception 'document "%" has no sources', name using errcode = 'invalid_parameter_value',
+      hint = 'Name its tables as TABLE:COLUMN or TABLE:QUERY.';
+  end if;
+  is_table := delivers_to.url ~ '^postgres';
+
+  select p.* into root from rowrelay.document_source_parts(sources[1]) as p;
+  if root.key_column is null then
+    raise exception 'the first source must be TABLE:COLUMN, not the query "%"', sources[1]
+      using errcode = 'invalid_parameter_value',
+        hint = 'Name the table and column that have the keys of all documents.';
+  end if;
+  select rowrelay.base_type(a.atttypid)::regtype into key_type
+    from pg_attribute a where a.attrelid = root.relation and a.attnum = root.key_column;
+  if key_type <> all ('{int2,int4,int8,oid,numeric,text,varchar,bpchar,name,uuid,date}'::regtype[])
+     or not rowrelay.key_is_exact(root.relation, array[root.key_column]) then
+    raise exception 'the key of a document cannot be of type %', key_type using errcode = 'invalid_parameter_value',
+      hint = 'It may be an integer, numeric, text, uuid or date.';
+  end if;
+
+  select c.* into checked from rowrelay.check_document_query(name, statement, key, key_type) as c;
+  columns := case when checked.is_json
+                  -- with -1 it is bpchar, not char(1)
+                  then jsonb_build_array(jsonb_build_object('name', key, 'type', format_type(key_type, -1)))
+                         || case when is_table then jsonb_build_array(jsonb_build_object('name', 'document', 'type',
+                             'jsonb')) else '[]' end
+                  else checked.columns end;
+  if search is not null then
+    select string_agg(format('"%s"', s), ', ') into missing
+      from unnest(search) as s
+     where not exists (select from jsonb_array_elements(columns) as c
+                        where c ->> 'name' = s and c ->> 'type' ~ '^(text|character|json|jsonb|name)');
+    if missing is not null or not is_table then
+      raise exception 'document "%" cannot be searched by %', name, coalesce(missing, 'columns')
+        using errcode = 'invalid_parameter_value',
+              hint = 'Name columns of the query''s result of type text, varchar, json or jsonb; only PostgreSQL '
+                     'targets have search.';
+    end if;
+    columns := columns || jsonb_build_object('name', 'search', 'index', 'gin', 'type',
+      format('tsvector generated always as (%s) stored',
+             (select string_agg(case
+                                when c ->> 'type' ~ '^json'
+                                  then format('to_tsvector(''simple'', coalesce(%I, ''{}''))', s)
+                                     else format('to_tsvector(''simple'', coalesce(%I, ''''))', s) end, ' || ')
+                from unnest(search) as s join jsonb_array_elements(columns) as c on c ->> 'name' = s)));
+  end if;
+  -- The first mention of $1 sets its type.
+  build := format('with "the keys" as (select $1::%s[]) ', rowrelay.document_key_type(key_type)) || case
+    when checked.is_json then
+      format(E'select %s, %s from (%s\n) as d(j)',
+             rowrelay.document_key_text(format('d.j operator(pg_catalog.->>) %L', key), key_type),
+             case when is_table
+                  then format('pg_catalog.json_build_object(%1$L, d.j operator(pg_catalog.->) %1$L, ''document'', '
+                              'd.j)', key)
+                  else 'd.j' end, statement)
+    else
+      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d',
+             rowrelay.document_key_text(format('d.%I', key), key_type), statement)
+    end;
+
+  for source in
+    select p.*, u.text
+      from unnest(sources) with ordinality as u(text, position)
+      cross join lateral rowrelay.document_source_parts(u.text) as p
+     order by u.position
+  loop
+    if source.key_column is not null then
+      select rowrelay.base_type(a.atttypid)::regtype into column_type
+        from pg_attribute a where a.attrelid = source.relation and a.attnum = source.key_column;
+      -- Equal keys must have equal texts in all tables.
+      if column_type <> key_type and not (array[column_type, key_type] <@ '{int2,int4,int8,oid}'::regtype[]
+                                          or array[column_type, key_type] <@ '{text,varchar,name}'::regtype[]) then
+        raise exception 'the column in "%" is of type %, but the keys are of type %', source.text, column_type, key_type
+          using errcode = 'datatype_mismatch',
+            hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
+      end if;
+    else
+      begin
+        execute format('create temporary view rowrelay_keys_check as %s',
+                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
+        execute 'drop view pg_temp.rowrelay_keys_check';
+      exception when others then
+        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
+          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
+      end;
+    end if;
+    -- all tables that get triggers
+    captured.relation := source.relation;
+    tables := tables || rowrelay.captured_tables(captured);
+  end loop;
+  select string_agg(r::text, ', ') into missing from unnest(checked.reads) as r where r <> all (tables);
+  if missing is not null then
+    raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
+  end if;
+  select c.* into one from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
+  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+    format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
+           root.relation)) as c;
+  if one.cost is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+  end if;
+  if one.whole_tables is not null then
+    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
+      one.whole_tables;
+  end if;
+end
+$$;
