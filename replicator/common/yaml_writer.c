@@ -53,10 +53,24 @@ static bool is_reserved(const char *text) {
   return false;
 }
 
+/* Such as 90 days or 1 year 6 mons, which nobody takes for a number. */
+static bool is_interval(const char *text) {
+  bool has_unit = false;
+  if (!isdigit((unsigned char)*text))
+    return false;
+  for (const char *c = text; *c != '\0'; c++) {
+    if (!isalnum((unsigned char)*c) && !(*c == ' ' && isalnum((unsigned char)c[1])))
+      return false;
+    has_unit = has_unit || (*c == ' ' && isalpha((unsigned char)c[1]));
+  }
+  return has_unit;
+}
+
 /* Whether the text needs no quotes anywhere. Quoting more than necessary does no harm. */
 static bool is_plain(const char *text) {
-  size_t length = strlen(text);
-  if (length == 0 || is_reserved(text) || !(isalpha((unsigned char)*text) || strchr("/_", *text) != NULL))
+  if (is_interval(text))
+    return true;
+  if (*text == '\0' || is_reserved(text) || !(isalpha((unsigned char)*text) || strchr("/_", *text) != NULL))
     return false;
   for (const char *c = text; *c != '\0'; c++) {
     bool is_word = isalnum((unsigned char)*c) || strchr("_./+-@$=", *c) != NULL;

@@ -1,5 +1,15 @@
 -- What is set up, as JSON: the members of a file for "rowrelay apply". $1: whether to say what has its default value too.
-with live as (
+with options as (
+  -- their types are texts; what looks like a number is one for people
+  select t.id,
+         coalesce(json_object_agg(o.key, case when o.value ~ '^(0|[1-9][0-9]{0,8}|true|false)$' then o.value::json
+                                              else to_json(o.value) end order by o.key)
+                    filter (where o.key is not null), '{}') as items
+    from rowrelay.target t
+    left join lateral jsonb_each_text(t.options) as o on true
+   where t.dropped_at is null
+   group by t.id
+), live as (
   select r.capture, t.name as target, r.into_table, r.create_table,
          r.into_table = case when t.options ->> 'mode' = 'append' then rowrelay.changes_name(c.relation)
                              else rowrelay.full_name(c.relation) end as is_default,
@@ -14,10 +24,12 @@ with live as (
   select t.name,
          (select coalesce(json_object_agg(v.key, v.value order by v.place) filter (where v.value is not null), '{}')
             from (values (1, 'url', to_json(t.url)),
-                         (2, 'options', case when $1::boolean or t.options <> '{}' then t.options::json end),
+                         (2, 'options', case when $1::boolean or t.options <> '{}' then o.items end),
                          (3, 'paused', case when $1::boolean or t.state = 'paused'
                                             then to_json(t.state = 'paused') end)) as v(place, key, value)) as item
-    from rowrelay.targets t
+    from rowrelay.targets v
+    join rowrelay.target t on t.name = v.name and t.dropped_at is null
+    join options o on o.id = t.id
 ), route_items as (
   select l.capture, l.target,
          (select coalesce(json_object_agg(v.key, v.value order by v.place) filter (where v.value is not null), '{}')
@@ -61,11 +73,12 @@ with live as (
               (6, 'create', case when $1::boolean or d.create_table then to_json(d.create_table) end),
               (7, 'search', to_json(d.search)),
               (8, 'search_path', to_json(d.search_path)),
-              (9, 'options', case when $1::boolean or t.options <> '{}' then t.options::json end),
+              (9, 'options', case when $1::boolean or t.options <> '{}' then o.items end),
               (10, 'paused', case when $1::boolean or t.state = 'paused' then to_json(t.state = 'paused') end))
                    as v(place, key, value)) as item
     from rowrelay.documents d
     join rowrelay.target t on t.name = d.document and t.dropped_at is null
+    join options o on o.id = t.id
 )
 select json_build_object(
          'keep', (select coalesce(s.keep::text, 'forever') from rowrelay.source s),

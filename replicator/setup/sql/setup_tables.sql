@@ -1,5 +1,7 @@
--- The names of all tables that may be captured.
-select rowrelay.full_name(c.oid)
+-- The names of all tables that may be captured: in full, and where that suffices, without the schema.
+select n.name
   from pg_catalog.pg_class c
-  join pg_catalog.pg_namespace n on n.oid = c.relnamespace
- where c.relkind in ('r', 'p') and n.nspname !~ '^pg_' and n.nspname not in ('information_schema', 'rowrelay');
+  join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+ cross join lateral (values (rowrelay.full_name(c.oid)), (c.oid::regclass::text)) as n(name)
+ where c.relkind in ('r', 'p') and s.nspname !~ '^pg_' and s.nspname not in ('information_schema', 'rowrelay')
+ group by n.name;

@@ -2447,6 +2447,51 @@ begin
   end loop;
 end
 $$;
+-- Purpose:    refuses a change of a target's URL or options that cannot work, before anything is stored
+-- Parameters: known: the target as it is; url (null: unchanged); options to set (a null value resets one; null: unchanged)
+-- Result:     its number of lanes afterwards
+-- Errors:     a bad URL or option; a new number of lanes while tables are routed there
+create or replace function rowrelay.check_target_change(known rowrelay.target, url text, options jsonb)
+  returns smallint
+language plpgsql stable as $$
+declare
+  new_lanes smallint;
+begin
+  perform rowrelay.check_target(coalesce(check_target_change.url, known.url),
+                                known.options || coalesce(check_target_change.options, '{}'));
+  new_lanes := known.lanes;
+  if check_target_change.options ? 'lanes' then
+    select coalesce(check_target_change.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
+      from rowrelay.target_kind(coalesce(check_target_change.url, known.url)) as k;
+  end if;
+  if exists (select from rowrelay.document d where d.target = known.id)
+     and (check_target_change.url is not null or check_target_change.options ?| '{lanes,mode}') then
+    raise exception '"%" is a document: its URL, lanes and mode cannot be set', known.name
+      using errcode = 'invalid_parameter_value', hint = 'Set those of the target that it goes to.';
+  end if;
+  -- The trigger functions compute a key's lane. If it changed, two lanes would hold changes of one key, and nobody
+  -- would claim from removed lanes.
+  if new_lanes <> known.lanes
+     and (exists (select from rowrelay.route r where r.target = known.id and r.until_id is null)
+          or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = known.id)
+          or exists (select from rowrelay.refusal f where f.target = known.id)) then
+    raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
+      known.name
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Add another target, and route the tables to it: '
+                     || rowrelay.command('rowrelay target add NAME %s --option lanes=%s',
+                                         'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
+                                         new_lanes::text);
+  end if;
+  if check_target_change.url is not null then
+    known.url := check_target_change.url;
+    perform rowrelay.check_into(c, known, r.into_table, true)
+       from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
+      where r.target = known.id and r.until_id is null;
+  end if;
+  return new_lanes;
+end
+$$;
 -- Purpose:    changes a target's URL or options; running processes apply it at their next claim. Before the URL, or how
 --             batches are held, changes, it waits until no batch of the target is in flight.
 -- Parameters: name; url (null: unchanged); options to set (a null value resets one; null: unchanged)
@@ -2464,38 +2509,7 @@ begin
     perform rowrelay.lock_target(target_id);
   end if;
   select t.* into known from rowrelay.target t where t.id = target_id;
-  perform rowrelay.check_target(coalesce(set_target.url, known.url),
-                                known.options || coalesce(set_target.options, '{}'));
-  new_lanes := known.lanes;
-  if set_target.options ? 'lanes' then
-    select coalesce(set_target.options ->> 'lanes', k.defaults ->> 'lanes') into new_lanes
-      from rowrelay.target_kind(coalesce(set_target.url, known.url)) as k;
-  end if;
-  if exists (select from rowrelay.document d where d.target = target_id)
-     and (set_target.url is not null or set_target.options ?| '{lanes,mode}') then
-    raise exception '"%" is a document: its URL, lanes and mode cannot be set', name
-      using errcode = 'invalid_parameter_value', hint = 'Set those of the target that it goes to.';
-  end if;
-  -- The trigger functions compute a key's lane. If it changed, two lanes would hold changes of one key, and nobody
-  -- would claim from removed lanes.
-  if new_lanes <> known.lanes
-     and (exists (select from rowrelay.route r where r.target = target_id and r.until_id is null)
-          or exists (select from rowrelay.queue q where rowrelay.lane_target(q.lane) = target_id)
-          or exists (select from rowrelay.refusal f where f.target = target_id)) then
-    raise exception 'the number of lanes of target "%" cannot change while tables are routed to it or changes wait',
-      name
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Add another target, and route the tables to it: '
-                     || rowrelay.command('rowrelay target add NAME %s --option lanes=%s',
-                                         'select rowrelay.add_target(''NAME'', %L, ''{"lanes": %s}'');', known.url,
-                                         new_lanes::text);
-  end if;
-  if set_target.url is not null then
-    known.url := set_target.url;
-    perform rowrelay.check_into(c, known, r.into_table, true)
-       from rowrelay.route r join rowrelay.capture c on c.id = r.capture and c.released_at is null
-      where r.target = target_id and r.until_id is null;
-  end if;
+  new_lanes := rowrelay.check_target_change(known, url, options);
   update rowrelay.target t
      set url = coalesce(set_target.url, t.url),
          options = jsonb_strip_nulls(t.options || coalesce(set_target.options, '{}')),
@@ -3198,6 +3212,31 @@ begin
   return closed;
 end
 $$;
+-- Purpose:    reads how long changes are to be kept
+-- Parameters: an interval of at least a day; 'forever'; or 'default'
+-- Result:     the interval; 100000 years: for ever; null: default
+-- Errors:     no interval; shorter than a day
+create or replace function rowrelay.interval_to_keep(how_long text) returns interval
+language plpgsql stable as $$
+declare
+  forever constant interval := '100000 years';
+  chosen  interval;
+begin
+  if how_long is null then
+    raise exception 'no interval was given for how long to keep changes' using errcode = 'invalid_parameter_value',
+      hint = 'Give an interval such as ''90 days'', or ''forever''.';
+  elsif how_long = 'forever' then
+    chosen := forever;
+  elsif how_long <> 'default' then
+    chosen := how_long::interval;
+    if chosen < interval '1 day' or chosen > forever then
+      raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
+        detail = 'The log is dropped by whole days.', hint = 'Give an interval of at least a day, or ''forever''.';
+    end if;
+  end if;
+  return chosen;
+end
+$$;
 -- Purpose:    sets how long changes are kept, for the log or for single tables. The default is for ever. Running
 --             processes drop older changes, see rowrelay.prune().
 -- Parameters: an interval of at least a day; 'forever'; or, for tables, 'default': as the rest of the log. Tables;
@@ -3207,24 +3246,13 @@ create or replace function rowrelay.keep(how_long text, relations regclass[] def
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   -- For a table, null means the setting of the log.
-  forever constant interval := '100000 years';
+  forever constant interval := rowrelay.interval_to_keep('forever');
   chosen   interval;
   captured integer;
 begin
-  if how_long is null or (how_long = 'default' and relations is null) then
-    raise exception 'no interval was given for how long to keep changes' using errcode = 'invalid_parameter_value',
-      hint = 'Give an interval such as ''90 days'', or ''forever''.';
-  elsif how_long = 'forever' then
-    chosen := case when relations is not null then forever end;
-  elsif how_long <> 'default' then
-    chosen := how_long::interval;
-    if chosen < interval '1 day' or chosen > forever then
-      raise exception 'changes cannot be kept for %', how_long using errcode = 'invalid_parameter_value',
-        detail = 'The log is dropped by whole days.', hint = 'Give an interval of at least a day, or ''forever''.';
-    end if;
-  end if;
+  chosen := rowrelay.interval_to_keep(case when how_long <> 'default' or relations is not null then how_long end);
   if relations is null then
-    update rowrelay.source set keep = chosen;
+    update rowrelay.source set keep = nullif(chosen, forever);
     return;
   end if;
   for captured in select (rowrelay.captured(r)).id from unnest(relations) as r loop
@@ -7247,6 +7275,27 @@ begin
      where (select c.relkind from pg_class c where c.oid = m.relation) in ('r', 'p');
 end
 $$;
+-- Purpose:    lists the triggers that a capture needs and its tables lack
+-- Parameters: capture; its tables; anew: whether the existing ones will be dropped
+-- Result:     table, trigger name, CREATE TRIGGER statement
+create or replace function rowrelay.triggers_to_create(capture rowrelay.capture, tables regclass[], anew boolean,
+                                                       out relation regclass, out name text, out statement text)
+returns setof record language sql as $$
+  select w.relation, w.name, w.statement
+    from rowrelay.wanted_triggers(capture) w
+   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
+                             and o.name = w.name)
+$$;
+-- Purpose:    lists the triggers to drop before a capture's are created again: its own, and those that another capture
+--             left on its tables. A partition's copy is dropped with its parent's.
+-- Parameters: capture
+-- Result:     table, trigger name
+create or replace function rowrelay.triggers_to_drop(capture rowrelay.capture, out relation regclass, out name text)
+returns setof record language sql stable as $$
+  select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
+  union
+  select o.relation, o.name from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)) o
+$$;
 -- Purpose:    drops a capture's triggers from its tables, and leftover triggers of other captures; the caller has
 --             locked the tables
 -- Parameters: capture
@@ -7256,9 +7305,7 @@ declare
   doomed record;
 begin
   for doomed in
-    select o.relation, o.name from rowrelay.own_triggers(capture) o where not o.is_copy
-    union
-    select o.relation, o.name from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)) o
+    select t.relation, t.name from rowrelay.triggers_to_drop(capture) t
   loop
     execute format('drop trigger if exists %I on %s', doomed.name, doomed.relation);
   end loop;
@@ -7309,9 +7356,7 @@ begin
                                         '!rowrelay_update_out}');
   select array_agg(w.statement), array_agg(w.relation),
          bool_or(w.relation = capture.relation and w.name = '!rowrelay_insert') into statements, locked, filters
-    from rowrelay.wanted_triggers(capture) w
-   where anew or not exists (select from rowrelay.triggers_on(capture, tables) o where o.relation = w.relation
-                             and o.name = w.name);
+    from rowrelay.triggers_to_create(capture, tables, anew) w;
   locked := locked || array(select o.relation from rowrelay.triggers_on(capture, tables) o
                              where not o.is_always and o.relation = any (tables));
   if cardinality(locked) = 0 then
@@ -7450,48 +7495,30 @@ begin
   return wanted;
 end
 $$;
--- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
---             table for a moment, and blocks others for at most a tenth of a second at a time.
--- Parameters: relation; if the table is already captured, parameters below that are null stay as they are
---             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key,
---               else a unique index on NOT NULL columns, else none)
---             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
---             columns / exclude: columns to capture (default: all) / to leave out ({}: none)
---             mask: {"column": value to show instead} ({}: none)
---             row_filter: condition on a row; an update after which a row begins to meet it is captured as insert, one
---               after which it ceases to as delete (default, and '': none)
---             before: none (the default), or full to keep the image before an update too
---             capture_origin: also capture what rowrelay itself writes to this table (default: false)
---             lock_wait: how long to try for the lock
---             target: also route the table there; create_table: create the table there; see rowrelay.route()
---             reset: reset parameters that are null to their defaults
--- Result:     id of the capture
---             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
---             security that hides rows, and of partitions that may share keys.
--- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
---             children share one; unknown columns; no lock within lock_wait. Then nothing has changed.
-create or replace function rowrelay.capture_table(
-  relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
-  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
-  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null) returns integer
-language plpgsql security definer as $$
+-- Purpose:    the part of rowrelay.capture_table() before any table is locked: checks what is wanted and stores it
+-- Parameters: as for rowrelay.capture_table(); new_id: number of a new capture; null: the next one
+-- Result:     was: the capture as it was; its id is null if the table was not captured. capture: as it is now
+--             Warns as rowrelay.capture_table() does.
+-- Errors:     as for rowrelay.capture_table(), without those of locks
+create or replace function rowrelay.store_capture(
+  relation regclass, key text[], lane text[], columns text[], exclude text[], mask jsonb, row_filter text, before text,
+  capture_origin boolean, reset boolean, new_id integer, out was rowrelay.capture, out capture rowrelay.capture)
+language plpgsql as $$
 declare
-  was         rowrelay.capture;
   begun       rowrelay.capture; -- as a new one begins
-  capture     rowrelay.capture;
   documents   text;
   rebuilds    text;
   shown       text;
-  begins      boolean;
 begin
   perform rowrelay.check_capturable(relation);
   select c.* into was from rowrelay.capture c
-   where c.relation = capture_table.relation and c.released_at is null for update;
+   where c.relation = store_capture.relation and c.released_at is null for update;
   if was.id is null then
-    insert into rowrelay.capture as c (relation, relation_name, key_columns, key_is_exact, lane_columns, only_columns,
-                                       exclude_columns, mask, row_filter, before, capture_origin)
-    values (relation, rowrelay.full_name(relation), '{}', false, null, null, '{}', '{}', null, 'none', false)
+    insert into rowrelay.capture as c (id, relation, relation_name, key_columns, key_is_exact, lane_columns,
+                                       only_columns, exclude_columns, mask, row_filter, before, capture_origin)
+    overriding system value
+    values (coalesce(new_id, nextval('rowrelay.capture_id_seq')), relation, rowrelay.full_name(relation), '{}', false,
+            null, null, '{}', '{}', null, 'none', false)
     returning c.* into begun;
   else
     begun := was;
@@ -7524,7 +7551,7 @@ begin
   -- A user who changes one option may not notice what else it uncovers.
   select string_agg(format('%I', a.attname), ', ' order by a.attnum) into shown
     from pg_attribute a
-   where a.attrelid = capture_table.relation and a.attnum > 0 and not a.attisdropped
+   where a.attrelid = store_capture.relation and a.attnum > 0 and not a.attisdropped
      and (a.attnum = any (was.exclude_columns) or was.mask ? a.attnum::text or a.attnum <> all (was.only_columns))
      and (a.attnum = any (capture.exclude_columns) or capture.mask ? a.attnum::text
           or a.attnum <> all (capture.only_columns)) is not true;
@@ -7571,7 +7598,7 @@ begin
     with ours as (
       update rowrelay.document_source s set capture = capture.id
         from rowrelay.capture c, rowrelay.target t
-       where c.id = s.capture and c.relation = capture_table.relation and c.released_at is not null
+       where c.id = s.capture and c.relation = store_capture.relation and c.released_at is not null
          and t.id = s.document and t.dropped_at is null
       returning t.name
     )
@@ -7596,6 +7623,45 @@ begin
   end if;
 
   perform rowrelay.check_children(capture);
+end
+$$;
+-- Purpose:    begins to capture the changes of a table, or changes how it is captured. Takes SHARE ROW EXCLUSIVE on the
+--             table for a moment, and blocks others for at most a tenth of a second at a time.
+-- Parameters: relation; if the table is already captured, parameters below that are null stay as they are
+--             key: columns that identify a row, with a unique index on them, or on some of them (default: primary key,
+--               else a unique index on NOT NULL columns, else none)
+--             lane: columns whose equal values keep changes in order (default: the key; {}: the whole table)
+--             columns / exclude: columns to capture (default: all) / to leave out ({}: none)
+--             mask: {"column": value to show instead} ({}: none)
+--             row_filter: condition on a row; an update after which a row begins to meet it is captured as insert, one
+--               after which it ceases to as delete (default, and '': none)
+--             before: none (the default), or full to keep the image before an update too
+--             capture_origin: also capture what rowrelay itself writes to this table (default: false)
+--             lock_wait: how long to try for the lock
+--             target: also route the table there; create_table: create the table there; see rowrelay.route()
+--             reset: reset parameters that are null to their defaults
+-- Result:     id of the capture
+--             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
+--             security that hides rows, and of partitions that may share keys.
+-- Errors:     the relation cannot be captured; no unique index covers the key, or rows of the table and of inheritance
+--             children share one; unknown columns; no lock within lock_wait. Then nothing has changed.
+create or replace function rowrelay.capture_table(
+  relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
+  capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
+  target text default null, create_table boolean default null) returns integer
+language plpgsql security definer as $$
+declare
+  stored  record;
+  was     rowrelay.capture;
+  capture rowrelay.capture;
+  begins  boolean;
+begin
+  select s.* into stored
+    from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin, reset,
+                                null) as s;
+  was := stored.was;
+  capture := stored.capture;
   begins := was.id is null
          or (was.key_columns, was.row_filter, was.capture_origin)
             is distinct from (capture.key_columns, capture.row_filter, capture.capture_origin);
@@ -7613,6 +7679,62 @@ begin
     perform rowrelay.begin_log(capture);
   end if;
   return capture.id;
+end
+$$;
+-- Purpose:    returns what rowrelay.capture_table() would run on a table, and changes nothing. It stores the capture,
+--             composes the statements and undoes the first, so it checks the same; but it takes no lock on the table
+--             that a writer would wait for.
+-- Parameters: as for rowrelay.capture_table()
+-- Result:     the statements in their order. They would be run in one transaction, under the locks that
+--             rowrelay.capture_table() takes, and those of its other changes (rowrelay.capture, rowrelay.route).
+-- Errors:     as for rowrelay.capture_table(), without those of locks
+create or replace function rowrelay.capture_statements(
+  relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
+  exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
+  capture_origin boolean default null, reset boolean default false, target text default null,
+  create_table boolean default null) returns setof text
+language plpgsql security definer as $$
+declare
+  next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
+  stored     record;
+  was        rowrelay.capture;
+  capture    rowrelay.capture;
+  target_id  integer;
+  delivers   rowrelay.target;
+  into_table text;
+  anew       boolean;
+  statements text[] := '{}';
+begin
+  begin
+    select s.* into stored
+      from rowrelay.store_capture(relation, key, lane, columns, exclude, mask, row_filter, before, capture_origin,
+                                  reset, next_id) as s;
+    was := stored.was;
+    capture := stored.capture;
+    if target is not null then
+      target_id := rowrelay.target_id(target);
+      select t.* into delivers from rowrelay.target t where t.id = target_id;
+      into_table := rowrelay.check_route(capture, delivers, null, false);
+      insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+      values (capture.id, delivers.id, into_table, coalesce(create_table, false), rowrelay.last_change_id())
+      on conflict on constraint route_pkey do update set until_id = null;
+    end if;
+    anew := was.id is not null and was.row_filter is distinct from capture.row_filter
+            or exists (select from rowrelay.other_triggers(capture, rowrelay.captured_tables(capture)));
+    statements := statements || rowrelay.trigger_function(capture);
+    if anew then
+      statements := statements || array(select format('drop trigger if exists %I on %s', t.name, t.relation)
+                                          from rowrelay.triggers_to_drop(capture) as t);
+    end if;
+    statements := statements
+      || array(select t.statement from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t)
+      || array(select format('alter table %s enable always trigger %I', t.relation, t.name)
+                 from rowrelay.triggers_to_create(capture, rowrelay.captured_tables(capture), anew) t);
+    raise exception using errcode = 'RR000';
+  exception when sqlstate 'RR000' then
+    null; -- all of it is undone
+  end;
+  return query select u.statement from unnest(statements) with ordinality as u(statement, place) order by u.place;
 end
 $$;
 -- Purpose:    ends the capture of a table and drops its triggers. Captured changes stay in the log, and queued ones are
@@ -7833,6 +7955,52 @@ begin
   end if;
 end
 $$;
+-- Purpose:    refuses a route that cannot work, before anything is stored
+-- Parameters: capture and target, also new ones whose id is 0; into_table: name of the table there (null: as for an
+--             existing route, else the default); shared: whether another table's changes may go into the same table
+-- Result:     the name that the table has there by default
+-- Errors:     the target is a document; into_table is empty; the table is being copied there, or would be its own
+--             target, or share another one's
+create or replace function rowrelay.check_route(capture rowrelay.capture, target rowrelay.target, into_table text,
+                                                shared boolean) returns text
+language plpgsql stable as $$
+declare
+  relation      constant regclass := capture.relation;
+  -- read now, before another session renames the table
+  default_table text := rowrelay.full_name(capture.relation);
+  known_table   text;
+begin
+  if exists (select from rowrelay.document d where d.target = target.id) then
+    raise exception '"%" is a document, not a target', target.name using errcode = 'invalid_parameter_value',
+      hint = 'The tables that a document is built from are named when it is added.';
+  end if;
+  if into_table = '' then
+    raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
+      hint = 'Omit it to use the name that the table has here.';
+  end if;
+  if target.options ->> 'mode' = 'append' then
+    default_table := rowrelay.changes_name(relation);
+  end if;
+  if rowrelay.waiting_room(capture.id, target.id) <> 0
+     and exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target.id and r.into_table <> check_route.into_table) then
+    raise exception 'table % is being copied to target "%"', relation, target.name
+      using errcode = 'object_not_in_prerequisite_state',
+            hint = 'Wait until it is copied, or cancel that: '
+                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
+                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target.name);
+  end if;
+  select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target.id;
+  -- an existing route was checked when it was added
+  if not exists (select from rowrelay.route r
+                  where r.capture = capture.id and r.target = target.id and r.until_id is null
+                    and r.into_table = coalesce(check_route.into_table, r.into_table))
+     or target.url ~ '^postgres(ql)?:$' then
+    perform rowrelay.check_into(capture, target, coalesce(check_route.into_table, known_table, default_table), shared);
+  end if;
+  return default_table;
+end
+$$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
 -- Errors:     as rowrelay.route()
@@ -7841,47 +8009,15 @@ create or replace function rowrelay.add_route(capture rowrelay.capture, target t
                                               shared boolean) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
-  relation  constant regclass := capture.relation;
   target_id constant integer := rowrelay.target_id(target);
-  -- read now, before another session renames the table
-  default_table text := rowrelay.full_name(capture.relation);
+  default_table text;
   is_again      boolean;
-  known_table   text;
 begin
-  if exists (select from rowrelay.document d where d.target = target_id) then
-    raise exception '"%" is a document, not a target', target using errcode = 'invalid_parameter_value',
-      hint = 'The tables that a document is built from are named when it is added.';
-  end if;
-  if into_table = '' then
-    raise exception 'into_table is empty' using errcode = 'invalid_parameter_value',
-      hint = 'Omit it to use the name that the table has here.';
-  end if;
-  if (select t.options ->> 'mode' = 'append' from rowrelay.target t where t.id = target_id) then
-    default_table := rowrelay.changes_name(relation);
-  end if;
-  if rowrelay.waiting_room(capture.id, target_id) <> 0
-     and exists (select from rowrelay.route r
-                  where r.capture = capture.id and r.target = target_id and r.into_table <> add_route.into_table) then
-    raise exception 'table % is being copied to target "%"', relation, target
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'Wait until it is copied, or cancel that: '
-                     || rowrelay.command('rowrelay backfill %s --to %s --cancel',
-                                         'select rowrelay.cancel_backfill(%L, %L);', relation::text, target);
-  end if;
+  default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
-  select r.into_table into known_table from rowrelay.route r where r.capture = capture.id and r.target = target_id;
-  -- an existing route was checked when it was added
-  if not exists (select from rowrelay.route r
-                  where r.capture = capture.id and r.target = target_id and r.until_id is null
-                    and r.into_table = coalesce(add_route.into_table, r.into_table))
-     or (select t.url ~ '^postgres(ql)?:$' from rowrelay.target t where t.id = target_id) then
-    perform rowrelay.check_into(capture, t, coalesce(add_route.into_table, known_table, default_table),
-                                add_route.shared)
-       from rowrelay.target t where t.id = target_id;
-  end if;
   insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
           coalesce(add_route.create_table, false), rowrelay.last_change_id())
@@ -9243,6 +9379,21 @@ begin
   end if;
 end
 $$;
+-- Purpose:    writes a source of a document as rowrelay.document_source_parts() reads it
+-- Parameters: relation; name to write for it; name of the column with the document's key, or the query that returns keys;
+--             numbers of the columns that the document uses, null: all
+-- Result:     TABLE:COLUMN, TABLE:COLUMN(columns...), TABLE:QUERY or TABLE(columns...):QUERY
+create or replace function rowrelay.document_source_text(relation regclass, relation_name text, key_name text,
+                                                         keys_query text, only_columns smallint[]) returns text
+language plpgsql stable as $$
+declare
+  columns text := (select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')'
+                     from unnest(rowrelay.attribute_names(relation, only_columns)) with ordinality as u(name, n));
+begin
+  return concat(relation_name, case when keys_query is not null then columns end,
+                ':', coalesce(keys_query, quote_ident(key_name)), case when keys_query is null then columns end);
+end
+$$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
 --             expression of type json for these rows: an array of their images
@@ -9503,55 +9654,34 @@ begin
    where n.plan ->> 'Node Type' = 'Seq Scan' and c.reltuples > 5000;
 end
 $$;
--- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
---             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
---             existing rows.
--- Parameters: name: name of the document, and of the table at the target unless into_table is given
---             target: where it goes
---             key: the column of the query's result that identifies a document
---             query: plain SQL; $1 is the array of keys to build. It returns any columns, or one json or jsonb
---             sources: the tables that it is built from, as TABLE:COLUMN (a column with the document's key) or
---               TABLE:QUERY (a query that returns keys for the rows of "changed"). The first one has to be a column,
---               which has all keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns
---               change no document.
---             create_table: create the table, and add columns that it lacks
---             search: columns for full-text search: adds a column "search" with an index
---             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
---               function that does not know the document
--- Result:     its id
--- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
---             Warnings: the query reads tables that no source names, or whole tables.
-create or replace function rowrelay.add_document(
-  name text, target text, key text, query text, sources text[], into_table text default null,
-  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
-language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
+-- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
+-- Parameters: delivers_to: the target, also a new one; the others as for rowrelay.add_document()
+-- Result:     type of the keys; the query; the statement that builds documents; their columns; all tables that need
+--             triggers
+-- Errors:     as for rowrelay.add_document(), without those of locks, with its warnings
+create or replace function rowrelay.document_plan(
+  name text, delivers_to rowrelay.target, key text, query text, sources text[], search text[], out key_type regtype,
+  out statement text, out build text, out columns jsonb, out tables regclass[])
+language plpgsql set standard_conforming_strings = on as $$ -- as in processes that build documents
 declare
-  delivers_to rowrelay.target;
   source      record;
   root        record;
   column_type regtype;
-  tables      regclass[] := '{}';
   captured    rowrelay.capture;
   checked     record;
-  key_type    regtype;
-  own_target  integer;
-  own_capture integer;
-  changed     integer[] := '{}';
-  statement   text := regexp_replace(query, E'[;\\s]+$', '');
   is_table    boolean;
-  build       text;
-  columns     jsonb;
   one         record;
   thousand    record;
   missing     text;
 begin
+  statement := regexp_replace(query, E'[;\\s]+$', '');
+  tables := '{}';
   perform rowrelay.check_target_name(name);
-  select t.* into delivers_to from rowrelay.target t where t.id = rowrelay.target_id(add_document.target);
   if exists (select from rowrelay.document d where d.target = delivers_to.id) then
-    raise exception '"%" is a document, not a target', add_document.target using errcode = 'invalid_parameter_value';
+    raise exception '"%" is a document, not a target', delivers_to.name using errcode = 'invalid_parameter_value';
   end if;
   if delivers_to.options ->> 'mode' = 'append' then
-    raise exception 'target "%" keeps every change, so it cannot hold documents', add_document.target
+    raise exception 'target "%" keeps every change, so it cannot hold documents', delivers_to.name
       using errcode = 'invalid_parameter_value', hint = 'Add a target that mirrors rows: '
                || rowrelay.command('rowrelay target add NAME %s', 'select rowrelay.add_target(''NAME'', %L);',
                                    delivers_to.url);
@@ -9663,10 +9793,67 @@ begin
     raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
       one.whole_tables;
   end if;
+end
+$$;
+-- Purpose:    refuses a document that cannot work, before anything is stored
+-- Parameters: name; the target's name, URL and options, also of one that is not added yet; where the query's names are
+--             looked up (null: as in this session); the others as for rowrelay.add_document()
+-- Errors:     as for rowrelay.add_document(), without those of locks
+create or replace function rowrelay.check_document(name text, target text, target_url text, target_options jsonb, key text,
+                                                   query text, sources text[], search text[], path text) returns void
+language plpgsql security definer as $$
+declare
+  delivers_to rowrelay.target;
+  path_before constant text := current_setting('search_path');
+begin
+  select t.* into delivers_to from rowrelay.target t where t.name = check_document.target and t.dropped_at is null;
+  delivers_to.id := coalesce(delivers_to.id, 0);
+  delivers_to.name := target;
+  delivers_to.url := target_url;
+  delivers_to.options := target_options;
+  perform set_config('search_path', coalesce(path, path_before), true);
+  perform rowrelay.document_plan(name, delivers_to, key, query, sources, search);
+  perform set_config('search_path', path_before, true);
+end
+$$;
+-- Purpose:    adds a document: rows or JSON that a query builds from several tables, maintained at a target. Captures
+--             its tables where they are not captured yet. rowrelay.rebuild() or rowrelay backfill builds documents of
+--             existing rows.
+-- Parameters: name: name of the document, and of the table at the target unless into_table is given
+--             target: where it goes
+--             key: the column of the query's result that identifies a document
+--             query: plain SQL; $1 is the array of keys to build. It returns any columns, or one json or jsonb
+--             sources: the tables that it is built from, as TABLE:COLUMN (a column with the document's key) or
+--               TABLE:QUERY (a query that returns keys for the rows of "changed"). The first one has to be a column,
+--               which has all keys. TABLE:COLUMN(columns...) or TABLE(columns...):QUERY: updates of other columns
+--               change no document.
+--             create_table: create the table, and add columns that it lacks
+--             search: columns for full-text search: adds a column "search" with an index
+--             lock_wait: how long to try to lock all of its tables, since no writer may continue with a trigger
+--               function that does not know the document
+-- Result:     its id
+-- Errors:     no such target, or one that keeps every change; the query cannot be run; sources that do not match.
+--             Warnings: the query reads tables that no source names, or whole tables.
+create or replace function rowrelay.add_document(
+  name text, target text, key text, query text, sources text[], into_table text default null,
+  create_table boolean default false, search text[] default null, lock_wait interval default '1 min') returns integer
+language plpgsql security definer set standard_conforming_strings = on as $$ -- as in processes that build documents
+declare
+  delivers_to rowrelay.target;
+  plan        record;
+  source      record;
+  captured    rowrelay.capture;
+  own_target  integer;
+  own_capture integer;
+  changed     integer[] := '{}';
+begin
+  own_target := rowrelay.target_id(target);
+  select t.* into delivers_to from rowrelay.target t where t.id = own_target;
+  select p.* into plan from rowrelay.document_plan(name, delivers_to, key, query, sources, search) as p;
 
   -- All that takes time is done: from here to the commit writers of these tables wait. All are locked together, so that
   -- none stays locked while another is not free.
-  perform rowrelay.lock_tables(array(select u.relation from unnest(tables) with ordinality as u(relation, position)
+  perform rowrelay.lock_tables(array(select u.relation from unnest(plan.tables) with ordinality as u(relation, position)
                                       group by u.relation order by min(u.position)), 'share row exclusive', lock_wait);
 
   insert into rowrelay.target as t (name, url, options, lanes)
@@ -9683,10 +9870,10 @@ begin
           rowrelay.last_change_id());
   insert into rowrelay.document (target, delivers_to, capture, key_name, key_type, query, search_path,
                                  build_query, columns)
-  values (own_target, delivers_to.id, own_capture, key, key_type, statement,
+  values (own_target, delivers_to.id, own_capture, key, plan.key_type, plan.statement,
           -- "$user" is another role where it is built
           coalesce((select string_agg(quote_ident(s), ', ') from unnest(current_schemas(false)) as s), 'pg_catalog'),
-            build, columns);
+          plan.build, plan.columns);
 
   for source in
     select p.*, u.position, u.text
@@ -12748,16 +12935,10 @@ select t.name as document,
        r.create_table,
        d.key_name as key,
        t.state,
-       array(select concat(s_c.relation_name,
-                           case when s.keys_query is not null then uses.columns end,
-                           ':', coalesce(s.keys_query, quote_ident(s.key_name)),
-                           case when s.keys_query is null then uses.columns end)
+       array(select rowrelay.document_source_text(s_c.relation, s_c.relation_name, s.key_name, s.keys_query,
+                                                  s.only_columns)
                from rowrelay.document_source s
                join rowrelay.capture s_c on s_c.id = s.capture
-               cross join lateral (
-                 select '(' || string_agg(quote_ident(u.name), ', ' order by u.n) || ')' as columns
-                   from unnest(rowrelay.attribute_names(s_c.relation, s.only_columns)) with ordinality as u(name,
-                       n)) as uses
               where s.document = d.target order by s.position) as sources,
        d.columns,
        d.query,
@@ -12773,7 +12954,13 @@ select t.name as document,
            and (s_c.released_at is not null or rowrelay.full_name(s_c.relation) is null
                 or s.key_column is not null
                    and (rowrelay.attribute_names(s_c.relation, array[s.key_column]))[1] is null)) as note,
-       d.created_at
+       d.created_at,
+       -- as rowrelay.add_document() has written it
+       (select array_agg((parse_ident(m.parts[1]))[1] order by m.place)
+          from jsonb_array_elements(d.columns) as c
+         cross join lateral regexp_matches(c ->> 'type', E'coalesce\\(("(?:[^"]|"")+"|[a-z0-9_$]+), \'', 'g')
+                            with ordinality as m(parts, place)
+         where c ->> 'name' = 'search' and c ->> 'index' = 'gin') as search
   from rowrelay.document d
   join rowrelay.target t on t.id = d.target
   join rowrelay.target p on p.id = d.delivers_to
