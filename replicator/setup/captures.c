@@ -151,7 +151,7 @@ static bool add_route(struct setup *setup, struct step *step, const struct table
                                       .into = tree_text(route->wanted, "into"),
                                       .create = tree_text(route->wanted, "create"),
                                       .shared = tree_text(route->wanted, "shared")};
-  bool ok = setup_find_target(setup, route->name, target, &url, &options, error) &&
+  bool ok = setup_find_target(setup, route->name, &url, &options, error) &&
             step_check_by(step, &QUERY_setup_check_route,
                           VALUES(table->full_name, target, url, options.data, wanted.into, wanted.shared), error) &&
             request_route(step_next_request(step), &wanted, error);
@@ -163,7 +163,7 @@ static bool plan_route(struct setup *setup, const struct table *table, const str
   const char *url;
   struct buffer options;
   buffer_init(&options, LIST_LIMIT);
-  bool is_there = setup_find_target(setup, route->name, route->name->text, &url, &options, error);
+  bool is_there = setup_find_target(setup, route->name, &url, &options, error);
   buffer_release(&options);
   if (!is_there || !route_differs(route))
     return is_there;

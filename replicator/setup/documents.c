@@ -175,15 +175,13 @@ static bool plan_definition(struct setup *setup, const struct document *document
     return false;
   tell(step, document);
   const struct tree *target = value_of(document, TARGET);
-  bool ok =
-      lists_read(&lists, document, error) &&
-      setup_find_target(setup, target->line > 0 ? target : document->name, target->text, &url, &lists.options, error) &&
-      step_check_by(step, &QUERY_setup_check_document,
-                    VALUES(document->name->text, target->text, url, lists.options.data, text_of(document, KEY),
-                           text_of(document, QUERY), lists.sources.data, lists.search.data,
-                           text_of(document, SEARCH_PATH)),
-                    error) &&
-      add_requests(setup, step, document, &lists, error);
+  bool ok = lists_read(&lists, document, error) && setup_find_target(setup, target, &url, &lists.options, error) &&
+            step_check_by(step, &QUERY_setup_check_document,
+                          VALUES(document->name->text, target->text, url, lists.options.data, text_of(document, KEY),
+                                 text_of(document, QUERY), lists.sources.data, lists.search.data,
+                                 text_of(document, SEARCH_PATH)),
+                          error) &&
+            add_requests(setup, step, document, &lists, error);
   lists_release(&lists);
   return ok;
 }

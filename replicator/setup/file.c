@@ -89,7 +89,7 @@ static bool fail_unknown(const char *file, const struct tree *name, const struct
                          struct error *error) {
   const char *words[MOST_KEYS];
   size_t count = 0;
-  while (keys[count].name != NULL && count < MOST_KEYS) {
+  while (count < MOST_KEYS && keys[count].name != NULL) {
     words[count] = keys[count].name;
     count++;
   }

@@ -74,7 +74,8 @@ bool setup_find_table(struct setup *setup, const struct tree *name, struct buffe
   return suggest_table(setup, name->text, error);
 }
 
-static bool fail_target(const struct setup *setup, const struct tree *place, const char *name, struct error *error) {
+static bool fail_target(const struct setup *setup, const struct tree *target, struct error *error) {
+  const char *name = target->text;
   const struct tree *wanted = setup_section(setup->wanted, "targets");
   const struct tree *present = setup_section(setup->present, "targets");
   const struct tree *sections[] = {wanted, present};
@@ -86,21 +87,22 @@ static bool fail_target(const struct setup *setup, const struct tree *place, con
         names[count++] = sections[i]->names[j]->text;
   if (setup_is_named(setup_section(setup->present, "documents"), name) ||
       setup_is_named(setup_section(setup->wanted, "documents"), name))
-    setup_fail(setup->file, place, error, "\"%s\" is a document, not a target", name);
+    setup_fail(setup->file, target, error, "\"%s\" is a document, not a target", name);
   else
-    setup_fail(setup->file, place, error, "target \"%s\" does not exist", name);
+    setup_fail(setup->file, target, error, "target \"%s\" does not exist", name);
   return setup_suggest(error, name, count, names);
 }
 
-bool setup_find_target(const struct setup *setup, const struct tree *place, const char *name, const char **url,
-                       struct buffer *options, struct error *error) {
+bool setup_find_target(const struct setup *setup, const struct tree *target, const char **url, struct buffer *options,
+                       struct error *error) {
+  const char *name = target->text;
   const struct tree *targets = setup_section(setup->wanted, "targets");
   const struct tree *wanted = tree_find(targets, name);
   const struct tree *present = tree_find(setup_section(setup->present, "targets"), name);
   if (wanted == NULL && present == NULL)
-    return fail_target(setup, place, name, error);
+    return fail_target(setup, target, error);
   if (setup->prune && targets != NULL && wanted == NULL) {
-    setup_fail(setup->file, place, error, "target \"%s\" would be removed", name);
+    setup_fail(setup->file, target, error, "target \"%s\" would be removed", name);
     return error_hint(error, "name it in targets, or apply the file without --prune");
   }
   *url = tree_text(wanted, "url");

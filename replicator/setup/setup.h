@@ -38,9 +38,9 @@ const struct tree *setup_section(const struct tree *tree, const char *section);
 /* The full name of a table, or an error at its place in the file. */
 MUST_CHECK bool setup_find_table(struct setup *setup, const struct tree *name, struct buffer *full_name,
                                  struct error *error);
-/* The URL and options that a target will have, or an error at the place where it is named. */
-MUST_CHECK bool setup_find_target(const struct setup *setup, const struct tree *place, const char *name,
-                                  const char **url, struct buffer *options, struct error *error);
+/* The URL and options that a target will have, or an error at the place of its name. */
+MUST_CHECK bool setup_find_target(const struct setup *setup, const struct tree *target, const char **url,
+                                  struct buffer *options, struct error *error);
 /* How long changes are kept, as the source writes it. */
 MUST_CHECK bool setup_read_keep(struct setup *setup, struct tree *keep, struct error *error);
 /* Replaces a text by what the source calls the same. */

@@ -1,4 +1,5 @@
--- What is set up, as JSON: the members of a file for "rowrelay apply". $1: whether to say what has its default value too.
+-- What is set up, as JSON: the members of a file for "rowrelay apply". $1: whether to say what has its default value,
+-- too.
 with options as (
   -- their types are texts; what looks like a number is one for people
   select t.id,
@@ -13,7 +14,8 @@ with options as (
   select r.capture, t.name as target, r.into_table, r.create_table,
          r.into_table = case when t.options ->> 'mode' = 'append' then rowrelay.changes_name(c.relation)
                              else rowrelay.full_name(c.relation) end as is_default,
-         count(*) over (partition by t.url, regexp_replace(lower(replace(r.into_table, '"', '')), E'^public\\.', '')) > 1
+         count(*) over (partition by t.url,
+                                     regexp_replace(lower(replace(r.into_table, '"', '')), E'^public\\.', '')) > 1
            as is_shared
     from rowrelay.targets v
     join rowrelay.target t on t.name = v.name and t.dropped_at is null

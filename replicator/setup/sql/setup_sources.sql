@@ -1,5 +1,5 @@
--- What a document is built from, $1, as the source writes it: a row for each, with its table. $2: where names are looked
--- up; null: as in this session.
+-- What a document is built from, $1, as the source writes it: a row for each, with its table. $2: where names are
+-- looked up; null: as in this session.
 -- Gives document_source: text, relation
 with path as materialized (
   select set_config('search_path', coalesce($2::text, current_setting('search_path')), true) as set

@@ -2,8 +2,9 @@
 -- Parameters: name; the target's name, URL and options, also of one that is not added yet; where the query's names are
 --             looked up (null: as in this session); the others as for rowrelay.add_document()
 -- Errors:     as for rowrelay.add_document(), without those of locks
-create or replace function rowrelay.check_document(name text, target text, target_url text, target_options jsonb, key text,
-                                                   query text, sources text[], search text[], path text) returns void
+create or replace function rowrelay.check_document(
+  name text, target text, target_url text, target_options jsonb, key text, query text, sources text[], search text[],
+  path text) returns void
 language plpgsql security definer as $$
 declare
   delivers_to rowrelay.target;

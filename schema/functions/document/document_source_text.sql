@@ -1,6 +1,6 @@
 -- Purpose:    writes a source of a document as rowrelay.document_source_parts() reads it
--- Parameters: relation; name to write for it; name of the column with the document's key, or the query that returns keys;
---             numbers of the columns that the document uses, null: all
+-- Parameters: relation; name to write for it; name of the column with the document's key, or the query that returns
+--             keys; numbers of the columns that the document uses, null: all
 -- Result:     TABLE:COLUMN, TABLE:COLUMN(columns...), TABLE:QUERY or TABLE(columns...):QUERY
 create or replace function rowrelay.document_source_text(relation regclass, relation_name text, key_name text,
                                                          keys_query text, only_columns smallint[]) returns text

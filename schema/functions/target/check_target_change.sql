@@ -1,5 +1,6 @@
 -- Purpose:    refuses a change of a target's URL or options that cannot work, before anything is stored
--- Parameters: known: the target as it is; url (null: unchanged); options to set (a null value resets one; null: unchanged)
+-- Parameters: known: the target as it is; url (null: unchanged); options to set (a null value resets one; null:
+--             unchanged)
 -- Result:     its number of lanes afterwards
 -- Errors:     a bad URL or option; a new number of lanes while tables are routed there
 create or replace function rowrelay.check_target_change(known rowrelay.target, url text, options jsonb)
