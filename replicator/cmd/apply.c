@@ -70,7 +70,7 @@ const struct command COMMAND_apply = {
         "document\n"
         "is built from stay captured.\n"
         "Exit status of --dry-run: 3 if there is something to change, 0 if not.\n",
-    .examples = "rowrelay apply rowrelay.yaml --dry-run\n"
-                "rowrelay export -d old | rowrelay apply -d new -\n",
+    .examples = "rowrelay apply shop.yaml --dry-run\n"
+                "rowrelay apply shop.yaml --prune\n",
     .run = run,
 };

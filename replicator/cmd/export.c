@@ -52,6 +52,6 @@ const struct command COMMAND_export = {
         "option stays as it is, and \"rowrelay run\" replaces it from its environment. But whatever else a URL or "
         "header\n"
         "contains is printed.\n",
-    .examples = "rowrelay export > rowrelay.yaml\n",
+    .examples = "rowrelay export\n",
     .run = run,
 };

@@ -13,6 +13,7 @@
 struct reader {
   yaml_parser_t parser;
   const char *file;
+  bool has_places; /* places in it mean something to a person */
   int depth;
   struct error *error;
 };
@@ -148,8 +149,10 @@ static struct tree *read_node(struct reader *reader, const yaml_event_t *event) 
       event->type == YAML_SCALAR_EVENT ? read_scalar(reader, event) : tree_new(is_map ? TREE_MAP : TREE_LIST, NULL);
   if (tree == NULL)
     return NULL;
-  tree->line = (int)event->start_mark.line + 1;
-  tree->column = (int)event->start_mark.column + 1;
+  if (reader->has_places) {
+    tree->line = (int)event->start_mark.line + 1;
+    tree->column = (int)event->start_mark.column + 1;
+  }
   reader->depth++;
   bool ok = event->type == YAML_SCALAR_EVENT ||
             read_items(reader, tree, is_map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT);
@@ -182,16 +185,16 @@ static bool read_stream(struct reader *reader, struct tree **tree) {
   return true;
 }
 
-bool yaml_read(struct tree **tree, const char *file, const struct buffer *text, struct error *error) {
-  struct reader reader = {.file = file, .error = error};
+static bool read_text(struct reader *reader, const struct buffer *text, struct tree **tree) {
+  struct error *error = reader->error;
   *tree = NULL;
-  if (!yaml_parser_initialize(&reader.parser))
+  if (!yaml_parser_initialize(&reader->parser))
     return error_set(error, FAILURE_FATAL, "out of memory");
-  yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
-  yaml_parser_set_input_string(&reader.parser, (const unsigned char *)(text->length > 0 ? text->data : ""),
+  yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
+  yaml_parser_set_input_string(&reader->parser, (const unsigned char *)(text->length > 0 ? text->data : ""),
                                text->length);
-  bool ok = read_stream(&reader, tree);
-  yaml_parser_delete(&reader.parser);
+  bool ok = read_stream(reader, tree);
+  yaml_parser_delete(&reader->parser);
   if (ok && (*tree == NULL || (*tree)->kind == TREE_NULL)) {
     tree_free(*tree);
     *tree = tree_new(TREE_MAP, NULL);
@@ -202,6 +205,11 @@ bool yaml_read(struct tree **tree, const char *file, const struct buffer *text, 
     *tree = NULL;
   }
   return ok;
+}
+
+bool yaml_read(struct tree **tree, const char *file, const struct buffer *text, struct error *error) {
+  struct reader reader = {.file = file, .has_places = true, .error = error};
+  return read_text(&reader, text, tree);
 }
 
 const char *yaml_file_name(const char *path) {
@@ -217,11 +225,11 @@ bool yaml_read_file(struct tree **tree, const char *path, struct error *error) {
 }
 
 bool yaml_read_json(struct tree **tree, const char *json, struct error *error) {
+  struct reader reader = {.file = "JSON of the source", .error = error};
   struct buffer text;
   buffer_init(&text, YAML_FILE_LIMIT);
   yaml_add_escaped(&text, json);
-  bool ok =
-      buffer_ok(&text, "what is set up at the source", error) && yaml_read(tree, "JSON of the source", &text, error);
+  bool ok = buffer_ok(&text, "what is set up at the source", error) && read_text(&reader, &text, tree);
   buffer_release(&text);
   return ok;
 }

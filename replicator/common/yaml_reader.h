@@ -19,7 +19,10 @@ MUST_CHECK bool yaml_read(struct tree **tree, const char *file, const struct buf
 MUST_CHECK bool yaml_read_file(struct tree **tree, const char *path, struct error *error);
 const char *yaml_file_name(const char *path);
 
-/* Reads JSON from the source, in which a character may stand that YAML wants escaped. The caller owns *tree. */
+/*
+ * Reads JSON from the source, in which a character may stand that YAML wants escaped. What it says has no place in a
+ * file. The caller owns *tree.
+ */
 MUST_CHECK bool yaml_read_json(struct tree **tree, const char *json, struct error *error);
 
 #endif

@@ -68,8 +68,7 @@ static bool add_requests(struct setup *setup, struct step *step, const struct ta
       .lock_wait = setup->lock_wait,
       .reset = is_reset,
   };
-  step->has_check = ok;
-  ok = ok && request_capture_statements(&step->check, &wanted, error) &&
+  ok = ok && request_capture_statements(step_next_check(step), &wanted, error) &&
        request_capture(step_next_request(step), &wanted, error);
   for (int i = 0; i < OPTION_COUNT; i++)
     buffer_release(&texts[i]);

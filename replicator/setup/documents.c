@@ -80,6 +80,16 @@ static void trim_query(struct tree *query) {
   query->text[length] = '\0';
 }
 
+/* These decide how the target is written to, so they are its own. */
+static bool check_options(const struct setup *setup, const struct tree *options, struct error *error) {
+  for (size_t i = 0; options != NULL && i < options->count; i++) {
+    const struct tree *name = options->names[i];
+    if (strcmp(name->text, "lanes") == 0 || strcmp(name->text, "mode") == 0)
+      return setup_fail(setup->file, name, error, "a document has no option %s; its target has", name->text);
+  }
+  return targets_check_options(setup, options, error);
+}
+
 static bool check_needed(const struct setup *setup, const struct document *document, struct error *error) {
   for (int i = TARGET; i <= FROM; i++)
     if (value_of(document, i) == NULL) {
@@ -161,6 +171,8 @@ static void tell(struct step *step, const struct document *document) {
     if (document->present == NULL ? wanted != NULL : setup_differs(key, wanted, present))
       step_tell(step, key->name, wanted, present);
   }
+  if (step->verb == STEP_REPLACE)
+    buffer_add_string(&step->details, "; then its rows must be built again");
 }
 
 /* Of a new document, or one whose definition differs. */
@@ -181,6 +193,7 @@ static bool plan_definition(struct setup *setup, const struct document *document
                                  text_of(document, QUERY), lists.sources.data, lists.search.data,
                                  text_of(document, SEARCH_PATH)),
                           error) &&
+            step_check_by(step, &QUERY_setup_check_target, VALUES(document->name->text, url, lists.own.data), error) &&
             add_requests(setup, step, document, &lists, error);
   lists_release(&lists);
   return ok;
@@ -191,7 +204,7 @@ static bool plan_document(struct setup *setup, const struct document *document, 
       .name = document->name, .wanted = document->wanted, .present = document->present, .what = "document"};
   trim_query(tree_find(document->wanted, "query"));
   if (!read_sources(setup, document->wanted, NULL, error) ||
-      !targets_check_options(setup, tree_find(document->wanted, "options"), error))
+      !check_options(setup, tree_find(document->wanted, "options"), error))
     return false;
   if (setup_is_named(setup_section(setup->wanted, "targets"), document->name->text) ||
       setup_is_named(setup_section(setup->present, "targets"), document->name->text))
@@ -249,8 +262,9 @@ bool documents_find_tables(struct setup *setup, struct tree *used, struct error 
     /* The file removes it, or says itself what it is built from. */
     if (documents != NULL && (wanted == NULL || tree_find(wanted, "from") != NULL))
       continue;
+    /* A table that is gone cannot be released. */
     if (!read_sources(setup, present->items[i], used, error))
-      return false;
+      error_clear(error);
   }
   return true;
 }

@@ -24,8 +24,8 @@ static void step_free(struct step *step) {
   buffer_release(&step->object);
   buffer_release(&step->details);
   buffer_release(&step->advice);
-  if (step->has_check)
-    request_release(&step->check);
+  for (size_t i = 0; i < step->check_count; i++)
+    request_release(&step->checks[i]);
   for (size_t i = 0; i < step->request_count; i++)
     request_release(&step->requests[i]);
   free(step);
@@ -66,11 +66,14 @@ bool step_call(struct step *step, const struct query *query, struct values value
   return step != NULL && request_init(step_next_request(step), query, values, error);
 }
 
+struct request *step_next_check(struct step *step) {
+  if (step->check_count == STEP_MOST_CHECKS)
+    abort();
+  return &step->checks[step->check_count++];
+}
+
 bool step_check_by(struct step *step, const struct query *query, struct values values, struct error *error) {
-  if (step == NULL)
-    return false;
-  step->has_check = true;
-  return request_init(&step->check, query, values, error);
+  return step != NULL && request_init(step_next_check(step), query, values, error);
 }
 
 void step_tell(struct step *step, const char *name, const struct tree *wanted, const struct tree *present) {
@@ -98,9 +101,12 @@ static bool fail_step(const struct step *step, const char *file, struct error *e
 static bool run_checks(const struct steps *steps, struct source *source, const char *file, struct error *error) {
   for (size_t i = 0; i < steps->count; i++) {
     const struct step *step = steps->items[i];
-    struct values values = {.count = step->check.count, .texts = (const char *const *)step->check.values};
-    if (step->has_check && !call_run(source, step->check.query, values, NULL, error))
-      return fail_step(step, file, error);
+    for (size_t j = 0; j < step->check_count; j++) {
+      const struct request *check = &step->checks[j];
+      struct values values = {.count = check->count, .texts = (const char *const *)check->values};
+      if (!call_run(source, check->query, values, NULL, error))
+        return fail_step(step, file, error);
+    }
   }
   return true;
 }

@@ -12,6 +12,7 @@
 enum step_verb { STEP_ADD, STEP_CHANGE, STEP_REPLACE, STEP_REMOVE, STEP_PAUSE, STEP_RESUME };
 
 #define STEP_MOST_REQUESTS 5
+#define STEP_MOST_CHECKS 2
 #define STEP_WORDS_LIMIT ((size_t)1024 * 1024) /* bytes of what is said of a step */
 
 struct step {
@@ -20,8 +21,8 @@ struct step {
   struct buffer object;     /* "target dw" */
   struct buffer details;    /* what of it; may be empty */
   struct buffer advice;     /* what to do afterwards; may be empty */
-  bool has_check;
-  struct request check; /* changes nothing, and fails if the step would */
+  size_t check_count;
+  struct request checks[STEP_MOST_CHECKS]; /* change nothing, and fail if the step would */
   size_t request_count;
   struct request requests[STEP_MOST_REQUESTS];
 };
@@ -39,8 +40,9 @@ struct step *steps_add(struct steps *steps, enum step_verb verb, const struct tr
 /* Append to a step. A step of NULL fails, so that steps_add() needs no check of its own. */
 MUST_CHECK bool step_call(struct step *step, const struct query *query, struct values values, struct error *error);
 MUST_CHECK bool step_check_by(struct step *step, const struct query *query, struct values values, struct error *error);
-/* Where the next request of a step is to be made; the caller makes it at once. */
+/* Where the next request or check of a step is to be made; the caller makes it at once. */
 struct request *step_next_request(struct step *step);
+struct request *step_next_check(struct step *step);
 
 /* Appends "NAME OLD -> NEW" to details; without `present`, of something new, "NAME NEW". */
 void step_tell(struct step *step, const char *name, const struct tree *wanted, const struct tree *present);

@@ -203,7 +203,7 @@ bool targets_plan_removal(struct setup *setup, struct error *error) {
     struct step *step = steps_add(&setup->steps, STEP_REMOVE, NULL, error);
     if (step != NULL) {
       buffer_add_format(&step->object, "target %s", name);
-      buffer_add_string(&step->details, "what is queued for it is discarded");
+      buffer_add_string(&step->details, "its routes and documents too; what is queued for it is discarded");
     }
     if (!step_call(step, &QUERY_cmd_target_drop, VALUES(name), error))
       return false;

@@ -225,7 +225,7 @@ static const char PLAN[] = "add target new: url stdout:, retries 1\n"
                            "change capture shop.orders: lane [\"customer\"] -> default, exclude [\"note\"] -> "
                            "[\"note\", \"iban\"], where customer "
                            "<> 1 /* : # */ -> default\n"
-                           "replace document d2: into d2 -> elsewhere\n"
+                           "replace document d2: into d2 -> elsewhere; then its rows must be built again\n"
                            "change document order: search: batch_rows 3 -> 8\n"
                            "change keep: all tables 3 mons -> 90 days\n"
                            "change seal: closed days true -> false\n";
@@ -246,11 +246,11 @@ Test(apply, a_dry_run_says_what_would_be_done_and_changes_nothing) {
         "remove capture shop.customers: its triggers are dropped\n"
         "remove capture shop.lines: its triggers are dropped\n"
         "remove capture shop.orders: its triggers are dropped\n"
-        "remove target docs: what is queued for it is discarded\n"
-        "remove target dw: what is queued for it is discarded\n"
-        "remove target find: what is queued for it is discarded\n"
-        "remove target hook: what is queued for it is discarded\n"
-        "remove target log of: \"all\": what is queued for it is discarded\n");
+        "remove target docs: its routes and documents too; what is queued for it is discarded\n"
+        "remove target dw: its routes and documents too; what is queued for it is discarded\n"
+        "remove target find: its routes and documents too; what is queued for it is discarded\n"
+        "remove target hook: its routes and documents too; what is queued for it is discarded\n"
+        "remove target log of: \"all\": its routes and documents too; what is queued for it is discarded\n");
   cr_assert_str_eq(state(&f), before);
   sql(writer, "commit");
   PQfinish(writer);
@@ -283,7 +283,7 @@ Test(apply, prune_removes_what_the_file_does_not_name) {
   set_up_everything(&f);
   /* Without a section nothing of its kind is removed, and routes only where the file has routes. */
   plans(&f, "targets: {dw: null, hook: null, docs: null, find: null}\n", "--prune",
-        "remove target log of: \"all\": what is queued for it is discarded\n");
+        "remove target log of: \"all\": its routes and documents too; what is queued for it is discarded\n");
   plans(&f, "captures: {shop.lines: null, shop.orders: {routes: {dw: null}}, 'shop.\"Odd: {name}\"': null}\n",
         "--prune",
         "remove route shop.orders to find: what is queued is still delivered\n"
@@ -371,6 +371,10 @@ Test(apply, a_file_that_is_wrong_is_refused_with_line_and_column) {
       {"documents:\n  doc: {target: dv}\n", "2:17: target \"dv\" does not exist", "\"dw\""},
       {"documents:\n  doc: {from: [\"plain:i\"]}\n", "2:16: column \"i\" of table plain", ""},
       {"documents:\n  doc: {query: select id from plain}\n", "2:3: document doc: ", "does not use $1"},
+      {"documents:\n  doc: {options: {lanes: 3}}\n", "2:19: a document has no option lanes", ""},
+      {"documents:\n  d: {target: dw, key: id, query: 'select id from plain where id = any ($1)', from: ['plain:id'],\n"
+       "      options: {retries: x}}\n",
+       "2:3: document d: retries must be a number", ""},
       {"documents:\n  doc: {search: [u]}\n", "2:3: document doc: ", "cannot be searched"},
   };
   /* What is right before it is not done either. */
