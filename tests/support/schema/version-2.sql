@@ -2448,7 +2448,8 @@ begin
 end
 $$;
 -- Purpose:    refuses a change of a target's URL or options that cannot work, before anything is stored
--- Parameters: known: the target as it is; url (null: unchanged); options to set (a null value resets one; null: unchanged)
+-- Parameters: known: the target as it is; url (null: unchanged); options to set (a null value resets one; null:
+--             unchanged)
 -- Result:     its number of lanes afterwards
 -- Errors:     a bad URL or option; a new number of lanes while tables are routed there
 create or replace function rowrelay.check_target_change(known rowrelay.target, url text, options jsonb)
@@ -9380,8 +9381,8 @@ begin
 end
 $$;
 -- Purpose:    writes a source of a document as rowrelay.document_source_parts() reads it
--- Parameters: relation; name to write for it; name of the column with the document's key, or the query that returns keys;
---             numbers of the columns that the document uses, null: all
+-- Parameters: relation; name to write for it; name of the column with the document's key, or the query that returns
+--             keys; numbers of the columns that the document uses, null: all
 -- Result:     TABLE:COLUMN, TABLE:COLUMN(columns...), TABLE:QUERY or TABLE(columns...):QUERY
 create or replace function rowrelay.document_source_text(relation regclass, relation_name text, key_name text,
                                                          keys_query text, only_columns smallint[]) returns text
@@ -9799,8 +9800,9 @@ $$;
 -- Parameters: name; the target's name, URL and options, also of one that is not added yet; where the query's names are
 --             looked up (null: as in this session); the others as for rowrelay.add_document()
 -- Errors:     as for rowrelay.add_document(), without those of locks
-create or replace function rowrelay.check_document(name text, target text, target_url text, target_options jsonb, key text,
-                                                   query text, sources text[], search text[], path text) returns void
+create or replace function rowrelay.check_document(
+  name text, target text, target_url text, target_options jsonb, key text, query text, sources text[], search text[],
+  path text) returns void
 language plpgsql security definer as $$
 declare
   delivers_to rowrelay.target;
