@@ -90,9 +90,10 @@ Test(roles, what_runs_with_the_owners_rights_looks_up_no_names_of_the_caller) {
           "where p.pronamespace = 'rowrelay'::regnamespace and p.prosecdef "
           "and p.prorettype <> 'trigger'::regtype "
           "and not exists (select from unnest(p.proconfig) as c where c like 'search_path=pg_catalog, pg_temp')"),
-      "add_document, backfill, capture_table");
+      "add_document, backfill, capture_statements, capture_table, check_document");
   cr_expect_str_eq(ask(s.fixture.at_source, "select string_agg(p.proname, ', ' order by p.proname) from pg_proc p "
-                                            "where p.proname in ('add_document', 'backfill', 'capture_table') "
+                                            "where p.proname in ('add_document', 'backfill', 'capture_statements', "
+                                            "'capture_table', 'check_document') "
                                             "and (has_function_privilege('hand', p.oid, 'execute') or "
                                             "has_function_privilege('anna', p.oid, 'execute'))"),
                    "", "only who may act for the owner anyway may call those");
