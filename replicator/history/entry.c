@@ -5,6 +5,7 @@
 #include "common/json.h"
 #include "postgres/result.h"
 #include "queries.h"
+#include "terminal/escape.h"
 
 #define INDENT "    "
 /* Columns of a line that one value may take. */
@@ -23,31 +24,12 @@ static void paint(struct buffer *buffer, const struct entry_style *style, enum c
 
 /* ---- texts ----------------------------------------------------------------------------------------------------- */
 
-/* A terminal obeys C0 and C1, which UTF-8 writes as C2 80 to C2 9F. */
-static bool is_control(const char *text, size_t bytes) {
-  unsigned char first = (unsigned char)text[0];
-  return first < 0x20 || first == 0x7f || (first == 0xc2 && bytes == 2 && (unsigned char)text[1] < 0xa0);
-}
-
-static int add_escaped(struct buffer *buffer, const char *text, size_t bytes) {
-  size_t before = buffer->length;
-  unsigned char last = (unsigned char)text[bytes - 1];
-  if (last == '\n')
-    buffer_add_string(buffer, "\\n");
-  else if (last == '\t')
-    buffer_add_string(buffer, "\\t");
-  else
-    buffer_add_format(buffer, bytes == 1 ? "\\x%02x" : "\\u%04x", last);
-  return (int)(buffer->length - before);
-}
-
 int entry_add_within(struct buffer *buffer, const char *text, size_t length, int room) {
   int utf8 = pg_char_to_encoding("UTF8");
   int used = 0;
   while (length > 0) {
-    size_t bytes = (size_t)PQmblenBounded(text, utf8);
-    bytes = bytes > length || bytes == 0 ? length : bytes;
-    bool control = is_control(text, bytes);
+    size_t bytes = escape_length(text, length);
+    bool control = escape_is_needed(text, bytes);
     int columns = control ? 6 : PQdsplen(text, utf8);
     columns = columns > 0 ? columns : 0;
     if (used + columns > room - (length > bytes)) {
@@ -55,7 +37,7 @@ int entry_add_within(struct buffer *buffer, const char *text, size_t length, int
       return used < room ? used + 1 : used;
     }
     if (control)
-      used += add_escaped(buffer, text, bytes);
+      used += escape_add(buffer, text, bytes);
     else
       buffer_add(buffer, text, bytes);
     used += control ? 0 : columns;

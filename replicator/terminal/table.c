@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/buffer.h"
+#include "terminal/escape.h"
 
 /* Bytes; a field as long as PostgreSQL allows, every byte of it escaped. */
 #define LONGEST_CELL ((size_t)4 * 1024 * 1024 * 1024)
@@ -35,23 +36,14 @@ static int add_cell(struct buffer *cell, const char *text) {
   size_t rest = strlen(text);
   int width = 0;
   while (rest > 0) {
-    size_t before = cell->length;
-    unsigned char byte = (unsigned char)*text;
-    size_t bytes = (size_t)PQmblenBounded(text, utf8);
-    if (byte == '\n') {
-      buffer_add_string(cell, "\\n");
-    } else if (byte == '\t') {
-      buffer_add_string(cell, "\\t");
-    } else if (byte < 0x20 || byte == 0x7f) {
-      buffer_add_format(cell, "\\x%02x", byte);
+    size_t bytes = escape_length(text, rest);
+    if (escape_is_needed(text, bytes)) {
+      width += escape_add(cell, text, bytes);
     } else {
-      /* A letter that is cut off at the end must not be read as a whole one. */
-      int columns = (int)bytes == PQmblen(text, utf8) ? PQdsplen(text, utf8) : 1;
+      int columns = PQdsplen(text, utf8);
       buffer_add(cell, text, bytes);
       width += columns > 0 ? columns : 0;
-      before = cell->length;
     }
-    width += (int)(cell->length - before);
     text += bytes;
     rest -= bytes;
   }
@@ -86,7 +78,7 @@ bool table_print(FILE *stream, const PGresult *result, struct error *error) {
   buffer_init(&cell, LONGEST_CELL);
   int *widths = calloc((size_t)columns + 1, sizeof *widths);
   if (widths == NULL) {
-    error_set(error, FAILURE_FATAL, "out of memory");
+    error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
   for (int row = -1; row < PQntuples(result); row++) {

@@ -79,9 +79,23 @@ Test(table, control_characters_are_shown) {
          "a\\nb\\t\\x1b[2J  1\n");
 }
 
-Test(table, broken_utf8_does_not_run_past_the_end) {
+Test(table, control_characters_beyond_ascii_are_shown) {
+  expect(1, (const char *const[][2]){{"\xc2\x9b[2J", "1"}},
+         "name       n\n"
+         "---------  -\n"
+         "\\u009b[2J  1\n");
+}
+
+Test(table, a_control_character_behind_half_a_letter_is_shown) {
+  expect(1, (const char *const[][2]){{"\xc3\033[2J", "1"}},
+         "name         n\n"
+         "-----------  -\n"
+         "\\xc3\\x1b[2J  1\n");
+}
+
+Test(table, broken_utf8_is_shown_and_does_not_run_past_the_end) {
   expect(1, (const char *const[][2]){{"a\xe2\x82", "1"}},
-         "name  n\n"
-         "----  -\n"
-         "a\xe2\x82    1\n");
+         "name       n\n"
+         "---------  -\n"
+         "a\\xe2\\x82  1\n");
 }
