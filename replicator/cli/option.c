@@ -12,7 +12,7 @@ bool option_init(struct options *given, const struct option *shared, size_t word
       .arguments = calloc(word_count + 1, sizeof *given->arguments),
   };
   if (given->arguments == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   return true;
 }
 
@@ -46,7 +46,7 @@ static const struct option *find_by_letter(const struct options *given, char let
 static bool add_use(struct options *given, const struct option *option, const char *text, struct error *error) {
   struct option_use *uses = realloc(given->uses, (given->use_count + 1) * sizeof *uses);
   if (uses == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   given->uses = uses;
   given->uses[given->use_count++] = (struct option_use){.option = option, .text = text};
   return true;

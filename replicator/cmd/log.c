@@ -62,7 +62,7 @@ static bool collect(const struct options *given, const char *name, struct buffer
   size_t count = option_count(given, name);
   const char **texts = calloc(count + 1, sizeof *texts);
   if (texts == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; i < count; i++)
     texts[i] = option_at(given, name, i);
   if (count > 0)
@@ -95,7 +95,7 @@ static bool find_tables(struct source *source, const struct options *given, stru
     return true;
   const char **patterns = calloc(count, sizeof *patterns);
   if (patterns == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; i < option_count(given, "table"); i++)
     patterns[i] = option_at(given, "table", i);
   if (first != NULL)

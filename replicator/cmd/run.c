@@ -32,7 +32,7 @@ static bool run(const struct options *given, struct error *error) {
   size_t count = option_count(given, "target");
   const char **targets = calloc(count + 1, sizeof *targets);
   if (targets == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; i < count; i++)
     targets[i] = option_at(given, "target", i);
   struct supervisor_options options = {.conninfo = option_text(given, "dbname"),

@@ -91,7 +91,7 @@ static bool add_table(struct buffer *page, const struct status_page_view *view, 
   size_t length = 0;
   FILE *stream = open_memstream(&text, &length);
   if (stream == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = table_print(stream, rows, error);
   fclose(stream);
   if (ok)

@@ -29,7 +29,7 @@ static bool run(const struct options *given, struct error *error) {
   options.documents = documents;
   /* An interrupt must also cancel the statements that run on the servers. */
   interrupt_on_signals();
-  bool ok = documents != NULL ? verify_run(&options, source, error) : error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = documents != NULL ? verify_run(&options, source, error) : error_set(error, FAILURE_RETRY, "out of memory");
   free(documents);
   source_close(source);
   return ok;

@@ -18,7 +18,7 @@ void buffer_release(struct buffer *buffer) {
 
 void buffer_clear(struct buffer *buffer) {
   buffer->length = 0;
-  buffer->overflow = false;
+  buffer->overflow = buffer->no_memory = false;
   if (buffer->data != NULL)
     buffer->data[0] = '\0';
 }
@@ -46,7 +46,7 @@ static bool buffer_reserve(struct buffer *buffer, size_t more) {
     capacity *= 2;
   char *data = realloc(buffer->data, capacity);
   if (data == NULL) {
-    buffer->overflow = true;
+    buffer_lack_memory(buffer);
     return false;
   }
   buffer->data = data;
@@ -121,8 +121,23 @@ void buffer_add_array_string(struct buffer *buffer, const char *string) {
   buffer_add(buffer, "\"", 1);
 }
 
+bool buffer_is_empty(const struct buffer *buffer) {
+  return buffer->length == 0 && !buffer->overflow;
+}
+
+void buffer_inherit(struct buffer *buffer, const struct buffer *part) {
+  buffer->overflow = buffer->overflow || part->overflow;
+  buffer->no_memory = buffer->no_memory || part->no_memory;
+}
+
+void buffer_lack_memory(struct buffer *buffer) {
+  buffer->overflow = buffer->no_memory = true;
+}
+
 bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error) {
   if (!buffer->overflow)
     return true;
+  if (buffer->no_memory)
+    return error_set(error, FAILURE_RETRY, "out of memory for %s", what);
   return error_set(error, FAILURE_FATAL, "%s is longer than %zu bytes", what, buffer->limit);
 }

@@ -13,8 +13,9 @@ struct buffer {
   char *data; /* owned; never NULL after the first successful buffer_add */
   size_t length;
   size_t capacity;
-  size_t limit;  /* bytes */
-  bool overflow; /* something did not fit, or memory ran out: the content must not be used */
+  size_t limit;   /* bytes */
+  bool overflow;  /* something did not fit, or memory ran out: the content must not be used */
+  bool no_memory; /* of the two, this */
 };
 
 /* `limit`: most bytes it may hold. Allocates nothing. */
@@ -37,7 +38,16 @@ void buffer_add_json_string(struct buffer *buffer, const char *string);
 /* As an element of a PostgreSQL array literal, in quotes. */
 void buffer_add_array_string(struct buffer *buffer, const char *string);
 
-/* False with an error that names `what` when something did not fit. */
+/* Whether nothing was appended. What did not fit counts as something, so that nobody goes on as if it had not been. */
+bool buffer_is_empty(const struct buffer *buffer);
+
+/* Overflows if `part` has, of which the content has been appended: what was built from half a text is half a text. */
+void buffer_inherit(struct buffer *buffer, const struct buffer *part);
+
+/* The same where memory ran out for what should have been appended. */
+void buffer_lack_memory(struct buffer *buffer);
+
+/* False with an error that names `what` when something did not fit, or FAILURE_RETRY when memory ran out. */
 MUST_CHECK bool buffer_ok(const struct buffer *buffer, const char *what, struct error *error);
 
 #endif

@@ -82,7 +82,7 @@ bool gzip_file_create(struct gzip_file **archive, const char *dir, const char *n
   *archive = NULL;
   struct gzip_file *made = calloc(1, sizeof *made);
   if (made == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   made->fd = -1;
   made->packed = digest_new();
   made->plain = digest_new();
@@ -90,7 +90,7 @@ bool gzip_file_create(struct gzip_file **archive, const char *dir, const char *n
       deflateInit2(&made->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) == Z_OK;
   if (made->packed == NULL || made->plain == NULL || !made->is_deflating) {
     gzip_file_free(made);
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   }
   if (choose_name(made, dir, name, error)) {
     made->fd = open(made->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
@@ -159,7 +159,7 @@ static bool read_back(struct gzip_file *archive, const char *sum, struct error *
   char found_sum[ARCHIVE_SUM_SIZE];
   EVP_MD_CTX *digest = digest_new();
   digest_end(archive->plain, given);
-  bool ok = digest != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = digest != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   ok = ok && gzip_file_read(archive->part, digest_piece, digest, found_sum, error);
   if (ok) {
     digest_end(digest, found);
@@ -281,7 +281,7 @@ bool gzip_file_read(const char *path, gzip_file_taker *take, void *context, char
   bool ok = false;
   reading.packed = digest_new();
   if (reading.packed == NULL || inflateInit2(&reading.stream, GZIP_WINDOW) != Z_OK) {
-    error_set(error, FAILURE_FATAL, "out of memory");
+    error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
   ok = read_all(&reading, error);

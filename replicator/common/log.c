@@ -135,7 +135,7 @@ static void write_line(enum log_level level, const char *message, const struct e
     if (*c == '\n' || *c == '\r' || *c == '\t')
       *c = ' ';
   flockfile(stderr);
-  fputs(line.data != NULL ? line.data : message, stderr);
+  fputs(line.overflow ? message : line.data, stderr);
   fputc('\n', stderr);
   fflush(stderr);
   funlockfile(stderr);

@@ -6,6 +6,7 @@
 
 #include "common/buffer.h"
 #include "common/clock.h"
+#include "common/json_tree.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "postgres/result.h"
@@ -112,7 +113,8 @@ static bool look_at(struct collection *found, const struct change *claimed, json
   }
   if (claimed->new_row == NULL)
     return true;
-  json_t *keys = json_loads(claimed->new_row, JSON_ALLOW_NUL, NULL);
+  bool no_memory;
+  json_t *keys = json_tree_parse(claimed->new_row, strlen(claimed->new_row), JSON_ALLOW_NUL, &no_memory);
   if (keys == NULL || json_array_append_new(kept, keys) != 0)
     return false;
   size_t index;
@@ -178,11 +180,11 @@ bool document_collect(const struct settings *settings, const struct batch *claim
 bool document_queue_more(const struct document *document, struct source *source, struct stale *stale,
                          struct error *error) {
   struct number target = number(document->target);
-  if (stale->asks_ids.length == 0 && !stale->all)
+  if (buffer_is_empty(&stale->asks_ids) && !stale->all)
     return true;
   if (!source_run(source, &QUERY_document_begin, VALUES("pg_catalog"), NULL, error))
     return false;
-  if (stale->asks_ids.length > 0) {
+  if (!buffer_is_empty(&stale->asks_ids)) {
     buffer_add_string(&stale->asks_ids, "}");
     buffer_add_string(&stale->asks_days, "}");
     if (!buffer_ok(&stale->asks_ids, "a list of changes", error) ||
@@ -452,7 +454,7 @@ bool document_note(const struct document *document, struct source *source, const
     }
   }
   bool ok = true;
-  if (refused.length > 0) {
+  if (!buffer_is_empty(&refused)) {
     char key[101];
     char reason[256];
     text_print(key, sizeof key, "%s", first_refused);
@@ -462,7 +464,7 @@ bool document_note(const struct document *document, struct source *source, const
          source_run(source, &QUERY_document_refused, VALUES(target.text, refused.data), NULL, error) &&
          (!halts || source_run(source, &QUERY_target_halt, VALUES(target.text, reason), NULL, error));
   }
-  if (ok && built.length > 0) {
+  if (ok && !buffer_is_empty(&built)) {
     buffer_add_string(&built, "]");
     ok = buffer_ok(&built, "a list of keys", error) &&
          source_run(source, &QUERY_document_built, VALUES(target.text, built.data), NULL, error);

@@ -14,6 +14,7 @@ static void *work_until_told(void *argument) {
   struct work *work = calloc(1, sizeof *work);
   if (work == NULL) {
     log_message(LOG_LEVEL_ERROR, "target %s: out of memory", worker->pool->name);
+    atomic_fetch_sub(&worker->pool->meter->workers, 1);
     worker_pool_left(worker->pool);
     return NULL;
   }
@@ -48,9 +49,26 @@ static void *work_until_told(void *argument) {
   return NULL;
 }
 
-bool worker_start(struct worker *worker, struct error *error) {
-  int failed = pthread_create(&worker->thread, NULL, work_until_told, worker);
-  return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+int worker_start(struct worker *workers, int wanted, struct worker like, struct error *error) {
+  struct worker_pool *pool = like.pool;
+  int started = 0;
+  pool->workers = wanted;
+  atomic_store(&pool->meter->workers, wanted);
+  for (; started < wanted; started++) {
+    workers[started] = like;
+    int failed = pthread_create(&workers[started].thread, NULL, work_until_told, &workers[started]);
+    if (failed != 0) {
+      error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+      break;
+    }
+  }
+  for (int missing = started; missing < wanted; missing++) {
+    atomic_fetch_sub(&pool->meter->workers, 1);
+    worker_pool_left(pool);
+  }
+  if (started > 0 && started < wanted)
+    log_failure(LOG_LEVEL_WARNING, error, "target %s: only %d of %d workers", pool->name, started, wanted);
+  return started;
 }
 
 void worker_join(struct worker *worker) {

@@ -18,8 +18,11 @@ struct worker {
   pthread_t thread;
 };
 
-/* Starts the thread; the struct must stay where it is until worker_join() has returned. */
-MUST_CHECK bool worker_start(struct worker *worker, struct error *error);
+/*
+ * Starts `wanted` workers of a pool, each like `like`, or as many as there can be threads: returns how many, and why
+ * not all. The array must stay where it is until worker_join() has returned for each.
+ */
+MUST_CHECK int worker_start(struct worker *workers, int wanted, struct worker like, struct error *error);
 /* Waits until it has stopped; see worker_pool_leave(). */
 void worker_join(struct worker *worker);
 

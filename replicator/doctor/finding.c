@@ -1,10 +1,10 @@
 #include "doctor/finding.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/buffer.h"
+#include "common/json_tree.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "terminal/escape.h"
@@ -28,7 +28,13 @@ static void print_json(const struct findings *findings, const struct finding *fi
 }
 
 static void print_tables(const char *names) {
-  json_t *tables = json_loads(names, 0, NULL);
+  bool no_memory;
+  json_t *tables = json_tree_parse(names, strlen(names), 0, &no_memory);
+  if (no_memory) {
+    putchar(' ');
+    escape_print(names);
+    return;
+  }
   size_t count = json_array_size(tables);
   for (size_t i = 0; i < count && i < MOST_TABLES; i++) {
     fputs(i == 0 ? " " : ", ", stdout);

@@ -65,8 +65,10 @@ static void add_pattern(struct buffer *lists, const char *pattern) {
   add_text(&lists[SCHEMAS], names.has_schema ? schema : NULL);
   add_text(&lists[TABLES], names.table.data != NULL ? names.table.data : "");
   add_text(&lists[WILD], names.wild ? "t" : "f");
-  for (int i = 0; i < LISTS; i++)
-    lists[i].overflow = lists[i].overflow || names.schema.overflow || names.table.overflow;
+  for (int i = 0; i < LISTS; i++) {
+    buffer_inherit(&lists[i], &names.schema);
+    buffer_inherit(&lists[i], &names.table);
+  }
   buffer_release(&names.schema);
   buffer_release(&names.table);
 }

@@ -27,7 +27,7 @@ bool change_list_make_room(struct change_list *page, size_t more, struct error *
   size_t capacity = needed > 2 * page->capacity ? needed : 2 * page->capacity;
   struct change_list_item *items = realloc(page->items, capacity * sizeof *items);
   if (items == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   page->items = items;
   page->capacity = capacity;
   return true;

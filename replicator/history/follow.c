@@ -86,7 +86,7 @@ static bool read_snapshot(struct follower *now, const char *text, struct error *
   now->snapshot = strdup(text);
   now->running = calloc(most, sizeof *now->running);
   if (now->snapshot == NULL || now->running == NULL || xmax == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   now->xmax = strtoull(xmax + 1, NULL, 10);
   for (const char *c = list + 1; *c != '\0' && now->running_count < most;) {
     char *end;
@@ -118,7 +118,7 @@ static bool keep_points(const struct follower *before, struct follower *now, str
                         struct error *error) {
   now->points = calloc(before->point_count + 1, sizeof *now->points);
   if (now->points == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; i < before->point_count; i++)
     if (may_run(now, before->points[i].next, i + 1 < before->point_count ? before->points[i + 1].next : point.next))
       now->points[now->point_count++] = before->points[i];
@@ -189,7 +189,7 @@ bool follow_begin_at(struct follower *follower, const struct follower *other, st
   follower->running = copy(other->running, other->running_count * sizeof *other->running);
   follower->points = copy(other->points, other->point_count * sizeof *other->points);
   bool ok = follower->snapshot != NULL && follower->running != NULL && follower->points != NULL;
-  return ok || error_set(error, FAILURE_FATAL, "out of memory");
+  return ok || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 /* ---- who has ended --------------------------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #define CONNECT_TIMEOUT 10000L /* milliseconds */
 /* How often a wait checks for an interrupt. Milliseconds. */
 #define INTERRUPT_INTERVAL 100
+/* Where waiting itself fails, for want of memory. Milliseconds. */
+#define FAILED_POLL_PAUSE 10
 
 struct http {
   CURLM *multi;
@@ -48,8 +50,11 @@ bool http_new(struct http **http, const struct http_options *options, struct err
     http_free(made);
     return error_set(error, FAILURE_RETRY, "out of memory");
   }
-  curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long)options->connections);
-  curl_multi_setopt(made->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)options->connections);
+  if (curl_multi_setopt(made->multi, CURLMOPT_MAXCONNECTS, (long)options->connections) != CURLM_OK ||
+      curl_multi_setopt(made->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)options->connections) != CURLM_OK) {
+    http_free(made);
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  }
   *http = made;
   return true;
 }
@@ -76,7 +81,8 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
   size_t room = request->answer.limit - request->answer.length;
   buffer_add(&request->answer, bytes, length < room ? length : room);
   request->received += (int64_t)length;
-  return length;
+  /* Part of an answer must not be taken for all of it. */
+  return request->answer.overflow ? 0 : length;
 }
 
 /* The value of a header, if the line is that header. */
@@ -151,56 +157,60 @@ static int ask_owner(void *data, char *address, char *own_address, int port, int
   return CURL_PREREQFUNC_OK;
 }
 
-static void set_options(const struct http *http, struct http_request *request) {
+#define SET(option, value) (code = code == CURLE_OK ? curl_easy_setopt(easy, option, value) : code)
+
+/* What is not set would be the library's own choice: another method, no body, other authorities. */
+static CURLcode set_options(const struct http *http, struct http_request *request) {
   const struct http_options *options = &http->options;
   CURL *easy = request->easy;
-  curl_easy_setopt(easy, CURLOPT_PRIVATE, request);
-  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, request->failure);
-  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "rowrelay/" ROWRELAY_VERSION);
-  curl_easy_setopt(easy, CURLOPT_URL, request->url);
-  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers);
+  CURLcode code = CURLE_OK;
+  SET(CURLOPT_PRIVATE, request);
+  SET(CURLOPT_ERRORBUFFER, request->failure);
+  SET(CURLOPT_NOSIGNAL, 1L);
+  SET(CURLOPT_PROTOCOLS_STR, "http,https");
+  SET(CURLOPT_USERAGENT, "rowrelay/" ROWRELAY_VERSION);
+  SET(CURLOPT_URL, request->url);
+  SET(CURLOPT_HTTPHEADER, request->headers);
   if (request->body != NULL) {
-    curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
+    SET(CURLOPT_POST, 1L);
+    SET(CURLOPT_POSTFIELDS, request->body);
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_length);
   }
-  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)options->timeout);
-  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT);
-  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, request);
-  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, ask_owner);
-  curl_easy_setopt(easy, CURLOPT_PREREQDATA, request);
-  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
+  SET(CURLOPT_CUSTOMREQUEST, request->method);
+  SET(CURLOPT_TIMEOUT_MS, (long)options->timeout);
+  SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT);
+  SET(CURLOPT_TCP_KEEPALIVE, 1L);
+  SET(CURLOPT_WRITEFUNCTION, take_answer);
+  SET(CURLOPT_WRITEDATA, request);
+  SET(CURLOPT_HEADERFUNCTION, take_header);
+  SET(CURLOPT_HEADERDATA, request);
+  SET(CURLOPT_PREREQFUNCTION, ask_owner);
+  SET(CURLOPT_PREREQDATA, request);
+  SET(CURLOPT_FOLLOWLOCATION, options->follow_redirects ? 1L : 0L);
   /* Redirects never lead from an encrypted connection to an unencrypted one. */
-  curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
-  curl_easy_setopt(easy, CURLOPT_MAXREDIRS, 5L);
-  curl_easy_setopt(easy, CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
+  SET(CURLOPT_REDIR_PROTOCOLS_STR, strncmp(request->url, "https", 5) == 0 ? "https" : "http,https");
+  SET(CURLOPT_MAXREDIRS, 5L);
+  SET(CURLOPT_POSTREDIR, (long)CURL_REDIR_POST_ALL);
   if (options->http2) {
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                     strncmp(request->url, "https", 5) == 0 ? (long)CURL_HTTP_VERSION_2TLS
-                                                            : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    SET(CURLOPT_HTTP_VERSION, strncmp(request->url, "https", 5) == 0 ? (long)CURL_HTTP_VERSION_2TLS
+                                                                     : (long)CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+    SET(CURLOPT_PIPEWAIT, 1L);
   } else {
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
   }
   if (options->never_twice) {
-    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    SET(CURLOPT_FRESH_CONNECT, 1L);
+    SET(CURLOPT_FORBID_REUSE, 1L);
   }
   if (options->ca_file != NULL)
-    curl_easy_setopt(easy, CURLOPT_CAINFO, options->ca_file);
+    SET(CURLOPT_CAINFO, options->ca_file);
   if (options->certificate != NULL)
-    curl_easy_setopt(easy, CURLOPT_SSLCERT, options->certificate);
+    SET(CURLOPT_SSLCERT, options->certificate);
   if (options->private_key != NULL)
-    curl_easy_setopt(easy, CURLOPT_SSLKEY, options->private_key);
+    SET(CURLOPT_SSLKEY, options->private_key);
   if (options->proxy != NULL)
-    curl_easy_setopt(easy, CURLOPT_PROXY, options->proxy);
+    SET(CURLOPT_PROXY, options->proxy);
+  return code;
 }
 
 bool http_start(struct http *http, struct http_request *request, struct error *error) {
@@ -215,13 +225,14 @@ bool http_start(struct http *http, struct http_request *request, struct error *e
   request->easy = take_handle(http);
   if (request->easy == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  set_options(http, request);
-  CURLMcode added = curl_multi_add_handle(http->multi, request->easy);
+  CURLcode set = set_options(http, request);
+  CURLMcode added = set == CURLE_OK ? curl_multi_add_handle(http->multi, request->easy) : CURLM_LAST;
   if (added == CURLM_OK)
     return true;
   curl_easy_cleanup(request->easy);
   request->easy = NULL;
-  return error_set(error, FAILURE_RETRY, "cannot send a request: %s", curl_multi_strerror(added));
+  return error_set(error, FAILURE_RETRY, "cannot send a request: %s",
+                   set != CURLE_OK ? curl_easy_strerror(set) : curl_multi_strerror(added));
 }
 
 static bool is_about_trust(CURLcode code) {
@@ -287,13 +298,17 @@ struct http_request *http_wait(struct http *http, int64_t deadline) {
     struct http_request *request = take_done(http);
     if (request != NULL)
       return request;
-    curl_multi_perform(http->multi, &running);
+    /* Without memory it is not known what is running, and tried again. */
+    if (curl_multi_perform(http->multi, &running) != CURLM_OK)
+      running = 1;
     if ((request = take_done(http)) != NULL)
       return request;
     int64_t left = deadline - clock_now();
     if (running == 0 || left <= 0 || interrupted())
       return NULL;
-    curl_multi_poll(http->multi, NULL, 0, left < INTERRUPT_INTERVAL ? (int)left : INTERRUPT_INTERVAL, NULL);
+    if (curl_multi_poll(http->multi, NULL, 0, left < INTERRUPT_INTERVAL ? (int)left : INTERRUPT_INTERVAL, NULL) !=
+        CURLM_OK)
+      clock_sleep(FAILED_POLL_PAUSE);
   }
 }
 

@@ -38,7 +38,11 @@ bool connections_start(struct connections *visitors, struct error *error) {
   pthread_mutex_init(&visitors->lock, NULL);
   clock_init_condition(&visitors->changed);
   int failed = pthread_create(&visitors->thread, NULL, cut_those_who_stay, visitors);
-  return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
+  if (failed == 0)
+    return true;
+  pthread_cond_destroy(&visitors->changed);
+  pthread_mutex_destroy(&visitors->lock);
+  return error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
 
 void connections_stop(struct connections *visitors) {

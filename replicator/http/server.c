@@ -232,7 +232,8 @@ bool server_start(struct server **server, const char *address, const struct serv
   if (!listen_on(address, &fd, error))
     return false;
   struct server *made = calloc(1, sizeof *made);
-  bool watched = made != NULL && connections_start(&made->visitors, error);
+  bool watched = made != NULL ? connections_start(&made->visitors, error)
+                              : error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": out of memory", address);
   if (watched) {
     made->routes = routes;
     made->context = context;
@@ -243,12 +244,14 @@ bool server_start(struct server **server, const char *address, const struct serv
                                     MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_NOTIFY_CONNECTION, greet,
                                     made, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL, MHD_OPTION_END);
   }
-  if (made == NULL || made->daemon == NULL) {
-    if (watched)
+  if (!watched || made->daemon == NULL) {
+    if (watched) {
       connections_stop(&made->visitors);
+      error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the HTTP server did not start", address);
+    }
     free(made);
     close(fd);
-    return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the HTTP server did not start", address);
+    return false;
   }
   *server = made;
   return true;

@@ -1,7 +1,6 @@
 #include "monitor/console.h"
 
 #include <arpa/inet.h>
-#include <jansson.h>
 #include <microhttpd.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "common/json_tree.h"
 #include "common/log.h"
 #include "common/shell.h"
 #include "common/text.h"
@@ -251,8 +251,11 @@ static void act(struct monitor *monitor, const json_t *wish, struct server_answe
 void console_act(void *context, const struct server_request *request, struct server_answer *answer) {
   if (!may_read(request, answer) || !may_act(request, answer))
     return;
-  json_error_t where;
-  json_t *wish = json_loadb(request->body, request->body_length, 0, &where);
-  act(context, wish, answer);
+  bool no_memory;
+  json_t *wish = json_tree_parse(request->body, request->body_length, 0, &no_memory);
+  if (no_memory)
+    give_error(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory", NULL);
+  else
+    act(context, wish, answer);
   json_decref(wish);
 }

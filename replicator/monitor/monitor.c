@@ -312,7 +312,7 @@ static void release(struct monitor *monitor) {
 bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error) {
   struct monitor *made = calloc(1, sizeof *made);
   if (made == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   made->started_at = time(NULL);
   pthread_mutex_init(&made->lock, NULL);
   clock_init_condition(&made->leaves);

@@ -10,6 +10,7 @@
 #include <libpq-fe.h>
 #include <stdint.h>
 
+#include "common/buffer.h"
 #include "common/error.h"
 
 struct pgconn;
@@ -99,6 +100,11 @@ MUST_CHECK bool pgconn_script(struct pgconn *connection, const char *text, struc
  */
 void pgconn_pipeline_begin(struct pgconn *connection);
 void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values);
+/*
+ * Nothing more is sent, and running it fails, if a text that a value was taken from has overflowed: half a value, or
+ * null, would be one, too. `what` names it. Call it before the value is added.
+ */
+void pgconn_pipeline_needs(struct pgconn *connection, const struct buffer *value, const char *what);
 MUST_CHECK bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t count, struct error *error);
 
 /*

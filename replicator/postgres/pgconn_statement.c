@@ -120,18 +120,22 @@ static void deallocate_forgotten(struct pgconn *connection) {
   buffer_clear(&connection->forgotten);
 }
 
-static bool expect(struct pgconn *connection, const struct query *query, bool prepares) {
-  if (connection->expected_count == connection->expected_capacity) {
-    size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
-    void *grown = realloc(connection->expected, capacity * sizeof *connection->expected);
-    if (grown == NULL)
-      return false;
-    connection->expected = grown;
-    connection->expected_capacity = capacity;
-  }
+/* For the replies that one statement may have more: to preparing it, and to running it. */
+static bool make_room(struct pgconn *connection) {
+  if (connection->expected_count + 2 <= connection->expected_capacity)
+    return true;
+  size_t capacity = connection->expected_capacity == 0 ? 16 : 2 * connection->expected_capacity;
+  void *grown = realloc(connection->expected, capacity * sizeof *connection->expected);
+  if (grown == NULL)
+    return false;
+  connection->expected = grown;
+  connection->expected_capacity = capacity;
+  return true;
+}
+
+static void expect(struct pgconn *connection, const struct query *query, bool prepares) {
   connection->expected[connection->expected_count].query = query;
   connection->expected[connection->expected_count++].prepares = prepares;
-  return true;
 }
 
 void pgconn_pipeline_begin(struct pgconn *connection) {
@@ -182,24 +186,38 @@ static bool prepares_now(const struct pgconn *connection, const char *name) {
   return false;
 }
 
+/* Sends it, and before that what prepares it, where that is due. */
+static bool send_query(struct pgconn *connection, const struct query *query, const struct values *values) {
+  if (query->name == NULL)
+    return PQsendQueryParams(connection->pg, query->text, values->count, NULL, values->texts, NULL, NULL, 0) == 1;
+  if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name)) {
+    if (PQsendPrepare(connection->pg, query->name, query->text, values->count, NULL) != 1)
+      return false;
+    expect(connection, query, true);
+  }
+  return PQsendQueryPrepared(connection->pg, query->name, values->count, values->texts, NULL, NULL, 0) == 1;
+}
+
 void pgconn_pipeline_add(struct pgconn *connection, const struct query *query, struct values values) {
   if (connection->pipeline_failed)
     return;
-  bool sent = true;
-  if (query->name != NULL) {
-    if (!is_prepared(connection, query->name) && !prepares_now(connection, query->name))
-      sent = PQsendPrepare(connection->pg, query->name, query->text, values.count, NULL) == 1 &&
-             expect(connection, query, true);
-    sent = sent && PQsendQueryPrepared(connection->pg, query->name, values.count, values.texts, NULL, NULL, 0) == 1;
+  if (!make_room(connection)) {
+    connection->pipeline_failed =
+        !pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, "out of memory");
+  } else if (!send_query(connection, query, &values)) {
+    connection->pipeline_failed =
+        !pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
   } else {
-    sent = PQsendQueryParams(connection->pg, query->text, values.count, NULL, values.texts, NULL, NULL, 0) == 1;
+    expect(connection, query, false);
+    connection->pipeline_failed = !flush_if_large(connection, &values, &connection->pipeline_error);
   }
-  if (!sent || !expect(connection, query, false)) {
-    pgconn_break(connection, FAILURE_RETRY, &connection->pipeline_error, PQerrorMessage(connection->pg));
-    connection->pipeline_failed = true;
-  } else if (!flush_if_large(connection, &values, &connection->pipeline_error)) {
-    connection->pipeline_failed = true;
-  }
+}
+
+void pgconn_pipeline_needs(struct pgconn *connection, const struct buffer *value, const char *what) {
+  if (connection->pipeline_failed || buffer_ok(value, what, &connection->pipeline_error))
+    return;
+  connection->pipeline_failed = true;
+  connection->broken = true;
 }
 
 /* Takes the reply to one statement, with the NULL that ends it. */

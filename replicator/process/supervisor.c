@@ -123,35 +123,39 @@ static struct served_target *find_served(struct supervisor *supervisor, int id) 
   return NULL;
 }
 
+static void free_served_target(struct served_target *target) {
+  worker_pool_release(&target->pool);
+  free(target->workers);
+  free(target);
+}
+
 static bool serve_target(struct supervisor *supervisor, const struct settings *settings, struct error *error) {
   int count = supervisor->options->workers;
   struct served_target **grown = realloc(supervisor->served, (supervisor->served_count + 1) * sizeof *grown);
   if (grown != NULL)
     supervisor->served = grown;
   struct served_target *target = grown != NULL ? calloc(1, sizeof *target) : NULL;
-  if (target != NULL)
-    target->workers = calloc((size_t)count, sizeof *target->workers);
+  struct worker *workers = calloc((size_t)count, sizeof *workers);
   struct meter *meter = meter_of(settings->name);
-  if (target == NULL || target->workers == NULL || meter == NULL) {
-    if (target != NULL)
-      free(target->workers);
+  if (target == NULL || workers == NULL || meter == NULL) {
+    free(workers);
     free(target);
     return error_set(error, FAILURE_FATAL, "out of memory");
   }
+  target->workers = workers;
   worker_pool_init(&target->pool, settings->target, meter, &supervisor->backlog, wake_fd);
-  target->pool.workers = count;
-  atomic_store(&target->pool.meter->workers, count);
-  supervisor->served[supervisor->served_count++] = target;
-  for (; target->count < count; target->count++) {
-    struct worker *worker = &target->workers[target->count];
-    *worker = (struct worker){.conninfo = supervisor->options->conninfo,
-                              .instance = supervisor->instance,
-                              .pool = &target->pool,
-                              .horizon = &supervisor->horizon};
-    if (!worker_start(worker, error))
-      return false;
+  target->count = worker_start(workers, count,
+                               (struct worker){.conninfo = supervisor->options->conninfo,
+                                               .instance = supervisor->instance,
+                                               .pool = &target->pool,
+                                               .horizon = &supervisor->horizon},
+                               error);
+  if (target->count == 0) {
+    free_served_target(target); /* the next look at the targets tries again */
+    return false;
   }
-  log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, count, count == 1 ? "" : "s");
+  supervisor->served[supervisor->served_count++] = target;
+  log_message(LOG_LEVEL_INFO, "target %s: %d worker%s", settings->name, target->count, target->count == 1 ? "" : "s");
   return true;
 }
 
@@ -162,12 +166,8 @@ static void join_workers(struct supervisor *supervisor) {
 }
 
 static void free_served(struct supervisor *supervisor) {
-  for (size_t i = 0; i < supervisor->served_count; i++) {
-    struct served_target *target = supervisor->served[i];
-    worker_pool_release(&target->pool);
-    free(target->workers);
-    free(target);
-  }
+  for (size_t i = 0; i < supervisor->served_count; i++)
+    free_served_target(supervisor->served[i]);
   free(supervisor->served);
 }
 
@@ -357,8 +357,7 @@ static bool target_is_empty(struct supervisor *supervisor, struct worker_pool *p
   floor_lowest(&pool->floor, &version);
   *empty = false;
   if (floor_write(&pool->floor, version, NULL, 0, &starts)) {
-    ok = buffer_ok(&starts.lanes, "the list of lanes", error) &&
-         buffer_ok(&starts.floors, "the list of floors", error) &&
+    ok = starts_ok(&starts, error) &&
          source_run(supervisor->source, &QUERY_pending, VALUES(starts.lanes.data, starts.floors.data), &reply, error);
     *empty = ok && !result_bool(reply, 0, 0);
   }

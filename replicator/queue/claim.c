@@ -129,6 +129,8 @@ static bool lock_lanes(const struct claim *claim, struct batch *batch, struct ta
     taking->claimed = CLAIMED_OUTDATED;
     return true;
   }
+  if (!starts_ok(starts, error))
+    return false;
   pgconn_pipeline_begin(connection);
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_target_version, VALUES(number(settings->target).text));
@@ -375,6 +377,8 @@ static bool take_rows(const struct claim *claim, struct batch *batch, struct tak
     taking->claimed = CLAIMED_OUTDATED;
     return true;
   }
+  if (!starts_ok(starts, error))
+    return false;
   if (only_lane)
     return take_transactions(claim, batch, starts, taken, error);
   return barriers ? take_barriers(claim, batch, starts, taken, error) : take_leased(claim, batch, starts, taken, error);

@@ -46,6 +46,11 @@ void starts_release(struct starts *starts) {
   buffer_release(&starts->floors);
 }
 
+bool starts_ok(const struct starts *starts, struct error *error) {
+  return buffer_ok(&starts->lanes, "the list of lanes", error) &&
+         buffer_ok(&starts->floors, "the list of floors", error);
+}
+
 static void write_lane(const struct floor *floor, int lane, struct starts *starts) {
   const char *separator = starts->lanes.length > 1 ? "," : "";
   buffer_add_format(&starts->lanes, "%s%d", separator, lane);

@@ -47,6 +47,8 @@ struct starts {
 /* `limit` is for each of the two. */
 void starts_init(struct starts *starts, size_t limit);
 void starts_release(struct starts *starts);
+/* Whether all of what was written is there. */
+MUST_CHECK bool starts_ok(const struct starts *starts, struct error *error);
 
 /*
  * Writes the lanes and their floors; `lanes` of `count` chooses some, NULL means all. The floors must be of `version`;

@@ -158,7 +158,8 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
   *has = true;
   if (floor_write(claim->floor, claim->settings->version, NULL, 0, &starts)) {
     PGresult *reply = NULL;
-    ok = source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, starts.lanes.data, starts.floors.data),
+    ok = starts_ok(&starts, error) &&
+         source_run(claim->source, &QUERY_older_pending, VALUES(number(id).text, starts.lanes.data, starts.floors.data),
                     &reply, error);
     *has = ok && result_bool(reply, 0, 0);
     PQclear(reply);

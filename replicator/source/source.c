@@ -31,7 +31,8 @@ static bool check_conninfo(const char *conninfo, struct error *error) {
     message[strcspn(message, "\n")] = '\0';
   bool ok = options != NULL;
   if (!ok)
-    error_set(error, FAILURE_USAGE, "%s", message != NULL ? message : "out of memory");
+    error_set(error, message != NULL ? FAILURE_USAGE : FAILURE_RETRY, "%s",
+              message != NULL ? message : "out of memory");
   PQconninfoFree(options);
   PQfreemem(message);
   return ok;
@@ -46,7 +47,7 @@ static struct source *open_with(const char *conninfo, enum session_purpose purpo
     return NULL;
   struct source *opened = calloc(1, sizeof *opened);
   if (opened == NULL) {
-    error_set(error, FAILURE_FATAL, "out of memory");
+    error_set(error, FAILURE_RETRY, "out of memory");
     return NULL;
   }
   if (!pooler_open(&opened->connection, conninfo, purpose, timeout, error)) {

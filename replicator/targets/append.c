@@ -112,9 +112,10 @@ bool append_prepare(struct append *append, struct pgconn *connection, bool in_tr
 
 static void send_rows(struct pgconn *connection, const struct insertion *insertion, struct buffer *rows,
                       const char *source_id) {
-  if (rows->length == 0)
+  if (buffer_is_empty(rows))
     return;
   buffer_add(rows, "]", 1);
+  pgconn_pipeline_needs(connection, rows, "rows of a statement");
   pgconn_pipeline_add(connection, &insertion->statement, VALUES(rows->data, source_id));
   buffer_clear(rows);
 }

@@ -1,9 +1,9 @@
 #include "targets/change_json.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "common/json.h"
+#include "common/json_tree.h"
 
 const char *operation_word(enum operation operation) {
   switch (operation) {
@@ -64,8 +64,12 @@ void change_add_image(struct buffer *buffer, const struct change *change, const 
   buffer_add(buffer, "{", 1);
   while (json_next(&next, &member)) {
     json_t *text = NULL;
-    if (member.value[0] == '"' && is_among(change->text_columns, &member))
-      text = json_loadb(member.value, member.value_length, JSON_DECODE_ANY, NULL);
+    if (member.value[0] == '"' && is_among(change->text_columns, &member)) {
+      bool no_memory;
+      text = json_tree_parse(member.value, member.value_length, JSON_DECODE_ANY, &no_memory);
+      if (no_memory)
+        buffer_lack_memory(buffer);
+    }
     buffer_add(buffer, ",", count++ > 0);
     buffer_add(buffer, member.name, member.name_length);
     buffer_add(buffer, ":", 1);

@@ -24,6 +24,7 @@ static void add_type(struct buffer *buffer, const struct change *change) {
   buffer_init(&type, 1024);
   buffer_add_format(&type, "rowrelay.%s.%s", change->route->relation, operation_word(change->operation));
   add_text(buffer, "type", type.data);
+  buffer_inherit(buffer, &type);
   buffer_release(&type);
 }
 
@@ -66,5 +67,6 @@ void cloudevent_add_json(struct buffer *buffer, const struct change *change, con
   else
     buffer_add_string(buffer, "null");
   buffer_add_string(buffer, "}}");
+  buffer_inherit(buffer, &id);
   buffer_release(&id);
 }

@@ -112,6 +112,8 @@ void fence_pass_new(struct fence *fence, struct pgconn *connection, const char *
   buffer_add_string(&lanes, "}");
   buffer_add_string(&first_ids, "}");
   fence->count = 0;
+  pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
+  pgconn_pipeline_needs(connection, &first_ids, "the list of lanes");
   pgconn_pipeline_add(connection, &BEGIN, NO_VALUES);
   pgconn_pipeline_add(connection, &QUERY_fence_pass_new,
                       VALUES(source_id, lanes.data, first_ids.data, number(push->token).text));
@@ -148,13 +150,15 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
   buffer_init(&lanes, ARRAY_LIMIT);
   buffer_init(&ids, ARRAY_LIMIT);
   for (size_t i = 0; i < push->count; i++) {
-    char separator = lanes.length == 0 ? '{' : ',';
+    char separator = i == 0 ? '{' : ',';
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
     buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
   }
-  if (lanes.length > 0) {
+  if (push->count > 0) {
     buffer_add_string(&lanes, "}");
     buffer_add_string(&ids, "}");
+    pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
+    pgconn_pipeline_needs(connection, &ids, "the list of changes");
     pgconn_pipeline_add(connection, &QUERY_fence_note,
                         VALUES(source_id, lanes.data, ids.data, number(push->first_id).text));
   }

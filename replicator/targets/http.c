@@ -7,6 +7,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "common/json_tree.h"
 #include "common/text.h"
 #include "common/url.h"
 
@@ -119,9 +120,11 @@ static bool check_files(const struct http_options *options, struct error *error)
 
 bool http_target_init(struct http_target *target, const struct settings *settings,
                       const struct target_option *const *tables, struct error *error) {
-  *target = (struct http_target){.options = json_loads(settings->options, 0, NULL), .tables = tables};
+  bool no_memory;
+  *target = (struct http_target){
+      .options = json_tree_parse(settings->options, strlen(settings->options), 0, &no_memory), .tables = tables};
   if (target->options == NULL)
-    return error_set(error, FAILURE_RETRY, "the target's options cannot be read");
+    return error_set(error, FAILURE_RETRY, "out of memory for the target's options");
   /* Some kinds have no option concurrency. */
   int concurrency = (int)http_target_number(target, "concurrency");
   target->concurrency = concurrency > 0 ? concurrency : 1;

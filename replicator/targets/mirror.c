@@ -345,9 +345,10 @@ struct piece {
 };
 
 static void piece_send(struct piece *piece) {
-  if (piece->rows.length == 0)
+  if (buffer_is_empty(&piece->rows))
     return;
   buffer_add(&piece->rows, "]", 1);
+  pgconn_pipeline_needs(piece->connection, &piece->rows, "rows of a statement");
   pgconn_pipeline_add(piece->connection, piece->statement, VALUES(piece->rows.data));
   buffer_clear(&piece->rows);
 }

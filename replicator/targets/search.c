@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_tree.h"
 #include "common/text.h"
 #include "targets/change_json.h"
 #include "targets/row_order.h"
@@ -216,10 +217,12 @@ static bool read_item(struct bulk *bulk, size_t index, const json_t *item) {
   return false;
 }
 
-static json_t *parse_answer(const struct http_request *request) {
+/* NULL: it is no JSON, or *no_memory says that there was no memory for it. */
+static json_t *parse_answer(const struct http_request *request, bool *no_memory) {
+  *no_memory = false;
   if (request->answer.data == NULL)
     return NULL;
-  return json_loadb(request->answer.data, request->answer.length, JSON_ALLOW_NUL, NULL);
+  return json_tree_parse(request->answer.data, request->answer.length, JSON_ALLOW_NUL, no_memory);
 }
 
 /*
@@ -233,7 +236,10 @@ static bool not_understood(const struct http_request *request, struct error *err
 }
 
 static bool read_answer(struct bulk *bulk, const struct http_request *request, struct error *error) {
-  json_t *answer = parse_answer(request);
+  bool no_memory;
+  json_t *answer = parse_answer(request, &no_memory);
+  if (no_memory)
+    return error_set(error, FAILURE_RETRY, "out of memory for an answer");
   const json_t *items = json_object_get(answer, "items");
   bool ok = json_is_array(items) && json_array_size(items) == bulk->item_count;
   for (size_t i = 0; ok && i < bulk->item_count; i++)
@@ -363,7 +369,8 @@ static bool push_truncate(struct search *search, const struct push *push, struct
   buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
   /* A query sees the latest writes only after a refresh. */
   buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
-  bool ok = buffer_ok(&path, "a URL", error) &&
+  bool ok = buffer_ok(&name, "an index's name", error) && buffer_ok(&body, "a request", error) &&
+            buffer_ok(&path, "a URL", error) &&
             search_ask_well(search, &(struct search_question){.method = "POST", .path = path.data}, error);
   ok = ok && push_is_still_ours(push, error);
   if (ok) {
@@ -393,11 +400,14 @@ static bool search_test(void *handle, struct buffer *answer, struct error *error
   bool ok = search_ask(search, &(struct search_question){.method = "GET", .path = "/"}, &request, error);
   if (ok && request.status != 200)
     ok = http_target_failed(&request, error);
-  json_t *about = ok ? parse_answer(&request) : NULL;
+  bool no_memory = false;
+  json_t *about = ok ? parse_answer(&request, &no_memory) : NULL;
   const json_t *version = json_object_get(about, "version");
   const char *number = json_string_value(json_object_get(version, "number"));
   const char *name = json_string_value(json_object_get(version, "distribution"));
-  if (ok && number == NULL)
+  if (no_memory)
+    ok = error_set(error, FAILURE_RETRY, "out of memory for an answer");
+  else if (ok && number == NULL)
     ok = error_set(error, FAILURE_FATAL, "the server is not a search engine");
   if (ok)
     buffer_add_format(answer, "%s %s", name != NULL ? name : "elasticsearch", number);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json_tree.h"
 #include "common/shell.h"
 #include "targets/search.h"
 
@@ -70,9 +71,10 @@ static const char *mapping_of(const char *type) {
 
 /* {"mappings": …} of a table's columns; an array's elements are mapped like its type. */
 static bool add_mappings(const struct route *route, struct buffer *body, struct error *error) {
-  json_t *columns = json_loads(route->columns, 0, NULL);
+  bool no_memory;
+  json_t *columns = json_tree_parse(route->columns, strlen(route->columns), 0, &no_memory);
   if (columns == NULL)
-    return error_set(error, FAILURE_RETRY, "the columns of %s cannot be read", route->relation);
+    return error_set(error, FAILURE_RETRY, "out of memory for the columns of %s", route->relation);
   size_t i;
   json_t *column;
   size_t mapped = 0;
@@ -126,6 +128,7 @@ bool search_prepare_index(struct search *search, const struct route *route, stru
   buffer_init(&name, SEARCH_NAME_LIMIT);
   search_add_index(search, route, &name);
   buffer_add_string(&path, name.data != NULL ? name.data : "");
+  buffer_inherit(&path, &name);
   buffer_release(&name);
   bool ok = buffer_ok(&path, "an index's name", error);
   if (ok && route->create_table && route->columns != NULL) {

@@ -73,7 +73,7 @@ void signer_sign(const struct signer *signer, const struct message *message, str
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
     if (!ok) {
-      signature->overflow = true;
+      buffer_lack_memory(signature);
       return;
     }
     EVP_EncodeBlock((unsigned char *)encoded, digest, (int)size);

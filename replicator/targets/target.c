@@ -98,7 +98,9 @@ bool target_check(const struct settings *settings, struct error *error) {
   hide_secrets(settings, error);
   char hint[sizeof error->hint];
   memcpy(hint, error->hint, sizeof hint);
-  error_set(error, FAILURE_USAGE, "target %s: %s", settings->name, error->message);
+  /* Nothing is wrong with the target where memory was short. */
+  error_set(error, error->kind == FAILURE_RETRY ? FAILURE_RETRY : FAILURE_USAGE, "target %s: %s", settings->name,
+            error->message);
   return error_hint(error, "%s", hint);
 }
 

@@ -73,7 +73,7 @@ static bool take_moment(struct decider *decider, struct moment *moment, struct e
   moment->snapshot = strdup(PQgetvalue(questions[1].reply, 0, 0));
   moment->last_id = result_bigint(questions[1].reply, 0, 1);
   pair_forget(questions, 2);
-  return moment->snapshot != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  return moment->snapshot != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 static bool is_hopeless(const char *state) {
@@ -103,7 +103,7 @@ static bool see_queue(struct decider *decider, const struct plan *plan, struct m
       moment->queued = strdup(keys);
     pair_forget(&question, 1);
     if (ends)
-      return !told || moment->queued != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+      return !told || moment->queued != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   }
 }
 
@@ -228,7 +228,7 @@ static void read_rows(struct found *found, const PGresult *source, const PGresul
 static bool decide_rows(struct decider *decider, const struct plan *plan, struct lookup *lookup, struct error *error) {
   struct found *found = calloc(lookup->count + 1, sizeof *found);
   if (found == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   bool ok = true;
   read_rows(found, lookup->here, lookup->there);
   for (size_t i = 0; ok && i < lookup->count; i++) {

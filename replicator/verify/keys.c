@@ -22,13 +22,13 @@ bool keys_add(struct keys *keys, const char *text, struct error *error) {
     size_t capacity = keys->capacity == 0 ? 64 : 2 * keys->capacity;
     char **grown = realloc(keys->texts, capacity * sizeof *grown);
     if (grown == NULL)
-      return error_set(error, FAILURE_FATAL, "out of memory");
+      return error_set(error, FAILURE_RETRY, "out of memory");
     keys->texts = grown;
     keys->capacity = capacity;
   }
   char *copy = strdup(text);
   if (copy == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   keys->texts[keys->count++] = copy;
   return true;
 }

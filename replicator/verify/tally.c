@@ -56,12 +56,12 @@ bool tally_add(struct tally *tally, const PGresult *reply, enum tally_columns co
   size_t more = (size_t)PQntuples(reply);
   struct tally_entry *grown = realloc(tally->entries, (tally->count + more + 1) * sizeof *grown);
   if (grown == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   tally->entries = grown;
   for (int row = 0; row < (int)more; row++) {
     struct tally_entry entry = {.name = strdup(PQgetvalue(reply, row, 0)), .rows = 1};
     if (entry.name == NULL)
-      return error_set(error, FAILURE_FATAL, "out of memory");
+      return error_set(error, FAILURE_RETRY, "out of memory");
     if (columns != TALLY_HASH)
       entry.rows = result_bigint(reply, row, 1);
     if (columns != TALLY_COUNT)

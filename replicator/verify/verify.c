@@ -185,7 +185,7 @@ static bool narrow(struct verify *verify, const struct plan *plan, const struct 
   struct inquiry inquiry = {.plan = plan, .ask = ASK_BUCKETS, .range = range};
   buffer_init(&chosen, ARRAY_LIMIT);
   bool ok = find_buckets(verify, &inquiry, &chosen, rows, error) &&
-            (chosen.length == 0 || find_rows(verify, plan, range, chosen.data, error));
+            (buffer_is_empty(&chosen) || find_rows(verify, plan, range, chosen.data, error));
   buffer_release(&chosen);
   return ok;
 }
@@ -198,7 +198,7 @@ static bool read_bound(const PGresult *reply, char **bound, struct error *error)
   if (PQntuples(reply) == 0)
     return true;
   *bound = strdup(PQgetvalue(reply, 0, 0));
-  return *bound != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  return *bound != NULL || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 /* What the next range is to be. */
