@@ -6,6 +6,8 @@
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
 # make model       checks the models of the protocols (tests/model), which make check does too
 # make chaos       lets chaos happen, and checks what it left (tests/chaos); SEED=number repeats a run, MINUTES=number
+# make faults      fails every allocation, libpq call and libcurl call once (tests/faults); SEED=number repeats a run, LIMIT=seconds
+# make fuzz        gives random input to what reads from others (tests/fuzz); SECONDS=60, SEED=number
 # make demo        a legacy shop, copied while it is at work
 # make bench       measures, beside native logical replication
 # make sanitize    make check, built with the address and undefined-behaviour sanitizers; SANITIZE=thread for that one
@@ -104,6 +106,23 @@ $(BUILD)/chaos $(BUILD)/chaos-check:
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
 
+# The program with calls that can be made to fail.
+FAULTS = tests/faults
+$(BUILD)/rowrelay-faults: $(OBJECTS) $(BUILD)/$(FAULTS)/calls.o $(FAULTS)/wrapped.sed
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $$(sed -nEf $(FAULTS)/wrapped.sed $(FAULTS)/calls.c) $(PACKAGE_LIBS)
+
+$(BUILD)/faults-receiver: $(BUILD)/$(FAULTS)/receiver.o
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+
+# A harness may include a file of the program, to reach what is static there.
+FUZZERS = $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz-%,$(filter-out %/driver.c,$(wildcard tests/fuzz/*.c)))
+FUZZ_MAIN = $(BUILD)/tests/fuzz/driver.o
+$(FUZZERS): $(BUILD)/fuzz-%: $(BUILD)/tests/fuzz/%.o $(filter %.o,$(FUZZ_MAIN)) $(filter-out %/main.o,$(OBJECTS))
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--allow-multiple-definition -o $@ $^ $(filter -%,$(FUZZ_MAIN)) $(PACKAGE_LIBS)
+
 $(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECTS))
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS) $(TEST_LIBS)
@@ -144,7 +163,7 @@ check: test-deps
 	@+$(MAKE) --no-print-directory tests SANITIZE=$(TEST_SANITIZE)
 ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
-	@+$(MAKE) --no-print-directory all tests SANITIZE=$(SANITIZERS)
+	@+$(MAKE) --no-print-directory all tests fault-programs SANITIZE=$(SANITIZERS)
 	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
 	@MAKEFLAGS= MODELS_TOO=1 CHAOS='$(MINUTES)' NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
@@ -161,6 +180,7 @@ check-all:
 	@+$(MAKE) --no-print-directory sanitize SANITIZE=thread
 	@+$(MAKE) --no-print-directory check-native
 	@+$(MAKE) --no-print-directory check-matrix
+	@+$(MAKE) --no-print-directory fuzz
 
 check-matrix: test-deps
 	@+$(MAKE) --no-print-directory all tests
@@ -174,6 +194,18 @@ model: test-deps
 chaos: test-deps
 	@+$(MAKE) --no-print-directory all $(BUILD)/chaos $(BUILD)/chaos-check
 	@MAKEFLAGS= SEED='$(SEED)' MINUTES='$(MINUTES)' FAULT='$(FAULT)' PLANT='$(PLANT)' tests/chaos/chaos.sh $(BUILD) $(BUILD)/rowrelay
+
+faults: test-deps
+	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory fault-programs SANITIZE=$(SANITIZERS)
+	@MAKEFLAGS= SEED='$(SEED)' LIMIT='$(LIMIT)' SCENARIO='$(SCENARIO)' CASE='$(CASE)' \
+	  $(FAULTS)/faults.sh build/sanitize-$(subst $(comma),-,$(SANITIZERS)) $(BUILD)/rowrelay
+
+fuzz: test-deps
+	@mkdir -p build
+	@MAKEFLAGS= SEED='$(SEED)' HARNESS='$(HARNESS)' INPUT='$(INPUT)' tests/fuzz/fuzz.sh $(or $(SECONDS),60)
+
+fault-programs: $(BUILD)/rowrelay-faults $(BUILD)/faults-receiver
 
 demo: deps
 	@+$(MAKE) --no-print-directory all
@@ -283,7 +315,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model chaos demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
--include $(wildcard $(OBJECTS:.o=.d) $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))
+-include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))
