@@ -305,6 +305,11 @@ bool pgconn_run(struct pgconn *connection, const struct query *query, struct val
   return false;
 }
 
+static bool is_copy(const PGresult *result) {
+  ExecStatusType status = PQresultStatus(result);
+  return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
 /* Reads replies to the end of the statement; the first that is an error is told. */
 static bool end_statement(struct pgconn *connection, struct error *error) {
   bool succeeded = true;
@@ -314,6 +319,10 @@ static bool end_statement(struct pgconn *connection, struct error *error) {
     PGresult *reply = PQgetResult(connection->pg);
     if (reply == NULL)
       return succeeded;
+    if (is_copy(reply)) { /* libpq would give it again and again, until the rows have come or gone */
+      PQclear(reply);
+      return pgconn_break(connection, FAILURE_RETRY, succeeded ? error : NULL, "a copy began that nobody waits for");
+    }
     if (succeeded && !result_succeeded(reply)) {
       set_result_error(connection, reply, error);
       succeeded = false;

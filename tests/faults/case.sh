@@ -33,9 +33,10 @@ run_command() { # PROGRAM
   (cd "$here" && exec timeout --kill-after=5 "$LASTS" "$1" "${words[@]}")
 }
 
-# What differs between two runs of a command that only reads: times, numbers of processes, and the width that they take.
+# What may differ between two runs of a command that only reads: times, numbers of processes, and the width that they take;
+# and lists of tables, which doctor prints as they come from the database where it has no memory to take them apart.
 normal() {
-  sed -E -e 's/\bc[0-9]+_[st]\b/DATABASE/g' -e "s,/c[0-9]+\b,/CASE,g" -e 's/[0-9]+/N/g' -e 's/-+/-/g' -e 's/ +/ /g' -e 's/N\.N/N/g'
+  sed -E -e 's/\["([^]]*)"\]/\1/g' -e 's/\bc[0-9]+_[st]\b/DATABASE/g' -e "s,/c[0-9]+\b,/CASE,g" -e 's/[0-9]+/N/g' -e 's/-+/-/g' -e 's/ +/ /g' -e 's/N\.N/N/g'
 }
 
 # ---- what must hold ------------------------------------------------------------------------------------------------

@@ -145,6 +145,7 @@ choose_scenarios() {
 
 make_stages
 if [[ -n ${CASE:-} ]]; then
+  list_places "${CASE%% *}" || exit 1
   # shellcheck disable=SC2086 # two words
   "$here/case.sh" $CASE
   exit

@@ -27,7 +27,9 @@ static PGresult *make_row(char *text, int columns) {
     char *end = text != NULL ? strstr(text, "\n.\n") : NULL;
     if (end != NULL)
       *end = '\0';
-    if (!PQsetvalue(row, 0, i, text, text != NULL ? (int)strlen(text) : -1))
+    /* The id of a change is a number of the database's own. */
+    const char *value = i == ENTRY_ID ? "1" : text;
+    if (!PQsetvalue(row, 0, i, (char *)value, value != NULL ? (int)strlen(value) : -1))
       abort();
     text = end != NULL ? end + 3 : NULL;
   }
