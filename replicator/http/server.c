@@ -232,8 +232,11 @@ bool server_start(struct server **server, const char *address, const struct serv
   if (!listen_on(address, &fd, error))
     return false;
   struct server *made = calloc(1, sizeof *made);
-  bool watched = made != NULL ? connections_start(&made->visitors, error)
-                              : error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": out of memory", address);
+  if (made == NULL) {
+    close(fd);
+    return error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": out of memory", address);
+  }
+  bool watched = connections_start(&made->visitors, error);
   if (watched) {
     made->routes = routes;
     made->context = context;

@@ -85,19 +85,20 @@ static bool is_prepared(const struct pgconn *connection, const char *name) {
   return false;
 }
 
-/* Without memory for it, it is only prepared again, and that is refused: the caller will hear of it. */
-static void remember_prepared(struct pgconn *connection, const char *name) {
+/* What the server has and is not known here would be prepared again, which it refuses. */
+static bool remember_prepared(struct pgconn *connection, const char *name) {
   if (connection->prepared_count == connection->prepared_capacity) {
     size_t capacity = connection->prepared_capacity == 0 ? 32 : 2 * connection->prepared_capacity;
     char **grown = realloc(connection->prepared, capacity * sizeof *grown);
     if (grown == NULL)
-      return;
+      return false;
     connection->prepared = grown;
     connection->prepared_capacity = capacity;
   }
   char *copy = strdup(name);
   if (copy != NULL)
     connection->prepared[connection->prepared_count++] = copy;
+  return copy != NULL;
 }
 
 void pgconn_forget(struct pgconn *connection, const char *name) {
@@ -265,8 +266,8 @@ bool pgconn_pipeline_run(struct pgconn *connection, PGresult **results, size_t c
     if (succeeded && !connection->expected[i].prepares)
       succeeded = check_columns(connection->expected[i].query, reply, error);
     if (connection->expected[i].prepares) {
-      if (result_succeeded(reply))
-        remember_prepared(connection, connection->expected[i].query->name);
+      if (result_succeeded(reply) && !remember_prepared(connection, connection->expected[i].query->name) && succeeded)
+        succeeded = pgconn_break(connection, FAILURE_RETRY, error, "out of memory");
     } else if (results != NULL && next_result < count && result_succeeded(reply)) {
       results[next_result++] = reply;
       reply = NULL;
