@@ -29,7 +29,8 @@ static bool wait_reply(struct pgconn *connection, struct error *error) {
 static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
   const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   if (sqlstate == NULL) {
-    connection->broken = PQstatus(connection->pg) == CONNECTION_BAD;
+    /* It is libpq's own word, as where it has no memory for the server's: what the server has done is not known. */
+    connection->broken = true;
     return error_set(error, FAILURE_RETRY, "%s: %s", connection->description, PQerrorMessage(connection->pg));
   }
   const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
