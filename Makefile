@@ -1,6 +1,6 @@
 # make             builds build/rowrelay
 # make check       builds with warnings, lints, runs all tests, and some of them once more with sanitizers;
-#                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=2 lets chaos happen, too
+#                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=2 lets chaos happen and calls fail, too
 # make check-native    make check, with all captured by the server module (see make native) where it can be
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
