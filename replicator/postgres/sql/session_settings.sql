@@ -57,7 +57,8 @@ select pg_catalog.set_config(coalesce(s.name, w.name), w.value, false)
     ('enable_hashjoin', 'off', '{work}'),
     ('enable_mergejoin', 'off', '{work}'),
     ('max_parallel_workers_per_gather', '0', '{verify}'),
-    ('jit', 'off', '{work,verify,target}')
+    -- Compiling what reads the state of many targets takes longer than running it.
+    ('jit', 'off', '{work,command,verify,target}')
   ) as w(name, value, sessions)
   left join pg_catalog.pg_settings s on pg_catalog.lower(s.name) operator(pg_catalog.=) w.name
  where $1::text operator(pg_catalog.=) any (w.sessions::pg_catalog.text[])
