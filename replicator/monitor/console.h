@@ -1,31 +1,30 @@
 /*
- * console: the web page that a process serves where it listens: targets, processes, refused changes and the history of
- * tables. Everyone who can reach it can read what the process can read at the source; actions need the token that is
- * set in the environment of the process.
+ * console: the web page that a process serves where it listens: targets, refused changes, what is captured and the
+ * history of tables. Everyone who can reach it can read what the process can read at the source; actions need the token
+ * that is set in the environment of the process (see console_action.h).
  */
 #ifndef ROWRELAY_MONITOR_CONSOLE_H
 #define ROWRELAY_MONITOR_CONSOLE_H
 
 #include "http/server.h"
 
-/* Environment variables: the token for actions; further host names of the console, separated by commas. */
-#define CONSOLE_TOKEN "ROWRELAY_CONSOLE_TOKEN"
-#define CONSOLE_HOST "ROWRELAY_CONSOLE_HOST"
-
-/* Handlers for server.h; their context is the monitor. The page itself and its parts: */
-void console_page(void *context, const struct server_request *request, struct server_answer *answer);
-void console_script(void *context, const struct server_request *request, struct server_answer *answer);
-void console_style(void *context, const struct server_request *request, struct server_answer *answer);
-/* What it shows, as JSON: */
+/* Handlers for server.h; their context is the monitor. The page itself and its parts, by their paths: */
+void console_file(void *context, const struct server_request *request, struct server_answer *answer);
+/* What it shows, as JSON. Parameters, which may be missing unless it says otherwise: */
+/* find: part of a target's name; limit */
 void console_overview(void *context, const struct server_request *request, struct server_answer *answer);
+/* names: a JSON array of targets, for their backlogs; or target, for all that is known of one */
 void console_samples(void *context, const struct server_request *request, struct server_answer *answer);
-void console_errors(void *context, const struct server_request *request, struct server_answer *answer);
-/* Parameters: table, key, text, before */
-void console_history(void *context, const struct server_request *request, struct server_answer *answer);
+/* target (needed), part: settings or receipts; else its state */
+void console_target(void *context, const struct server_request *request, struct server_answer *answer);
+/* of: captures, documents, backfills or processes (needed), find, limit */
+void console_list(void *context, const struct server_request *request, struct server_answer *answer);
 /*
- * {"action": "pause" or "resume", "target": NAME}, or {"action": "retry" or "skip", "changes": {NAME: [IDS] or null for
- * all}}
+ * target, table, find: groups. With state and message (then all but find are needed), before: the changes of one group.
+ * With target and change: all that is known of one change.
  */
-void console_act(void *context, const struct server_request *request, struct server_answer *answer);
+void console_errors(void *context, const struct server_request *request, struct server_answer *answer);
+/* table, key, text, before, since, until, actor, op; or transaction, before */
+void console_history(void *context, const struct server_request *request, struct server_answer *answer);
 
 #endif

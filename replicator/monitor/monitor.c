@@ -17,6 +17,7 @@
 #include "common/version.h"
 #include "http/server.h"
 #include "monitor/console.h"
+#include "monitor/console_action.h"
 #include "postgres/result.h"
 #include "queries.h"
 #include "source/source.h"
@@ -44,6 +45,7 @@ struct monitor {
   atomic_bool connected;
   struct line probes; /* what people ask keeps no probe waiting */
   struct line people;
+  struct line searches; /* and a long search keeps nobody's page waiting */
   struct samples samples;
   pthread_t sampler;
   pthread_mutex_t lock;
@@ -100,6 +102,11 @@ static bool probe(struct monitor *monitor, const struct query *query, PGresult *
 bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                  struct error *error) {
   return ask(&monitor->people, query, values, reply, error);
+}
+
+bool monitor_search(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
+                    struct error *error) {
+  return ask(&monitor->searches, query, values, reply, error);
 }
 
 /* ---- whether it lives, and can work ---------------------------------------------------------------------------- */
@@ -278,10 +285,19 @@ static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/healthz", .handle = answer_health},
     {.method = "GET", .path = "/readyz", .handle = answer_readiness},
     {.method = "GET", .path = "/metrics", .handle = answer_metrics},
-    {.method = "GET", .path = "/", .handle = console_page},
-    {.method = "GET", .path = "/console.js", .handle = console_script},
-    {.method = "GET", .path = "/console.css", .handle = console_style},
+    {.method = "GET", .path = "/", .handle = console_file},
+    {.method = "GET", .path = "/console.css", .handle = console_file},
+    {.method = "GET", .path = "/console.js", .handle = console_file},
+    {.method = "GET", .path = "/basics.js", .handle = console_file},
+    {.method = "GET", .path = "/charts.js", .handle = console_file},
+    {.method = "GET", .path = "/overview.js", .handle = console_file},
+    {.method = "GET", .path = "/target.js", .handle = console_file},
+    {.method = "GET", .path = "/errors.js", .handle = console_file},
+    {.method = "GET", .path = "/lists.js", .handle = console_file},
+    {.method = "GET", .path = "/history.js", .handle = console_file},
     {.method = "GET", .path = "/api/overview", .handle = console_overview},
+    {.method = "GET", .path = "/api/target", .handle = console_target},
+    {.method = "GET", .path = "/api/list", .handle = console_list},
     {.method = "GET", .path = "/api/samples", .handle = console_samples},
     {.method = "GET", .path = "/api/errors", .handle = console_errors},
     {.method = "GET", .path = "/api/history", .handle = console_history},
@@ -303,6 +319,7 @@ static void line_release(struct line *line) {
 static void release(struct monitor *monitor) {
   line_release(&monitor->probes);
   line_release(&monitor->people);
+  line_release(&monitor->searches);
   samples_release(&monitor->samples);
   pthread_cond_destroy(&monitor->leaves);
   pthread_mutex_destroy(&monitor->lock);
@@ -318,6 +335,7 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   clock_init_condition(&made->leaves);
   line_init(&made->probes, conninfo, PROBE_TIMEOUT);
   line_init(&made->people, conninfo, PEOPLE_TIMEOUT);
+  line_init(&made->searches, conninfo, PEOPLE_TIMEOUT);
   samples_init(&made->samples);
   atomic_store(&made->heartbeat_at, clock_now());
   metrics_measure_delays();

@@ -21,6 +21,9 @@ void monitor_heartbeat(struct monitor *monitor, bool connected);
 /* Runs a query at the source for the console. Any thread may call it. *reply is the caller's to PQclear. */
 MUST_CHECK bool monitor_ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                             struct error *error);
+/* The same of what may take long: it keeps nobody who asks waiting. */
+MUST_CHECK bool monitor_search(struct monitor *monitor, const struct query *query, struct values values,
+                               PGresult **reply, struct error *error);
 struct samples *monitor_samples(struct monitor *monitor);
 
 #endif

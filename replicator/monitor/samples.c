@@ -69,40 +69,72 @@ static double value_of(const struct sample *sample, int column) {
   return column == SAMPLE_BACKLOG ? sample->backlog : column == SAMPLE_LAG ? sample->lag : sample->rate;
 }
 
-/* Oldest first. */
-static void write_column(const struct samples *samples, const struct trace *trace, const char *name, int column,
-                         struct buffer *json) {
-  size_t first = samples->taken > SAMPLE_COUNT ? samples->taken - SAMPLE_COUNT : 0;
-  buffer_add_format(json, "\"%s\":[", name);
-  for (size_t i = first; i < samples->taken; i++) {
-    double value = value_of(&trace->samples[i % SAMPLE_COUNT], column);
-    buffer_add_string(json, i == first ? "" : ",");
-    if (isnan(value))
-      buffer_add_string(json, "null");
-    else
-      buffer_add_format(json, "%.3f", value);
-  }
-  buffer_add_string(json, "]");
+static size_t first_sample(const struct samples *samples) {
+  return samples->taken > SAMPLE_COUNT ? samples->taken - SAMPLE_COUNT : 0;
 }
 
-void samples_write(struct samples *samples, struct buffer *json) {
+static size_t step_of(const struct samples_json *writer) {
+  return writer->detail == SAMPLES_BACKLOG ? SAMPLES_OF_A_MINUTE : 1;
+}
+
+/* The highest value of the samples from `from` on that one number stands for; NAN: all are unknown. */
+static double highest(const struct samples_json *writer, const struct trace *trace, int column, size_t from) {
+  double most = NAN;
+  for (size_t i = from; i < from + step_of(writer) && i < writer->samples->taken; i++) {
+    double value = value_of(&trace->samples[i % SAMPLE_COUNT], column);
+    if (isnan(most) || value > most)
+      most = value;
+  }
+  return most;
+}
+
+/* Oldest first. */
+static void write_column(const struct samples_json *writer, const struct trace *trace, const char *name, int column) {
+  size_t first = first_sample(writer->samples);
+  buffer_add_format(writer->json, "\"%s\":[", name);
+  for (size_t i = first; i < writer->samples->taken; i += step_of(writer)) {
+    double value = highest(writer, trace, column, i);
+    buffer_add_string(writer->json, i == first ? "" : ",");
+    if (isnan(value))
+      buffer_add_string(writer->json, "null");
+    else
+      buffer_add_format(writer->json, "%.3f", value);
+  }
+  buffer_add_string(writer->json, "]");
+}
+
+void samples_begin(struct samples_json *writer, struct samples *samples, enum samples_detail detail,
+                   struct buffer *json) {
+  *writer = (struct samples_json){.samples = samples, .json = json, .detail = detail, .is_first = true};
   pthread_mutex_lock(&samples->lock);
-  size_t first = samples->taken > SAMPLE_COUNT ? samples->taken - SAMPLE_COUNT : 0;
+  size_t first = first_sample(samples);
   buffer_add_string(json, "{\"at\":[");
-  for (size_t i = first; i < samples->taken; i++)
+  for (size_t i = first; i < samples->taken; i += step_of(writer))
     buffer_add_format(json, "%s%" PRId64, i == first ? "" : ",", samples->times[i % SAMPLE_COUNT]);
   buffer_add_string(json, "],\"targets\":{");
-  for (const struct trace *trace = samples->first; trace != NULL; trace = trace->next) {
-    buffer_add_string(json, trace == samples->first ? "" : ",");
-    buffer_add_json_string(json, trace->target);
-    buffer_add_string(json, ":{");
-    write_column(samples, trace, "backlog", SAMPLE_BACKLOG, json);
-    buffer_add_string(json, ",");
-    write_column(samples, trace, "lag", SAMPLE_LAG, json);
-    buffer_add_string(json, ",");
-    write_column(samples, trace, "rate", SAMPLE_RATE, json);
-    buffer_add_string(json, "}");
+}
+
+void samples_of(struct samples_json *writer, const char *target) {
+  const struct trace *trace = target != NULL ? writer->samples->first : NULL;
+  while (trace != NULL && strcmp(trace->target, target) != 0)
+    trace = trace->next;
+  if (trace == NULL)
+    return;
+  buffer_add_string(writer->json, writer->is_first ? "" : ",");
+  writer->is_first = false;
+  buffer_add_json_string(writer->json, trace->target);
+  buffer_add_string(writer->json, ":{");
+  write_column(writer, trace, "backlog", SAMPLE_BACKLOG);
+  if (writer->detail == SAMPLES_ALL) {
+    buffer_add_string(writer->json, ",");
+    write_column(writer, trace, "lag", SAMPLE_LAG);
+    buffer_add_string(writer->json, ",");
+    write_column(writer, trace, "rate", SAMPLE_RATE);
   }
-  buffer_add_string(json, "}}");
-  pthread_mutex_unlock(&samples->lock);
+  buffer_add_string(writer->json, "}");
+}
+
+void samples_end(struct samples_json *writer) {
+  buffer_add_string(writer->json, "}}");
+  pthread_mutex_unlock(&writer->samples->lock);
 }

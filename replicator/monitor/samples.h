@@ -4,12 +4,14 @@
 
 #include <libpq-fe.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buffer.h"
 
 #define SAMPLE_INTERVAL 10 /* seconds */
 #define SAMPLE_COUNT 360
+#define SAMPLES_OF_A_MINUTE ((size_t)6)
 
 struct sample {
   double backlog;
@@ -28,7 +30,25 @@ void samples_init(struct samples *samples);
 void samples_release(struct samples *samples);
 /* Adds a result of monitor_targets.sql. */
 void samples_add(struct samples *samples, const PGresult *targets);
-/* Writes {"at": [SECONDS], "targets": {NAME: {"backlog": [], "lag": [], "rate": []}}}; null where unknown. */
-void samples_write(struct samples *samples, struct buffer *json);
+
+/*
+ * Writes {"at": [SECONDS], "targets": {NAME: {"backlog": [], "lag": [], "rate": []}}}; null where unknown.
+ * SAMPLES_BACKLOG: of the backlog alone, and the highest of each minute, for many targets. No sample is added between
+ * begin and end.
+ */
+enum samples_detail { SAMPLES_ALL, SAMPLES_BACKLOG };
+
+struct samples_json {
+  struct samples *samples;
+  struct buffer *json;
+  enum samples_detail detail;
+  bool is_first;
+};
+
+void samples_begin(struct samples_json *writer, struct samples *samples, enum samples_detail detail,
+                   struct buffer *json);
+/* Writes nothing of a target that is not known; NULL is one. */
+void samples_of(struct samples_json *writer, const char *target);
+void samples_end(struct samples_json *writer);
 
 #endif

@@ -2,7 +2,10 @@
 //   node browser.js PACKAGES CHROMIUM URL
 //   see TEXT           waits until the page shows it          gone TEXT     waits until it does not
 //   click NAME         a button of that name                  check NAME    a checkbox
+//   follow NAME        a link of that name                    go #/PAGE     another page of the same document
+//   at                 answers where it is, as an address that can be sent
 //   fill LABEL=VALUE   a field                                key NAME      presses a key
+//   choose LABEL=TEXT  one of a list
 //   answer yes|no      what questions of the page get (at first no)
 //   asked              answers what it has asked last
 //   focused            answers the name of what has the focus
@@ -38,6 +41,10 @@ async function obey(page, word, rest) {
     case 'see': await page.getByText(rest).first().waitFor({ timeout: PATIENCE }); return 'ok';
     case 'gone': await page.getByText(rest).first().waitFor({ state: 'hidden', timeout: PATIENCE }); return 'ok';
     case 'click': await page.getByRole('button', { name: rest, exact: true }).click({ timeout: PATIENCE }); return 'ok';
+    case 'follow': await page.getByRole('link', { name: rest, exact: true }).first().click({ timeout: PATIENCE }); return 'ok';
+    case 'go': await page.goto(url + rest); return 'ok';
+    case 'at': return page.evaluate(() => location.hash);
+    case 'choose': await page.getByLabel(rest.slice(0, rest.indexOf('=')), { exact: true }).selectOption({ label: rest.slice(rest.indexOf('=') + 1) }); return 'ok';
     case 'check': await page.getByRole('checkbox', { name: rest }).check({ timeout: PATIENCE }); return 'ok';
     case 'fill': await page.getByLabel(rest.slice(0, rest.indexOf('=')), { exact: true }).fill(rest.slice(rest.indexOf('=') + 1)); return 'ok';
     case 'key': await page.keyboard.press(rest); return 'ok';

@@ -1,9 +1,14 @@
--- The 200 latest refused changes, for the console, and how many there are in all.
-select json_build_object(
-  'count', (select count(*) from rowrelay.errors),
-  'errors', (select coalesce(json_agg(e order by e.refused_at desc, e.change::bigint desc), '[]')
-               from (select x.target, x.change_id::text as change, x.relation::text as "table", x.op, x.key, x.state,
-                            x.attempts, x.sqlstate, x.message, x.detail, x.refused_at,
-                            rowrelay.image_texts(x.old_row) as old_row, rowrelay.image_texts(x.new_row) as new_row
-                       from rowrelay.errors x
-                      order by x.refused_at desc, x.change_id desc limit 200) as e));
+-- One page of the changes that a target refused with the same message, the latest first, for the console.
+--   $1 target  $2 table  $3 state  $4 message  $5 only before this change; null: from the latest
+select coalesce(json_agg(e order by e.id desc), '[]')
+  from (select f.change_id as id, f.change_id::text as change, f.key, f.attempts, f.refused_at
+          from rowrelay.refusal f
+          join rowrelay.capture c on c.id = f.capture
+          left join rowrelay.hold w on f.state = 'waiting' and w.target = f.target and w.capture = f.capture
+         where f.target = (select t.id from rowrelay.target t where t.name = $1::text and t.dropped_at is null)
+           and f.capture = any ((select rowrelay.readable_captures())::integer[])
+           and c.relation = to_regclass($2::text)
+           and f.state = $3::text
+           and case when f.state = 'waiting' then coalesce(w.message, f.message) else f.message end = $4::text
+           and ($5::bigint is null or f.change_id < $5)
+         order by f.change_id desc limit 50) as e;

@@ -1,18 +1,32 @@
--- Targets and processes, for the console.
+-- The state of all targets in figures, and those in trouble first, for the console. The order goes by powers of ten, so
+-- that lines do not change places all the time.
+--   $1 part of a target's name; null: any  $2 at most so many targets
+with known as materialized (
+  select s.target, s.state, s.backlog, s.errors, s.blocked
+    from rowrelay.status s
+), shown as materialized (
+  select k.target,
+         row_number() over (order by case k.state when 'halted' then 1 when 'failing' then 2 when 'not running' then 3
+                                                  else 4 end,
+                                     case when k.errors > 0 then length(k.errors::text) else 0 end desc,
+                                     case when k.backlog >= 1000 then length(k.backlog::text) else 0 end desc,
+                                     k.target) as place
+    from known k
+   where $1::text is null or strpos(lower(k.target), lower($1)) > 0
+   order by place
+   limit $2::integer
+)
 select json_build_object(
   'database', current_database(),
-  'targets', (select coalesce(json_agg(t order by t.target), '[]')
-                from (select s.target, s.state, s.backlog, extract(epoch from s.oldest_pending) as lag, s.rate,
-                             s.errors, s.blocked, s.note
-                        from rowrelay.status s) as t),
-  'processes', (select coalesce(json_agg(i order by i.state desc, i.started_at), '[]')
-                  from (select p.host, p.pid, p.version, p.workers, p.targets, p.state, p.started_at, p.doing,
-                               coalesce(r.changes, 0) as changes
-                          from rowrelay.instances p
-                          left join lateral (
-                            select sum(cardinality(q.change_ids)) as changes
-                              from rowrelay.target t
-                              join rowrelay.receipt q
-                                on q.target = t.id
-                               and q.settled_at between now() - interval '1 min' and now() + interval '1 min'
-                             where q.instance = p.id) as r on true) as i));
+  'count', (select count(*) from known),
+  'states', (select coalesce(json_object_agg(n.state, n.count), '{}')
+               from (select k.state, count(*) as count from known k group by k.state) n),
+  'errors', (select coalesce(sum(k.errors + k.blocked), 0)::text from known k),
+  'matching', (select count(*) from known k where $1::text is null or strpos(lower(k.target), lower($1)) > 0),
+  'processes', (select count(*) from rowrelay.instances i where i.state = 'running'),
+  'targets', (select coalesce(json_agg(t order by t.place), '[]')
+                from (select o.place, s.target, s.state, s.backlog::text, extract(epoch from s.oldest_pending) as lag,
+                             s.rate::text, s.errors::text, s.blocked::text, s.note
+                        from rowrelay.status s
+                        join shown o on o.target = s.target
+                       where s.target = any (array(select n.target from shown n))) as t));

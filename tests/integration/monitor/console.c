@@ -7,6 +7,7 @@
 
 #include "browser.h"
 #include "fixture.h"
+#include "people.h"
 #include "visitor.h"
 
 #define TOKEN "open sesame"
@@ -46,47 +47,137 @@ static void let_in(void) {
   sql(f.at_target, "alter table item drop constraint no_bad");
 }
 
+#define REFUSED "new row for relation \"item\" violates check constraint \"no_bad\""
+
+static void sign_in(void) {
+  browser_do("fill Token=" TOKEN);
+  browser_do("key Enter");
+  browser_do("see Sign out");
+}
+
 Test(console, a_page_shows_what_happens_and_does_what_it_is_told) {
   begin("console_page", true);
   sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 20) i");
   refuse_one(100);
   browser_begin(port);
   browser_do("see 1 target, all running; read-only");
-  browser_do("see (1)");
-  browser_do("see violates check constraint");
+  browser_do("follow 1 error");
+  browser_do("click %s", REFUSED);
   cr_assert_str_eq(browser_ask("disabled Retry change 22"), "true");
-  browser_do("fill Token=" TOKEN);
-  browser_do("key Enter");
-  browser_do("see 1 target, all running");
+  sign_in();
   /* An error is retried. */
   let_in();
+  browser_do("answer yes");
   browser_do("click Retry change 22");
-  browser_do("see (none)");
+  cr_assert_str_eq(browser_ask("asked"), "Retry 1 change: 22 of w? They are delivered again.");
+  browser_do("see No errors.");
   wait_until(f.at_target, "bad <b>egg</b>", 10, "select name from item where id = 100");
   /* History is searched; what the database says is text. */
   sql(f.at_source, "update item set name = 'teapot' where id = 7");
+  browser_do("follow History");
   browser_do("fill Contains=TEAPOT");
   browser_do("key Enter");
   browser_do("see update item 7");
   browser_do("gone bad <b>egg</b>");
   /* What the update did is in the row's own history, since the row before is not kept. */
-  browser_do("click item 7");
+  browser_do("follow item 7");
   browser_do("see insert item 7");
-  cr_assert_str_eq(browser_ask("focused"), "key");
+  cr_assert_str_eq(browser_ask("at"), "#/history?table=item&key=7");
+  cr_assert_str_eq(browser_ask("focused"), "History");
   cr_assert_str_eq(browser_ask("accessible"), "ok");
   browser_do("fill Table=item");
   browser_do("fill Key=100");
   browser_do("key Enter");
   browser_do("see insert item 100");
   browser_do("see bad <b>egg</b>");
-  /* A target is paused and resumed. */
-  browser_do("click Pause w");
-  browser_do("see paused");
-  browser_do("click Resume w");
-  browser_do("gone paused");
-  cr_assert_str_eq(browser_ask("accessible"), "ok");
   cr_assert_str_eq(browser_ask("messages"), "ok");
   cr_assert_str_eq(browser_ask("elsewhere"), "ok");
+  browser_end();
+  end();
+}
+
+Test(console, a_target_has_a_page_of_its_own_where_it_is_paused_and_resumed) {
+  begin("console_target", true);
+  sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 20) i");
+  wait_until_empty(&f, 10);
+  browser_begin(port);
+  sign_in();
+  browser_do("follow w");
+  cr_assert_str_eq(browser_ask("at"), "#/target/w");
+  browser_do("see option retries");
+  browser_do("see public.item");
+  browser_do("see delivered");
+  browser_do("see waiting for changes");
+  browser_do("choose Last=15 minutes");
+  browser_do("click Pause w");
+  browser_do("see paused");
+  wait_until(f.at_source, "paused", 10, "select state from rowrelay.target");
+  browser_do("click Resume w");
+  browser_do("gone paused");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  /* What it shows of the past is of that target alone. */
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/samples?target=w", NULL, NULL).body, "\"rate\":["));
+  cr_assert_null(strstr(visit(port, "GET", "/api/samples?names=%5B%22w%22,%22x%22%5D", NULL, NULL).body, "\"rate\""));
+  cr_assert_eq(visit(port, "GET", "/api/samples", NULL, NULL).status, 400);
+  cr_assert_str_eq(visit(port, "GET", "/api/target?target=x", NULL, NULL).body, "null");
+  cr_assert_eq(visit(port, "GET", "/api/target?target=w&part=secrets", NULL, NULL).status, 400);
+  browser_end();
+  end();
+}
+
+/* Whether `first` stands before `second`. */
+static bool stands_before(const char *text, const char *first, const char *second) {
+  const char *one = strstr(text, first);
+  const char *other = strstr(text, second);
+  return one != NULL && other != NULL && one < other;
+}
+
+Test(console, trouble_comes_first_and_many_targets_come_by_pages) {
+  begin("console_many", true);
+  sql(f.at_source, "select rowrelay.pause('w');"
+                   "select rowrelay.add_target('t' || i, 'file:/tmp/never') from generate_series(1, 120) i;"
+                   "select rowrelay.pause(name) from rowrelay.targets;"
+                   "update rowrelay.target set state = 'halted', reason = 'no' where name = 't77'");
+  struct visit few = visit(port, "GET", "/api/overview?limit=3", NULL, NULL);
+  cr_assert_eq(few.status, 200, "%s", few.body);
+  cr_assert_not_null(strstr(few.body, "\"count\" : 121"), "%s", few.body);
+  cr_assert(stands_before(few.body, "\"target\":\"t77\"", "\"target\":\"t1\""), "%s", few.body);
+  cr_assert_null(strstr(few.body, "\"t101\""), "%s", few.body);
+  struct visit found = visit(port, "GET", "/api/overview?find=T11", NULL, NULL);
+  cr_assert_not_null(strstr(found.body, "\"matching\" : 11"), "%s", found.body);
+  browser_begin(port);
+  browser_do("see 50 of 121 targets, those in trouble first.");
+  browser_do("click Show 50 more");
+  browser_do("see 100 of 121 targets");
+  browser_do("fill Find=t77");
+  browser_do("gone of 121 targets");
+  browser_do("see halted");
+  browser_end();
+  end();
+}
+
+Test(console, what_is_read_stays_while_the_rest_is_refreshed) {
+  begin("console_open", true);
+  refuse_one(1);
+  browser_begin(port);
+  browser_do("go #/errors");
+  browser_do("click %s", REFUSED);
+  browser_do("click change 2, key 1");
+  browser_do("see Failing row contains (1, bad <b>egg</b>)");
+  browser_do("see \"name\": \"bad <b>egg</b>\"");
+  browser_do("see History of the row");
+  cr_assert_str_eq(browser_ask("accessible"), "ok");
+  sql(f.at_source, "insert into item values (2, 'bad too')");
+  browser_do("see 2 changes in 1 group.");
+  browser_do("see change 3, key 2");
+  browser_do("see \"name\": \"bad <b>egg</b>\"");
+  cr_assert_str_eq(browser_ask("focused"), "change 2, key 1");
+  let_in();
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  browser_do("see No errors.");
+  browser_do("gone change 3, key 2");
+  browser_do("see \"name\": \"bad <b>egg</b>\"");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
   browser_end();
   end();
 }
@@ -102,8 +193,9 @@ Test(console, a_target_that_goes_down_and_comes_back_is_seen) {
   stop_server("target", "immediate");
   sql(f.at_source, "insert into item values (2, 'b')");
   browser_do("see failing");
-  browser_do("see w: failing, retrying");
   browser_do("see 1 not running");
+  browser_do("go #/processes");
+  browser_do("see w: failing, retrying");
   start_server("target");
   f.at_target = connect_to(f.target, NULL);
   browser_do("see all running");
@@ -113,20 +205,74 @@ Test(console, a_target_that_goes_down_and_comes_back_is_seen) {
   end();
 }
 
-Test(console, it_works_by_keyboard_in_a_narrow_window_and_in_the_dark) {
+/* Everything that a browser shows of a source or a process that is away is of a while ago. */
+Test(console, what_is_old_is_never_green) {
+  own_server("source", NULL);
+  begin("console_old", true);
+  browser_begin(port);
+  browser_do("see 1 target, all running");
+  browser_do("see running");
+  PQfinish(f.at_source);
+  stop_server("source", "immediate");
+  browser_do("see Nothing is known of the present state");
+  browser_do("see unknown (was running)");
+  cr_assert_str_eq(browser_ask("accessible"), "ok");
+  start_server("source");
+  f.at_source = connect_to(f.source, NULL);
+  browser_do("gone Nothing is known of the present state");
+  browser_do("gone unknown (was");
+  stop_process(process, SIGKILL);
+  browser_do("see Nothing is known of the present state: the rowrelay process does not answer.");
+  browser_do("see unknown (was running)");
+  browser_end();
+  fixture_end(&f);
+}
+
+static void look_at_every_page(const char *width) {
+  static const char *const PAGES[] = {"targets",   "target/w",  "errors",    "captures",
+                                      "documents", "backfills", "processes", "history"};
+  static const char *const SHOWN[] = {
+      "violates check constraint", "option retries",          "1 change in 1 group.", "public.item",
+      "There are no documents.",   "There are no backfills.", "waiting for changes",  "insert item 1"};
+  browser_do("width %s", width);
+  for (size_t i = 0; i < sizeof PAGES / sizeof *PAGES; i++) {
+    browser_do("go #/%s", PAGES[i]);
+    browser_do("see %s", i == 0 ? "1 error" : SHOWN[i]);
+    cr_expect_str_eq(browser_ask("wide"), "ok", "%s", PAGES[i]);
+    browser_do("scheme light");
+    cr_expect_str_eq(browser_ask("accessible"), "ok", "%s", PAGES[i]);
+    browser_do("scheme dark");
+    cr_expect_str_eq(browser_ask("accessible"), "ok", "%s", PAGES[i]);
+  }
+}
+
+Test(console, every_page_fits_its_window_and_can_be_read_by_all) {
+  begin("console_pages", true);
+  refuse_one(1);
+  browser_begin(port);
+  look_at_every_page("1400");
+  look_at_every_page("390");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  browser_end();
+  end();
+}
+
+Test(console, it_works_by_keyboard) {
   begin("console_narrow", true);
   refuse_one(1);
   browser_begin(port);
   browser_do("width 340");
-  browser_do("see violates check constraint");
+  browser_do("see 1 error");
   cr_assert_str_eq(browser_ask("wide"), "ok");
-  cr_assert_str_eq(browser_ask("accessible"), "ok");
-  browser_do("scheme dark");
-  cr_assert_str_eq(browser_ask("accessible"), "ok");
   browser_do("key Tab");
-  cr_assert_str_eq(browser_ask("focused"), "Skip to the targets");
+  cr_assert_str_eq(browser_ask("focused"), "Skip to the content");
   browser_do("key Tab");
   cr_assert_str_eq(browser_ask("focused"), "token");
+  for (int i = 0; i < 3; i++)
+    browser_do("key Tab"); /* Sign in, Targets, Errors */
+  browser_do("key Enter");
+  browser_do("see 1 change in 1 group.");
+  cr_assert_str_eq(browser_ask("focused"), "Errors");
   browser_end();
   end();
 }
@@ -174,7 +320,8 @@ Test(console, a_name_that_is_not_its_own_reads_nothing) {
                {"127.0.0.1:9187", 200},     {"[::1]:9187", 200},
                {"localhost:9187", 200},     {"rowrelay", 200},
                {"Relay.example.org", 200},  {"db.example.org:80", 200}};
-  static const char *const PATHS[] = {"/api/overview", "/api/samples", "/api/errors", "/api/history"};
+  static const char *const PATHS[] = {"/api/overview", "/api/samples?target=w", "/api/errors",
+                                      "/api/history",  "/api/target?target=w",  "/api/list?of=captures"};
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
     for (size_t k = 0; k < sizeof PATHS / sizeof *PATHS; k++) {
       char header[128];
@@ -219,6 +366,7 @@ Test(console, values_are_shown_as_they_are) {
   cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big&key=9007199254740993", NULL, NULL).body,
                             "\"changed\":[[\"v\", \"900.50\", \"900.500\"]]"));
   browser_begin(port);
+  browser_do("go #/history");
   browser_do("see 9007199254740993");
   browser_do("see 900.500");
   browser_do("see {\"b\":1.00,\"a\":12345678901234567890,\"b\":null}");
@@ -237,18 +385,201 @@ Test(console, a_skip_is_asked_for_and_reaches_what_is_named) {
   cr_assert_not_null(strstr(all.body, "rowrelay skip --all --target w"), "%s", all.body);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
   browser_begin(port);
-  browser_do("see (1)");
-  browser_do("fill Token=" TOKEN);
-  browser_do("key Enter");
-  browser_do("see 1 target, all running");
-  browser_do("click Skip all shown");
-  cr_assert_str_eq(browser_ask("asked"), "Skip change 2 of w? Skipped changes are never delivered.");
-  sleep_seconds(1);
+  sign_in();
+  browser_do("go #/errors");
+  browser_do("see 1 change in 1 group.");
+  browser_do("click Skip all");
+  cr_assert_str_eq(browser_ask("asked"), "Skip 1 change? Skipped changes are never delivered.");
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 1);
   browser_do("answer yes");
-  browser_do("click Skip all shown");
-  browser_do("see (none)");
+  browser_do("click Skip all");
+  browser_do("see Skipped 1 of 1.");
+  browser_do("see No errors.");
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 0);
+  browser_end();
+  end();
+}
+
+Test(console, a_group_is_skipped_after_a_question_that_says_how_many) {
+  begin("console_group", true);
+  refuse_one(1);
+  sql(f.at_target, "alter table item add constraint no_worse check (name not like 'worse%%')");
+  sql(f.at_source, "insert into item values (2, 'bad'), (3, 'worse')");
+  wait_until(f.at_source, "3", 10, "select count(*) from rowrelay.errors");
+  browser_begin(port);
+  sign_in();
+  browser_do("go #/errors");
+  browser_do("see 3 changes in 2 groups.");
+  browser_do("click Skip all of w: %s", REFUSED);
+  cr_assert_str_eq(browser_ask("asked"), "Skip 2 changes of item for w? Skipped changes are never delivered.");
+  cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 3);
+  browser_do("answer yes");
+  browser_do("click Skip all of w: %s", REFUSED);
+  browser_do("see 1 change in 1 group.");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ') from rowrelay.errors"), "3");
+  /* And by a filter, whose address can be sent. */
+  browser_do("fill Message contains=no_bad");
+  browser_do("key Enter");
+  browser_do("see No errors.");
+  cr_assert_str_eq(browser_ask("at"), "#/errors?find=no_bad");
+  browser_end();
+  end();
+}
+
+static struct visit act_on_filter(const char *action, const char *until, const char *after) {
+  char body[512];
+  snprintf(body, sizeof body, "{\"action\": \"%s\", \"filter\": {\"find\": \"VIOLATES\", \"until\": \"%s\"}%s%s%s}",
+           action, until, after != NULL ? ", \"after\": \"" : "", after != NULL ? after : "",
+           after != NULL ? "\"" : "");
+  return visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN, body);
+}
+
+Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_later) {
+  begin("console_filter", true);
+  refuse_one(1);
+  stop_process(process, SIGTERM);
+  /* As many of them as come in two pieces, and one that is refused later. */
+  sql(f.at_source,
+      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message, "
+      "row_hash) select r.target, r.change_id + i, r.lane, r.day, r.bytes, r.capture, r.key, 'error', 1, r.message, "
+      "r.row_hash from rowrelay.refusal r, generate_series(1, 2999) i;"
+      "update rowrelay.refusal set refused_at = '2030-01-01' where change_id = 2;"
+      "update rowrelay.refusal set message = 'else' where change_id = 3");
+  process = fixture_run(&f, "--listen", "127.0.0.1:0", NULL);
+  port = visitor_port(process);
+  struct visit visited = act_on_filter("skip", "2029-01-01", NULL);
+  cr_assert_str_eq(visited.body, "{\"count\":\"2000\",\"next\":\"2003\"}");
+  cr_assert_str_eq(act_on_filter("skip", "2029-01-01", "2003").body, "{\"count\":\"998\",\"next\":null}");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(change_id::text, ' ' order by change_id) from rowrelay.errors"),
+                   "2 3");
+  cr_assert_str_eq(act_on_filter("retry", "2029-01-01", NULL).body, "{\"count\":\"0\",\"next\":null}");
+  struct visit endless =
+      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
+            "{\"action\": \"skip\", \"filter\": {}}");
+  cr_assert_eq(endless.status, 400, "%ld %s", endless.status, endless.body);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "2");
+  end();
+}
+
+static struct visit history(const char *parameters) {
+  char path[256];
+  snprintf(path, sizeof path, "/api/history?%s", parameters);
+  struct visit visited = visit(port, "GET", path, NULL, NULL);
+  cr_assert_eq(visited.status, 200, "%s: %s", parameters, visited.body);
+  return visited;
+}
+
+Test(console, history_is_found_by_who_when_what_and_transaction) {
+  begin("console_history", false);
+  sql(f.at_source, "set rowrelay.actor = 'anna'; insert into item values (1, 'a'); reset rowrelay.actor");
+  sql(f.at_source, "begin; insert into item values (2, 'b'); update item set name = 'c' where id = 2; commit");
+  char path[128];
+  snprintf(path, sizeof path, "transaction=%s", ask(f.at_source, "select txid from rowrelay.change where id = 2"));
+  cr_assert(stands_before(history(path).body, "\"change\":\"3\"", "\"change\":\"2\""));
+  cr_assert_null(strstr(history(path).body, "\"change\":\"1\""));
+  static const struct {
+    const char *parameters;
+    const char *found; /* of changes 1, 2 and 3 */
+  } CASES[] = {{"actor=anna", "1"},
+               {"op=update", "3"},
+               {"op=insert&table=item", "12"},
+               {"table=item&key=2&op=insert", "2"},
+               {"since=2020-01-01T00:00:00Z", "123"},
+               {"until=2020-01-01T00:00:00Z", ""},
+               {"table=item&key=2&until=2020-01-01T00:00:00Z", ""}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (char change = '1'; change <= '3'; change++) {
+      char shown[32];
+      snprintf(shown, sizeof shown, "\"change\":\"%c\"", change);
+      cr_expect_eq(strstr(history(CASES[i].parameters).body, shown) != NULL, strchr(CASES[i].found, change) != NULL,
+                   "%s: %c", CASES[i].parameters, change);
+    }
+  cr_assert_eq(visit(port, "GET", "/api/history?transaction=1&table=item", NULL, NULL).status, 400);
+  cr_assert_eq(visit(port, "GET", "/api/history?since=soon", NULL, NULL).status, 400);
+  browser_begin(port);
+  browser_do("go #/history?actor=anna");
+  browser_do("see insert item 1");
+  browser_do("gone item 2");
+  browser_do("choose Operation=update");
+  browser_do("fill By=");
+  browser_do("key Enter");
+  browser_do("see update item 2");
+  cr_assert_str_eq(browser_ask("at"), "#/history?op=update");
+  browser_end();
+  end();
+}
+
+/* The console tells a worker figures and states, and errors of tables that it may read. */
+Test(console, who_has_fewer_rights_is_told_what_is_not_shown) {
+  struct shop shop;
+  people_begin(&shop, "console_rights");
+  sql(shop.fixture.at_target, "create schema if not exists shop");
+  process = fixture_run(&shop.hand, "--listen", "127.0.0.1:0", NULL);
+  port = visitor_port(process);
+  visit_until(port, "/readyz", 200, 10);
+  sql(shop.as_app, "insert into shop.item values (1, 'a', 1); insert into shop.secret values (1, 'b')");
+  wait_until_empty(&shop.fixture, 10);
+  sql(shop.fixture.at_source,
+      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message, "
+      "row_hash) select 1, i, 1, current_date, 1, (select id from rowrelay.capture where relation_name = "
+      "case i when 1 then 'shop.item' else 'shop.secret' end), '1', 'error', 1, 'no to ' || i, 1 "
+      "from generate_series(1, 2) i");
+  struct visit groups = visit(port, "GET", "/api/errors", NULL, NULL);
+  cr_assert_not_null(strstr(groups.body, "no to 1"), "%s", groups.body);
+  cr_assert_null(strstr(groups.body, "no to 2"), "%s", groups.body);
+  cr_assert_not_null(strstr(groups.body, "\"unreadable\" : \"1\""), "%s", groups.body);
+  static const char *const FORBIDDEN[] = {"/api/history", "/api/list?of=captures", "/api/target?target=w&part=settings",
+                                          "/api/errors?target=w&change=1"};
+  for (size_t i = 0; i < sizeof FORBIDDEN / sizeof *FORBIDDEN; i++)
+    cr_expect_eq(visit(port, "GET", FORBIDDEN[i], NULL, NULL).status, 403, "%s", FORBIDDEN[i]);
+  static const char *const ALLOWED[] = {"/api/overview", "/api/list?of=processes", "/api/target?target=w",
+                                        "/api/target?target=w&part=receipts"};
+  for (size_t i = 0; i < sizeof ALLOWED / sizeof *ALLOWED; i++)
+    cr_expect_eq(visit(port, "GET", ALLOWED[i], NULL, NULL).status, 200, "%s", ALLOWED[i]);
+  browser_begin(port);
+  browser_do("see 1 target, all running");
+  browser_do("go #/errors");
+  browser_do("see 1 more change of tables that the database user of rowrelay run may not read.");
+  browser_do("go #/history");
+  browser_do("see Not shown: permission denied for view history");
+  browser_do("go #/captures");
+  browser_do("see a member of rowrelay_admin may");
+  browser_do("go #/target/w");
+  browser_do("see Not shown: permission denied for view targets");
+  browser_end();
+  stop_process(process, SIGTERM);
+  people_end(&shop);
+}
+
+#define CARD "/tmp/rowrelay-console-card.sql"
+
+Test(console, captures_documents_and_backfills_have_lists) {
+  begin("console_lists", false);
+  sql(f.at_source, "insert into item select i, 'a' from generate_series(1, 20) i");
+  FILE *file = fopen(CARD, "w");
+  cr_assert(file != NULL);
+  fputs("select id, name from item where id = any ($1)", file);
+  fclose(file);
+  rowrelay_ok(&f, "document", "add", "card", "--target", "w", "--key", "id", "--query", CARD, "--create", "--from",
+              "item:id", NULL);
+  remove(CARD);
+  rowrelay_ok(&f, "backfill", "item", "--to", "w", "--no-copy", NULL);
+  browser_begin(port);
+  browser_do("go #/documents");
+  browser_do("see public.item:id");
+  browser_do("follow card");
+  browser_do("see It is a document");
+  browser_do("go #/backfills");
+  browser_do("see 100 %%");
+  cr_assert_str_eq(browser_ask("accessible"), "ok");
+  browser_do("go #/captures");
+  browser_do("see public.item");
+  browser_do("fill Table=nothing");
+  browser_do("see None has that in its name.");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/list?of=captures&find=ITE", NULL, NULL).body, "public.item"));
+  cr_assert_str_eq(visit(port, "GET", "/api/list?of=captures&find=ite_", NULL, NULL).body, "[]");
+  cr_assert_eq(visit(port, "GET", "/api/list?of=secrets", NULL, NULL).status, 400);
   browser_end();
   end();
 }
