@@ -107,15 +107,15 @@ function makePages(group) {
     const before = starts[starts.length - 1];
     const changes = await ask('errors', { target, table, state, message, before });
     if (before !== starts[starts.length - 1]) return;
-    // What is open is being read, even when it was retried or skipped meanwhile.
-    const open = [...list.children].filter((item) => !item.querySelector('.detail').hidden).map((item) => item.dataset.key);
-    for (const change of open) if (!changes.some((one) => one.change === change)) changes.push({ change });
-    changes.sort((a, b) => (BigInt(a.change) < BigInt(b.change) ? 1 : -1));
-    keyed(list, changes, (one) => one.change, (one) => makeChange(group, one), (item, one) => {
-      item.classList.toggle('settled', one.attempts === undefined);
-    });
-    last = changes.length ? changes[changes.length - 1].change : null;
     older.hidden = changes.length < PAGE;
+    last = changes.length ? changes[changes.length - 1].change : null;
+    // What is open is being read, even when it was retried or skipped meanwhile, or is on the next page now.
+    const isGone = (change) => older.hidden || BigInt(change) > BigInt(last);
+    const open = [...list.children].filter((item) => !item.querySelector('.detail').hidden).map((item) => item.dataset.key);
+    for (const change of open) if (!changes.some((one) => one.change === change)) changes.push({ change, isGone: isGone(change) });
+    changes.sort((a, b) => (BigInt(a.change) < BigInt(b.change) ? 1 : -1));
+    keyed(list, changes, (one) => one.change, (one) => makeChange(group, one),
+      (item, one) => { item.classList.toggle('settled', one.isGone === true); });
     newer.hidden = starts.length === 1;
   };
   const turn = () => { list.replaceChildren(); refresh(); };

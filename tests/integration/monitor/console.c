@@ -461,6 +461,32 @@ Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_lat
   end();
 }
 
+Test(console, a_group_is_read_by_pages) {
+  begin("console_group_pages", false);
+  refuse_one(1);
+  sql(f.at_source,
+      "insert into rowrelay.refusal (target, change_id, lane, day, bytes, capture, key, state, attempts, message, "
+      "row_hash) select r.target, r.change_id + i, r.lane, r.day, r.bytes, r.capture, r.key, 'error', 1, r.message, "
+      "r.row_hash from rowrelay.refusal r, generate_series(1, 119) i");
+  browser_begin(port);
+  browser_do("go #/errors");
+  browser_do("see 120 changes in 1 group.");
+  browser_do("click %s", REFUSED);
+  browser_do("see change 72, key 1");
+  browser_do("gone change 71, key 1");
+  browser_do("click Older");
+  browser_do("see change 71, key 1");
+  browser_do("gone change 72, key 1");
+  browser_do("click Older");
+  browser_do("see change 2, key 1");
+  browser_do("gone change 22, key 1");
+  browser_do("click Newer");
+  browser_do("see change 71, key 1");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  browser_end();
+  end();
+}
+
 static struct visit history(const char *parameters) {
   char path[256];
   snprintf(path, sizeof path, "/api/history?%s", parameters);
