@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "browser.h"
 #include "fixture.h"
@@ -532,6 +534,28 @@ Test(console, history_is_found_by_who_when_what_and_transaction) {
   browser_do("see update item 2");
   cr_assert_str_eq(browser_ask("at"), "#/history?op=update");
   browser_end();
+  end();
+}
+
+Test(console, a_long_search_keeps_nobody_waiting) {
+  begin("console_search", false);
+  sql(f.at_source, "insert into item values (1, 'a')");
+  wait_until_empty(&f, 10);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table rowrelay.tick");
+  pid_t searcher = fork();
+  if (searcher == 0)
+    _exit(visit(port, "GET", "/api/history?since=2020-01-01", NULL, NULL).status == 200 ? 0 : 1);
+  wait_until(f.at_source, "t", 5,
+             "select count(*) > 0 from pg_stat_activity where query like '%%search_range%%' "
+             "and wait_event_type = 'Lock' and pid <> pg_backend_pid()");
+  cr_assert_eq(visit(port, "GET", "/api/overview", NULL, NULL).status, 200);
+  cr_assert_eq(waitpid(searcher, NULL, WNOHANG), 0, "it waited until the search had ended");
+  sql(holder, "rollback");
+  PQfinish(holder);
+  int status = -1;
+  cr_assert_eq(waitpid(searcher, &status, 0), searcher);
+  cr_assert_eq(status, 0);
   end();
 }
 
