@@ -61,9 +61,10 @@ async function showDetail(group, change, place) {
     const terms = [['operation', `${error.op} ${error.table} ${error.key == null ? '' : error.key}`],
       ['answer', [error.message, error.detail, error.sqlstate].filter(Boolean).join(' — ')],
       ['attempts', number(error.attempts)], ['refused', time(error.refused_at)]];
+    const rows = payload(error); // none of what the log has not any more
     place.replaceChildren(
       element('dl', {}, terms.flatMap(([name, text]) => [element('dt', {}, name), element('dd', {}, text)])),
-      element('pre', { tabindex: '0', 'aria-label': `payload of change ${change}` }, payload(error)));
+      rows ? element('pre', { tabindex: '0', role: 'region', 'aria-label': `payload of change ${change}` }, rows) : '');
     if (error.key != null) {
       place.append(element('h3', {}, 'History of the row, ', link(routeTo('history', { table: error.table, key: error.key }), 'on its own page')), life);
       showLife(error, life);
@@ -159,8 +160,8 @@ function showGroup(item, group) {
 // ---- all groups -----------------------------------------------------------------------------------------------------
 
 function makeFilter(parameters) {
-  const field = (name, label) => [element('label', { for: name }, label),
-    element('input', { id: name, name, autocomplete: 'off', value: parameters.get(name) })];
+  const field = (name, label) => element('span', { class: 'field' }, element('label', { for: name }, label),
+    element('input', { id: name, name, autocomplete: 'off', value: parameters.get(name) }));
   return element('form', { class: 'actions', role: 'search', onsubmit: (event) => {
     event.preventDefault();
     location.hash = routeTo('errors', Object.fromEntries(new FormData(event.target)));
