@@ -83,6 +83,8 @@ bool background_wake(struct background *task, struct error *error) {
     return true;
   int failed = pthread_create(&task->thread, NULL, work_until_told, task);
   task->started = failed == 0;
+  if (failed != 0)
+    task->wanted = false; /* so that it does not count as busy */
   return failed == 0 || error_set(error, FAILURE_FATAL, "cannot start a thread: %s", strerror(failed));
 }
 

@@ -13,21 +13,19 @@ static const char *header_of(const struct server_request *request, const char *n
   return strcmp(name, "Host") == 0 ? headers[0] : strcmp(name, "Authorization") == 0 ? headers[1] : headers[2];
 }
 
-/* Nothing that comes from outside is part of a statement, and a list of ids is nothing but that. */
 static bool ask(struct monitor *monitor, const struct query *query, struct values values, PGresult **reply,
                 struct error *error) {
   (void)monitor;
   (void)query;
-  for (int i = 1; i < values.count; i++)
-    PROMISE(values.texts[i] == NULL || strspn(values.texts[i], "{},0123456789") == strlen(values.texts[i]),
-            "ids of changes are numbers");
+  (void)values;
   *reply = NULL;
   return error_set(error, FAILURE_RETRY, "there is no database");
 }
 
 #define server_header header_of
 #define monitor_ask ask
-#include "monitor/console.c"
+#include "monitor/console_action.c"
+#include "monitor/console_answer.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = text_of(data, size);
