@@ -75,6 +75,20 @@ static bool push_to_target(struct work *work, struct push *push, struct error *e
   return !ok && error->kind == FAILURE_LATE ? blame_for_delay(work, push, error) : ok;
 }
 
+/*
+ * The lanes whose fences a push passes: those of its claim, and for a barrier all, so that nothing older is let through
+ * behind it, of a claim that was given up without a push. `all` has room for them.
+ */
+static const int *fenced_lanes(const struct work *work, const struct batch *batch, int *all, size_t *count) {
+  *count = batch->lane_count;
+  if (work->settings->document || batch->lane_count != 1 || !lane_is_of_barriers(batch->lanes[0]))
+    return batch->lanes;
+  *count = (size_t)work->settings->lanes.count;
+  for (size_t i = 0; i < *count; i++)
+    all[i] = work->settings->lanes.first + (int)i;
+  return all;
+}
+
 bool push_part(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                struct error *error) {
   struct work *work = context;
@@ -82,11 +96,14 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
   if (!still_ours(work, error))
     return false;
   const struct batch *batch = work->settings->document ? &work->stale.batch : &work->batch;
+  int all_lanes[LANES_OF_A_TARGET];
+  size_t lane_count;
+  const int *lanes = fenced_lanes(work, batch, all_lanes, &lane_count);
   struct push push = {.changes = changes,
                       .count = count,
                       .verdicts = verdicts,
-                      .lanes = batch->lanes,
-                      .lane_count = batch->lane_count,
+                      .lanes = lanes,
+                      .lane_count = lane_count,
                       .token = batch->receipt.token,
                       .first_id = work->batch.first_id,
                       .routes_are_new = work->has_failed,

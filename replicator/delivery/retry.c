@@ -29,6 +29,7 @@ struct run {
   const struct change **changes; /* those of one push */
   size_t waiting;                /* how many changes a round has left to be tried again */
   bool some_go_back;
+  bool divides; /* one transaction may be divided now, because this is the last try */
 };
 
 static void decide(struct run *run, size_t index, enum outcome outcome, const struct error *why) {
@@ -54,6 +55,50 @@ static bool is_behind_returned(const struct run *run, size_t index) {
     if (run->attempts[i].goes_back && change_same_row(change_at(run, i), change_at(run, index)))
       return true;
   return false;
+}
+
+static bool is_of_same_transaction(const struct run *run, size_t index, size_t other) {
+  const char *txid = change_at(run, index)->txid;
+  const char *others = change_at(run, other)->txid;
+  return txid != NULL && others != NULL && strcmp(txid, others) == 0;
+}
+
+/* Whether another change of its transaction, in the same selection, does not go on now. */
+static bool is_held_back(const struct run *run, struct selection selection, size_t index, bool *goes_back) {
+  for (size_t i = 0; run->retry->whole_transactions && i < selection.count; i++) {
+    const struct attempt *attempt = &run->attempts[selection.indexes[i]];
+    if ((attempt->waits || attempt->goes_back) && is_of_same_transaction(run, index, selection.indexes[i])) {
+      *goes_back = attempt->goes_back;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Marks what cannot go on because something before it does not: changes of its row or, where these are kept whole, its
+ * transaction; until nothing more depends on what was marked. */
+static void hold_back(struct run *run, struct selection selection) {
+  bool more = run->waiting > 0 || run->some_go_back;
+  bool marked = false;
+  while (more) {
+    more = false;
+    for (size_t i = 0; i < selection.count; i++) {
+      size_t index = selection.indexes[i];
+      struct attempt *attempt = &run->attempts[index];
+      bool goes_back = false;
+      if (attempt->waits || attempt->goes_back || run->outcomes->fates[index].outcome == OUTCOME_HELD)
+        continue;
+      if (is_behind(run, index) || (marked && is_held_back(run, selection, index, &goes_back))) {
+        attempt->waits = !goes_back;
+        attempt->goes_back = goes_back;
+      } else {
+        attempt->goes_back = run->some_go_back && is_behind_returned(run, index);
+      }
+      run->waiting += attempt->waits;
+      marked = marked || attempt->waits || attempt->goes_back;
+      more = more || ((attempt->waits || attempt->goes_back) && run->retry->whole_transactions);
+    }
+  }
 }
 
 /* A change was refused: it is tried again later, with what comes after it of its row. */
@@ -182,6 +227,13 @@ static bool divide(const struct run *run, struct selection selection, enum divis
   return ok;
 }
 
+static bool is_of_one_transaction(const struct run *run, struct selection selection) {
+  for (size_t i = 1; i < selection.count; i++)
+    if (!is_of_same_transaction(run, selection.indexes[0], selection.indexes[i]))
+      return false;
+  return true;
+}
+
 static bool attempt_both(struct run *run, struct selection selection, size_t first, struct error *error) {
   struct selection one = {.indexes = selection.indexes, .count = first};
   struct selection other = {.indexes = selection.indexes + first, .count = selection.count - first};
@@ -203,19 +255,14 @@ static bool attempt_without(struct run *run, struct selection selection, bool is
 /* Pushes the changes of `selection`; on a refusal splits it. */
 static bool attempt(struct run *run, struct selection selection, struct error *error) {
   size_t count = 0;
+  hold_back(run, selection);
   for (size_t i = 0; i < selection.count; i++) {
     size_t index = selection.indexes[i];
-    if (run->outcomes->fates[index].outcome == OUTCOME_HELD)
+    if (run->outcomes->fates[index].outcome == OUTCOME_HELD || run->attempts[index].waits ||
+        run->attempts[index].goes_back)
       continue;
-    if (is_behind(run, index)) {
-      run->attempts[index].waits = true;
-      run->waiting++;
-    } else if (run->some_go_back && is_behind_returned(run, index)) {
-      run->attempts[index].goes_back = true;
-    } else {
-      selection.indexes[count] = index;
-      run->changes[count++] = change_at(run, index);
-    }
+    selection.indexes[count] = index;
+    run->changes[count++] = change_at(run, index);
   }
   selection.count = count;
   if (count == 0)
@@ -239,6 +286,12 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
   if (selection.count == 1 || run->retry->at_most_once) {
     for (size_t i = 0; i < selection.count; i++)
       refuse(run, selection.indexes[i], error);
+    return true;
+  }
+  if (!run->divides && is_of_one_transaction(run, selection)) {
+    for (size_t i = 0; i < selection.count; i++)
+      run->attempts[selection.indexes[i]].waits = true;
+    run->waiting += selection.count;
     return true;
   }
   size_t first;
@@ -306,6 +359,7 @@ bool retry_push(const struct retry *retry, struct error *error) {
   bool all = true;
   int retries = retry->retries;
   for (;;) {
+    run->divides = !retry->whole_transactions || retries == 0;
     if (!attempt_round(run, all, error))
       goto done;
     int64_t pause = FIRST_PAUSE;
@@ -315,6 +369,12 @@ bool retry_push(const struct retry *retry, struct error *error) {
         goto done;
       }
       pause = pause < LONGEST_PAUSE / 2 ? 2 * pause : LONGEST_PAUSE;
+      run->divides = !retry->whole_transactions || n + 1 == retries;
+      if (!attempt_round(run, false, error))
+        goto done;
+    }
+    if (run->waiting > 0 && !run->divides) { /* there is no time for all tries */
+      run->divides = true;
       if (!attempt_round(run, false, error))
         goto done;
     }

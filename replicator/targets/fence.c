@@ -31,14 +31,15 @@ void fence_release(struct fence *fence) {
   fence_init(fence);
 }
 
+/* Whatever their signs are, see fence_note.sql. */
 static int by_id(const void *a, const void *b) {
-  int64_t left = *(const int64_t *)a;
-  int64_t right = *(const int64_t *)b;
+  int64_t left = llabs(*(const int64_t *)a);
+  int64_t right = llabs(*(const int64_t *)b);
   return (left > right) - (left < right);
 }
 
 bool fence_add(struct fence *fence, const char *literal, struct error *error) {
-  for (const char *c = literal + 1; *c >= '0' && *c <= '9';) {
+  for (const char *c = literal + 1; *c == '-' || (*c >= '0' && *c <= '9');) {
     if ((fence->count & (fence->count - 1)) == 0) {
       int64_t *grown = realloc(fence->applied, (fence->count == 0 ? 1 : 2 * fence->count) * sizeof *grown);
       if (grown == NULL)
@@ -140,8 +141,17 @@ bool fence_raise_dropped(struct pgconn *connection, const char *source_id, struc
   return ok;
 }
 
+static const int64_t *find(const struct fence *fence, int64_t change_id) {
+  return fence->count > 0 ? bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) : NULL;
+}
+
 bool fence_has(const struct fence *fence, int64_t change_id) {
-  return fence->count > 0 && bsearch(&change_id, fence->applied, fence->count, sizeof change_id, by_id) != NULL;
+  return find(fence, change_id) != NULL;
+}
+
+bool fence_has_since(const struct fence *fence, int64_t change_id) {
+  const int64_t *found = find(fence, change_id);
+  return found != NULL && *found > 0;
 }
 
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {

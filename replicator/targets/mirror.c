@@ -366,7 +366,7 @@ static void piece_add(struct piece *piece, const struct query *statement, const 
 struct lot {
   const struct push *push;
   int capture;
-  const struct fence *fence; /* knows changes that an unsettled earlier delivery has applied; may be NULL */
+  const bool *applied; /* for each change of the push: whether an earlier delivery, not settled, has applied it */
 };
 
 static void add_change(struct mirror *mirror, struct piece *piece, const struct push *push, size_t index) {
@@ -378,12 +378,34 @@ static void add_change(struct mirror *mirror, struct piece *piece, const struct 
     piece_add(piece, &shape->statements[UPSERT], change->new_row);
 }
 
+static bool is_among(const int *lanes, size_t count, int lane) {
+  for (size_t i = 0; i < count; i++)
+    if (lanes[i] == lane)
+      return true;
+  return false;
+}
+
 /*
- * Whether an earlier delivery that was not settled has applied it. `fence` may be NULL. Not for documents: one change
- * may concern many, in several pushes, and they are read anew each time, so none is older than what the target has.
+ * Marks the changes that an earlier delivery, which was not settled, has applied, and whose rows are still so: others
+ * are applied again, which is harmless where rows have a key. `fence` may be NULL. Not for documents: one change may
+ * concern many, in several pushes, and they are read anew each time, so none is older than what the target has.
  */
-static bool is_applied(const struct fence *fence, const struct change *change) {
-  return fence != NULL && !change->route->document && fence_has(fence, change->id);
+static bool mark_applied(const struct push *push, const struct fence *fence, bool *applied) {
+  int *lanes = calloc(push->lane_count + 1, sizeof *lanes); /* in which something is applied for the first time */
+  size_t count = 0;
+  if (lanes == NULL)
+    return false;
+  for (size_t i = 0; fence != NULL && fence->count > 0 && i < push->count; i++) {
+    const struct change *change = push->changes[i];
+    bool has = !change->route->document && fence_has(fence, change->id);
+    bool follows = is_among(lanes, count, change->lane);
+    bool keyless = change->route->keyless || change_is_keyless(change);
+    applied[i] = has && (keyless || (!follows && fence_has_since(fence, change->id)));
+    if (!has && !follows && count < push->lane_count)
+      lanes[count++] = change->lane;
+  }
+  free(lanes);
+  return true;
 }
 
 /*
@@ -395,13 +417,13 @@ static void add_keyless(struct mirror *mirror, struct piece *piece, const struct
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == lot->capture && change->new_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        !is_applied(lot->fence, change))
+        !lot->applied[i])
       piece_add(piece, &mirror->prepared[i]->statements[INSERT], change->new_row);
   }
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->capture == lot->capture && change->old_row != NULL && change->operation != OPERATION_TRUNCATE &&
-        !is_applied(lot->fence, change))
+        !lot->applied[i])
       piece_add(piece, &mirror->prepared[i]->statements[DELETE_ROWS], change->old_row);
   }
 }
@@ -419,7 +441,7 @@ static bool add_latest(struct mirror *mirror, struct piece *piece, const struct 
     goto done;
   }
   for (size_t i = 0; i < push->count; i++)
-    if (push->changes[i]->capture == lot->capture && !is_applied(lot->fence, push->changes[i])) {
+    if (push->changes[i]->capture == lot->capture && !lot->applied[i]) {
       indexes[count] = i;
       changes[count++] = push->changes[i];
     }
@@ -474,7 +496,7 @@ static void add_one_by_one(struct mirror *mirror, struct piece *piece, const str
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     const struct shape *shape = mirror->prepared[i];
-    if (change->capture != lot->capture || is_applied(lot->fence, change))
+    if (change->capture != lot->capture || lot->applied[i])
       continue;
     if (!change_is_keyless(change)) {
       add_change(mirror, piece, push, i);
@@ -503,19 +525,22 @@ static bool is_first_of_capture(const struct push *push, size_t index) {
 
 bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct push *push, const struct fence *fence,
                 struct error *error) {
+  bool *applied = calloc(push->count + 1, sizeof *applied);
+  if (applied == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
   struct piece piece = {.connection = connection};
   buffer_init(&piece.rows, ROWS_LIMIT);
-  bool ok = true;
+  bool ok = mark_applied(push, fence, applied) || error_set(error, FAILURE_RETRY, "out of memory");
   for (size_t i = 0; ok && i < push->count; i++) {
     const struct change *change = push->changes[i];
     if (change->operation == OPERATION_TRUNCATE) {
-      if (!is_applied(fence, change))
-        add_truncate(mirror, connection, push, i);
+      /* Again, even if it was applied: an older change of another lane may have come since, but nothing newer. */
+      add_truncate(mirror, connection, push, i);
       continue;
     }
     if (!is_first_of_capture(push, i))
       continue;
-    struct lot lot = {.push = push, .capture = change->capture, .fence = fence};
+    struct lot lot = {.push = push, .capture = change->capture, .applied = applied};
     if (change->route->keyless)
       add_keyless(mirror, &piece, &lot);
     else if (change->route->key_is_exact && may_collapse(mirror, &lot))
@@ -526,5 +551,6 @@ bool mirror_add(struct mirror *mirror, struct pgconn *connection, const struct p
   }
   ok = ok && buffer_ok(&piece.rows, "a row", error);
   buffer_release(&piece.rows);
+  free(applied);
   return ok;
 }

@@ -7,5 +7,5 @@ select $1::uuid, l.lane, $4::bigint, case when l.first_id is null then '{}' else
   from unnest($2::integer[], $3::bigint[]) as l(lane, first_id)
 on conflict (source, lane) do update
   set token = case when f.token <= excluded.token
-                    and coalesce((select max(a) from unnest(f.applied) as a) < excluded.applied[1], true)
+                    and coalesce((select max(abs(a)) from unnest(f.applied) as a) < excluded.applied[1], true)
                    then excluded.token end;

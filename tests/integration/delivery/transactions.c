@@ -221,6 +221,50 @@ Test(transactions, nor_where_a_table_cannot_be_written) {
 }
 
 /* The source loses a settled batch in a crash, and then delivers another one before it. */
+/* Looks at the target until nothing is queued: how often the two rows that one transaction sets differ. */
+static int64_t differences(struct fixture *f) {
+  int64_t count = 0;
+  while (ask_number(f->at_source, "select count(*) from rowrelay.queue") > 0)
+    count +=
+        ask_number(f->at_target, "select count(*) from account a, entry e where a.id = 1 and e.id = 1 and a.n <> e.n");
+  return count;
+}
+
+Test(transactions, none_is_divided_while_a_row_of_another_is_tried_again) {
+  struct fixture f;
+  begin(&f, "whole_behind", "mirror");
+  sql(f.at_source, "insert into account values (1, 1); insert into entry values (1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "alter table account add check (n <> 13)");
+  sql(f.at_source, "insert into account values (9, 13)");
+  sql(f.at_source, "update account set n = 13 where id = 1");
+  sql(f.at_source, "begin; update account set n = 2 where id = 1; update entry set n = 2 where id = 1; commit");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  cr_expect_eq(differences(&f), 0);
+  cr_assert_str_eq(ask(f.at_target, "select a.n || ' ' || e.n from account a, entry e where a.id = 1"), "2 2");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
+Test(transactions, none_is_divided_because_a_row_is_locked_at_the_target_for_a_while) {
+  struct fixture f;
+  begin(&f, "whole_locked", "mirror");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=1", NULL);
+  sql(f.at_source, "insert into account values (1, 1); insert into entry values (1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  PGconn *locker = connect_to(f.target, NULL);
+  start(locker, "begin; select from entry for update; select pg_sleep(1.5); commit");
+  wait_until(f.at_target, "1", 10, "select count(*) from pg_stat_activity where wait_event = 'PgSleep'");
+  sql(f.at_source, "begin; update account set n = 2 where id = 1; update entry set n = 2 where id = 1; commit");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  cr_expect_eq(differences(&f), 0);
+  finish(locker);
+  PQfinish(locker);
+  cr_assert_str_eq(ask(f.at_target, "select a.n || ' ' || e.n from account a, entry e"), "2 2");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
 Test(transactions, rows_without_a_key_that_are_pushed_twice_are_not_there_twice) {
   struct fixture f;
   begin(&f, "whole_twice", "mirror");

@@ -1,0 +1,132 @@
+/*
+ * What was refused and is retried may be older than what the target has, or may have: that must not come back.
+ */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "proxy.h"
+
+/* A mirror in target "w", over host PATH_TO_W, that refuses the name "bad" while table `deny` has a row. */
+static void begin(struct fixture *f, const char *name) {
+  char url[512];
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text)");
+  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(f->at_target));
+  setenv("PATH_TO_W", PQhost(f->at_target), 1);
+  rowrelay_ok(f, "target", "add", "w", url, "--option", "retries=0", NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item values (1, 'old'), (2, 'old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  sql(f->at_target,
+      "create table deny (n int); insert into deny values (1);"
+      "create function deny() returns trigger language plpgsql as "
+      "'begin if new.name = ''bad'' and exists (select from deny) then raise check_violation; end if; return new; end';"
+      "create trigger deny before insert or update on item for each row execute function deny()");
+}
+
+static pid_t run_behind(struct fixture *f, const struct proxy *proxy) {
+  setenv("PATH_TO_W", proxy->dir, 1);
+  pid_t process = fixture_run(f, NULL, NULL);
+  setenv("PATH_TO_W", PQhost(f->at_target), 1);
+  return process;
+}
+
+static void refuse_one(struct fixture *f) {
+  sql(f->at_source, "update item set name = 'bad' where id = 1");
+  wait_until(f->at_source, "1", 10, "select count(*) from rowrelay.errors");
+}
+
+/* The target has what `statement` does, by a process that is killed before it has settled that. */
+static void apply_and_die(struct fixture *f, struct proxy *proxy, pid_t process, const char *statement,
+                          const char *arrived) {
+  proxy_hold_answer_to(proxy, "commit");
+  sql(f->at_source, "%s", statement);
+  wait_until(f->at_target, "t", 10, "%s", arrived);
+  stop_process(process, SIGKILL);
+  wait_until(f->at_source, "0", 10, LOCKED_LANES);
+  proxy_let_go(proxy);
+}
+
+static void retry_and_compare(struct fixture *f) {
+  sql(f->at_target, "delete from deny");
+  rowrelay_ok(f, "retry", "--all", NULL);
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  same_rows(f, "item", "item", "id");
+}
+
+static void newer_wins(const char *name, const char *statement, const char *arrived) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, name);
+  proxy_begin(&proxy, f.at_target);
+  pid_t process = run_behind(&f, &proxy);
+  refuse_one(&f);
+  apply_and_die(&f, &proxy, process, statement, arrived);
+  retry_and_compare(&f);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+Test(retried, an_older_change_of_a_row_does_not_win_over_one_that_was_applied_and_not_settled) {
+  newer_wins("retried_row", "update item set name = 'good' where id = 1",
+             "select name = 'good' from item where id = 1");
+}
+
+Test(retried, nor_over_a_delete_that_was_applied_and_not_settled) {
+  newer_wins("retried_delete", "delete from item where id = 1", "select count(*) = 1 from item");
+}
+
+Test(retried, nor_over_a_truncate_that_was_applied_and_not_settled) {
+  newer_wins("retried_truncate", "truncate item", "select count(*) = 0 from item");
+}
+
+Test(retried, nor_when_it_comes_in_another_batch) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, "retried_batch");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=1", NULL);
+  proxy_begin(&proxy, f.at_target);
+  pid_t process = run_behind(&f, &proxy);
+  refuse_one(&f);
+  apply_and_die(&f, &proxy, process, "update item set name = 'good' where id = 1",
+                "select name = 'good' from item where id = 1");
+  retry_and_compare(&f);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* Who was given up before its push has raised no fence, nor has who was refused after that. */
+Test(retried, a_push_that_was_left_behind_brings_nothing_into_a_truncated_table) {
+  struct fixture f;
+  struct proxy proxy;
+  begin(&f, "retried_behind");
+  sql(f.at_target, "delete from deny");
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = run_behind(&f, &proxy);
+  sql(f.at_source, "update item set name = 'through'");
+  wait_until_empty(&f, 10);
+  proxy_hold(&proxy);
+  sql(f.at_source, "update item set name = 'bad' where id = 1");
+  proxy_wait_until_stuck(&proxy, 10);
+  sql(f.at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
+                   "where datname = current_database() and application_name = 'rowrelay'");
+  wait_until(f.at_source, "0", 5, LOCKED_LANES);
+
+  sql(f.at_target, "insert into deny values (1)");
+  pid_t other = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "1", 10, "select count(*) from rowrelay.errors");
+  sql(f.at_target, "delete from deny");
+  sql(f.at_source, "truncate item");
+  wait_until(f.at_target, "0", 10, "select count(*) from item");
+  wait_until_empty(&f, 10);
+  proxy_let_go(&proxy);
+  wait_until_says(zombie, "another process has claimed the same lanes since", 10);
+  same_rows(&f, "item", "item", "id");
+  cr_assert_eq(stop_process(other, SIGTERM), 0);
+  stop_process(zombie, SIGTERM);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
