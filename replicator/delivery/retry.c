@@ -289,8 +289,10 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
     return true;
   }
   if (!run->divides && is_of_one_transaction(run, selection)) {
-    for (size_t i = 0; i < selection.count; i++)
+    for (size_t i = 0; i < selection.count; i++) {
       run->attempts[selection.indexes[i]].waits = true;
+      run->outcomes->fates[selection.indexes[i]].attempts++;
+    }
     run->waiting += selection.count;
     return true;
   }
