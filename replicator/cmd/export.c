@@ -15,9 +15,9 @@ static bool print(const struct options *given, const struct tree *present, struc
     tree_add_json(&text, present);
     buffer_add_string(&text, "\n");
   } else {
-    buffer_add_string(&text,
-                      "# made by: rowrelay export. \"rowrelay apply\" makes a source so.\n"
-                      "# There is no secret in it: ${NAME} is filled in by the environment of \"rowrelay run\".\n");
+    buffer_add_string(
+        &text, "# made by: rowrelay export. \"rowrelay apply\" makes a source so.\n"
+               "# ${NAME} is filled in by the environment of \"rowrelay run\". All else is here as it was written.\n");
     yaml_add_map(&text, present);
   }
   bool ok = buffer_ok(&text, "what is set up", error);

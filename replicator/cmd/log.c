@@ -215,8 +215,8 @@ static void tell_of_nothing(const struct options *given, const struct wanted *wa
     fprintf(stderr, "rowrelay: the log has no %schange of row %s of %s that you may see\n", filtered ? "such " : "",
             wanted->filter.key, given->arguments[0]);
   else
-    fprintf(stderr, "rowrelay: the log has no %schange that you may see\n",
-            filtered || wanted->tables > 0 ? "such " : "");
+    fprintf(stderr, "rowrelay: the log has no %schange%s%s that you may see\n", filtered ? "such " : "",
+            given->argument_count > 0 ? " of " : "", given->argument_count > 0 ? given->arguments[0] : "");
   struct shell_word word;
   if (wanted->filter.key != NULL)
     fprintf(stderr, "hint: To see how its keys are written: rowrelay log %s --oneline -n 5\n",

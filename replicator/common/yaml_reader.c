@@ -30,11 +30,11 @@ static bool next_event(struct reader *reader, yaml_event_t *event) {
     return true;
   const yaml_parser_t *parser = &reader->parser;
   if (parser->error == YAML_MEMORY_ERROR)
-    return error_set(reader->error, FAILURE_FATAL, "out of memory");
+    return error_set(reader->error, FAILURE_RETRY, "out of memory");
   if (parser->error == YAML_READER_ERROR)
     return error_set(reader->error, FAILURE_USAGE, "%s: byte %zu: %s", reader->file, parser->problem_offset + 1,
                      parser->problem);
-  return fail_at(reader, parser->problem_mark, "", parser->problem);
+  return fail_at(reader, parser->problem_mark, "this is not YAML: ", parser->problem);
 }
 
 static bool is_null(const yaml_event_t *event) {
@@ -102,7 +102,7 @@ static bool read_item(struct reader *reader, struct tree *tree, yaml_event_t *ev
     tree_free(name);
     return false;
   }
-  return tree_append(tree, name, item) || error_set(reader->error, FAILURE_FATAL, "out of memory");
+  return tree_append(tree, name, item) || error_set(reader->error, FAILURE_RETRY, "out of memory");
 }
 
 static bool read_items(struct reader *reader, struct tree *tree, yaml_event_type_t end) {
@@ -130,7 +130,7 @@ static struct tree *read_scalar(struct reader *reader, const yaml_event_t *event
   char *copy = strdup(text);
   struct tree *tree = copy != NULL ? tree_new(TREE_TEXT, copy) : NULL;
   if (tree == NULL)
-    (void)error_set(reader->error, FAILURE_FATAL, "out of memory");
+    (void)error_set(reader->error, FAILURE_RETRY, "out of memory");
   else
     tree->is_plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
   return tree;
@@ -189,7 +189,7 @@ static bool read_text(struct reader *reader, const struct buffer *text, struct t
   struct error *error = reader->error;
   *tree = NULL;
   if (!yaml_parser_initialize(&reader->parser))
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   yaml_parser_set_encoding(&reader->parser, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&reader->parser, (const unsigned char *)(text->length > 0 ? text->data : ""),
                                text->length);
@@ -198,7 +198,7 @@ static bool read_text(struct reader *reader, const struct buffer *text, struct t
   if (ok && (*tree == NULL || (*tree)->kind == TREE_NULL)) {
     tree_free(*tree);
     *tree = tree_new(TREE_MAP, NULL);
-    ok = *tree != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+    ok = *tree != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   }
   if (!ok) {
     tree_free(*tree);

@@ -6,7 +6,7 @@
  *   - the log: seals closed days, drops changes whose retention is over, and creates the wanted indexes on closed days;
  *   - the index of the history (rowrelay.tick): adds new changes to it, piece by piece. It stays connected, because
  *     there is something to do every few seconds, until another thread fails to connect; and it leaves the source to
- * the delivery of a backlog.
+ *     the delivery of a backlog.
  */
 #ifndef ROWRELAY_PROCESS_MAINTENANCE_H
 #define ROWRELAY_PROCESS_MAINTENANCE_H

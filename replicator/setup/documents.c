@@ -59,7 +59,7 @@ static bool read_source(struct setup *setup, struct tree *source, const char *pa
     source->text = copy;
   }
   PQclear(reply);
-  return (ok && copy != NULL) || error_set(error, FAILURE_FATAL, "out of memory");
+  return (ok && copy != NULL) || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 static bool read_sources(struct setup *setup, const struct tree *document, struct tree *used, struct error *error) {

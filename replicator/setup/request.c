@@ -11,7 +11,7 @@ bool request_init(struct request *request, const struct query *query, struct val
   *request = (struct request){.query = query, .count = values.count};
   for (int i = 0; i < values.count; i++)
     if (values.texts[i] != NULL && (request->values[i] = strdup(values.texts[i])) == NULL)
-      return error_set(error, FAILURE_FATAL, "out of memory");
+      return error_set(error, FAILURE_RETRY, "out of memory");
   return true;
 }
 

@@ -32,7 +32,7 @@ bool setup_is_named(const struct tree *section, const char *name) {
 bool setup_rename(struct tree *tree, const char *text, struct error *error) {
   char *copy = strdup(text);
   if (copy == NULL)
-    return error_set(error, FAILURE_FATAL, "out of memory");
+    return error_set(error, FAILURE_RETRY, "out of memory");
   free(tree->text);
   tree->text = copy;
   return true;
@@ -159,7 +159,7 @@ static bool plan_seal(struct setup *setup, struct error *error) {
  * meanwhile goes to the old and to the new place rather than to none. */
 static bool plan_removal(struct setup *setup, struct error *error) {
   struct tree *used = tree_new(TREE_MAP, NULL);
-  bool ok = used != NULL || error_set(error, FAILURE_FATAL, "out of memory");
+  bool ok = used != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   ok = ok && documents_find_tables(setup, used, error) && documents_plan_removal(setup, error) &&
        captures_plan_removal(setup, used, error) && targets_plan_removal(setup, error);
   tree_free(used);

@@ -43,7 +43,7 @@ struct step *steps_add(struct steps *steps, enum step_verb verb, const struct tr
   struct step **grown = step != NULL ? realloc(steps->items, (steps->count + 1) * sizeof *grown) : NULL;
   if (grown == NULL) {
     free(step);
-    error_set(error, FAILURE_FATAL, "out of memory");
+    error_set(error, FAILURE_RETRY, "out of memory");
     return NULL;
   }
   steps->items = grown;

@@ -391,11 +391,13 @@ static bool is_among(const int *lanes, size_t count, int lane) {
  * concern many, in several pushes, and they are read anew each time, so none is older than what the target has.
  */
 static bool mark_applied(const struct push *push, const struct fence *fence, bool *applied) {
+  if (fence == NULL || fence->count == 0)
+    return true;
   int *lanes = calloc(push->lane_count + 1, sizeof *lanes); /* in which something is applied for the first time */
   size_t count = 0;
   if (lanes == NULL)
     return false;
-  for (size_t i = 0; fence != NULL && fence->count > 0 && i < push->count; i++) {
+  for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
     bool has = !change->route->document && fence_has(fence, change->id);
     bool follows = is_among(lanes, count, change->lane);

@@ -531,6 +531,12 @@ void same_rows(struct fixture *fixture, const char *source_table, const char *ta
             digests[1]);
 }
 
+void cut_off_from_source(struct fixture *fixture) {
+  sql(fixture->at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
+                          "where datname = current_database() and application_name = 'rowrelay'");
+  wait_until(fixture->at_source, "0", 5, LOCKED_LANES);
+}
+
 static void control(const char *which, const char *command, const char *mode) {
   char unused[512];
   const char *dir = environment(strcmp(which, "source") == 0 ? "ROWRELAY_TEST_SOURCE_DIR" : "ROWRELAY_TEST_TARGET_DIR");

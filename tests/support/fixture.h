@@ -119,6 +119,9 @@ PGconn *lock_queued_lanes(struct fixture *fixture);
   "select (select count(*) from rowrelay.lane) - "                                                                     \
   "(select count(*) from (select from rowrelay.lane for update skip locked) as l)"
 
+/* Terminates the sessions of all processes at the source, and waits until they hold no lane. */
+void cut_off_from_source(struct fixture *fixture);
+
 /* Waits until nothing is queued for any target. */
 void wait_until_empty(struct fixture *fixture, double seconds);
 /* Fails the test unless both tables have the same rows, compared as text in the order of `key` (any SQL expression). */

@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixture.h"
-
 #define MOST_CONNECTIONS 32
 
 /* Milliseconds. */
@@ -148,6 +146,20 @@ void proxy_end(struct proxy *proxy) {
   struct sockaddr_un here = socket_address(proxy->dir, "5432");
   unlink(here.sun_path);
   rmdir(proxy->dir);
+}
+
+void proxy_add_target(struct fixture *fixture, const char *option) {
+  char url[512];
+  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(fixture->at_target));
+  setenv("PATH_TO_W", PQhost(fixture->at_target), 1);
+  rowrelay_ok(fixture, "target", "add", "w", url, option != NULL ? "--option" : NULL, option, NULL);
+}
+
+pid_t proxy_run(const struct proxy *proxy, struct fixture *fixture) {
+  setenv("PATH_TO_W", proxy->dir, 1);
+  pid_t process = fixture_run(fixture, "--workers", "1", NULL);
+  setenv("PATH_TO_W", PQhost(fixture->at_target), 1);
+  return process;
 }
 
 void proxy_hold(struct proxy *proxy) {

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fixture.h"
+
 struct proxy {
   char dir[64]; /* what to give as host; the port is 5432 */
   pid_t process;
@@ -19,6 +21,12 @@ struct proxy {
 /* Begins to listen for connections to the server of this connection. It ends with the test. */
 void proxy_begin(struct proxy *proxy, PGconn *server);
 void proxy_end(struct proxy *proxy);
+
+/* Adds target "w", with this option unless it is NULL: processes reach it directly, or, started by proxy_run(), by way
+ * of the proxy. */
+void proxy_add_target(struct fixture *fixture, const char *option);
+/* Starts a process with one worker. */
+pid_t proxy_run(const struct proxy *proxy, struct fixture *fixture);
 
 /* From now on nothing passes, in either direction; connections stay open. */
 void proxy_hold(struct proxy *proxy);

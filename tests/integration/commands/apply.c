@@ -312,71 +312,71 @@ Test(apply, prune_removes_what_the_file_does_not_name) {
   end(&f);
 }
 
+/* Files, what the message begins with behind the file's name, and more of its words. */
+static const struct {
+  const char *text;
+  const char *place;
+  const char *words;
+} wrong[] = {
+    {"a: [1\nb: 2\n", "2:", "expected"},
+    {"captures:\n  plain:\n  plain:\n", "3:3: ", "this name stands twice: plain"},
+    {"keep: &a 90 days\n", "1:7: ", "anchors"},
+    {"- keep\n", "1:1: ", "the file must be a map"},
+    {"captres:\n", "1:1: the file has no \"captres\"", "did you mean \"captures\"?"},
+    {"captures:\n  plain:\n    exlude: [t]\n", "3:5: a captured table has no \"exlude\"", "did you mean \"exclude\"?"},
+    {"captures:\n  plain:\n    routes:\n      dw:\n        inot: x\n", "5:9: a route has no \"inot\"", "\"into\""},
+    {"targets:\n  dw: {ulr: x}\n", "2:8: a target has no \"ulr\"", "did you mean \"url\"?"},
+    {"targets:\n  dw: {options: {\n batch_rws: 1}}\n", "3:2: option \"batch_rws\" does not exist", "\"batch_rows\""},
+    {"documents:\n  doc:\n    querry: x\n", "3:5: a document has no \"querry\"", "did you mean \"query\"?"},
+    {"captures: [plain]\n", "1:11: captures must be a map", ""},
+    {"captures: {plain: yes}\n", "1:19: plain must be a map", ""},
+    {"captures: {plain: {before: yes}}\n", "1:28: before must be true or false", ""},
+    {"captures: {plain: {before: \"true\"}}\n", "1:28: before must be true or false", ""},
+    {"captures: {plain: {key: id}}\n", "1:25: key must be a list of texts", ""},
+    {"captures: {plain: {key: [[id]]}}\n", "1:25: key must be a list of texts", ""},
+    {"captures: {plain: {mask: [t]}}\n", "1:26: mask must be a map", ""},
+    {"captures: {plain: {where: [t]}}\n", "1:27: where must be a text", ""},
+    {"targets: {dw: {options: {retries: [1]}}}\n", "1:25: options must be a map", ""},
+    {"targets: {dw: {url: null}}\n", "1:21: url must be a text", ""},
+    {"captures:\n  plainn: {}\n", "2:3: table \"plainn\" does not exist", "did you mean \"plain\"?"},
+    {"captures:\n  shop.*: {}\n", "2:3: ", "shop.*"},
+    {"captures:\n  plain:\n  public.plain:\n", "3:3: table public.plain is named twice: line 2", ""},
+    {"captures:\n  pg_catalog.pg_class:\n", "2:3: capture pg_catalog.pg_class: table pg_class cannot be captured", ""},
+    {"captures:\n  plain: {exclude: [u]}\n", "2:3: capture public.plain: column \"u\"", "id, t"},
+    {"captures:\n  plain: {key: [t]}\n", "2:3: capture public.plain: no unique index covers", ""},
+    {"captures:\n  plain: {where: \"u = 1\"}\n", "2:3: capture public.plain: row filter", ""},
+    {"captures:\n  plain: {where: \"id = 1\", key: [x]}\n", "2:3: ", "\"x\""},
+    {"captures:\n  plain: {keep: 3 hours}\n", "2:17: changes cannot be kept", "at least a day"},
+    {"keep: some days\n", "1:7: invalid input syntax", "such as 90 days"},
+    {"keep: default\n", "1:7: keep must be an interval", ""},
+    {"captures:\n  plain:\n    routes: {dv: {}}\n", "3:14: target \"dv\" does not exist", "did you mean \"dw\"?"},
+    {"captures:\n  plain:\n    routes: {doc: {}}\n", "3:14: \"doc\" is a document", ""},
+    {"captures:\n  shop.lines:\n    routes: {dw: {into: plain}}\n",
+     "3:14: route shop.lines to dw: ", "already go into"},
+    {"targets:\n  w: {options: {retries: 1}}\n", "2:3: target \"w\" has no url", ""},
+    {"targets:\n  w: {url: \"oracle://x\"}\n", "2:3: target w: ", "not supported"},
+    {"targets:\n  w: {url: \"stdout:\", options: {mode: append}}\n", "2:3: target w: ", "for this kind of target"},
+    {"targets:\n  dw: {options: {retries: many}}\n", "2:3: target dw: retries must be a number", ""},
+    {"targets:\n  dw: {options: {lanes: 3}}\n", "2:3: target dw: ", "number of lanes"},
+    {"targets:\n  doc: {url: \"stdout:\"}\n", "2:3: \"doc\" is a document", ""},
+    {"documents:\n  d: {target: dw, key: id, query: select 1}\n", "2:3: document \"d\" has no from", ""},
+    {"documents:\n  dw: {target: dw}\n", "2:3: \"dw\" is a target", ""},
+    {"documents:\n  doc: {target: dv}\n", "2:17: target \"dv\" does not exist", "\"dw\""},
+    {"documents:\n  doc: {from: [\"plain:i\"]}\n", "2:16: column \"i\" of table plain", ""},
+    {"documents:\n  doc: {query: select id from plain}\n", "2:3: document doc: ", "does not use $1"},
+    {"documents:\n  doc: {options: {lanes: 3}}\n", "2:19: a document has no option lanes", ""},
+    {"documents:\n  d: {target: dw, key: id, query: 'select id from plain where id = any ($1)', from: ['plain:id'],\n"
+     "      options: {retries: x}}\n",
+     "2:3: document d: retries must be a number", ""},
+    {"documents:\n  doc: {search: [u]}\n", "2:3: document doc: ", "cannot be searched"},
+};
+
 Test(apply, a_file_that_is_wrong_is_refused_with_line_and_column) {
   begin(&f, "apply_wrong");
   sql(f.at_source, "select rowrelay.add_target('dw', 'postgresql://dw/warehouse'); "
                    "select rowrelay.capture_table('plain', target => 'dw'); "
                    "select rowrelay.add_document('doc', 'dw', 'id', 'select id from plain where id = any ($1)', "
                    "'{plain:id}')");
-  static const struct {
-    const char *text;
-    const char *place;
-    const char *words;
-  } wrong[] = {
-      {"a: [1\nb: 2\n", "2:", "expected"},
-      {"captures:\n  plain:\n  plain:\n", "3:3: ", "this name stands twice: plain"},
-      {"keep: &a 90 days\n", "1:7: ", "anchors"},
-      {"- keep\n", "1:1: ", "the file must be a map"},
-      {"captres:\n", "1:1: the file has no \"captres\"", "did you mean \"captures\"?"},
-      {"captures:\n  plain:\n    exlude: [t]\n", "3:5: a captured table has no \"exlude\"",
-       "did you mean \"exclude\"?"},
-      {"captures:\n  plain:\n    routes:\n      dw:\n        inot: x\n", "5:9: a route has no \"inot\"", "\"into\""},
-      {"targets:\n  dw: {ulr: x}\n", "2:8: a target has no \"ulr\"", "did you mean \"url\"?"},
-      {"targets:\n  dw: {options: {\n batch_rws: 1}}\n", "3:2: option \"batch_rws\" does not exist", "\"batch_rows\""},
-      {"documents:\n  doc:\n    querry: x\n", "3:5: a document has no \"querry\"", "did you mean \"query\"?"},
-      {"captures: [plain]\n", "1:11: captures must be a map", ""},
-      {"captures: {plain: yes}\n", "1:19: plain must be a map", ""},
-      {"captures: {plain: {before: yes}}\n", "1:28: before must be true or false", ""},
-      {"captures: {plain: {before: \"true\"}}\n", "1:28: before must be true or false", ""},
-      {"captures: {plain: {key: id}}\n", "1:25: key must be a list of texts", ""},
-      {"captures: {plain: {key: [[id]]}}\n", "1:25: key must be a list of texts", ""},
-      {"captures: {plain: {mask: [t]}}\n", "1:26: mask must be a map", ""},
-      {"captures: {plain: {where: [t]}}\n", "1:27: where must be a text", ""},
-      {"targets: {dw: {options: {retries: [1]}}}\n", "1:25: options must be a map", ""},
-      {"targets: {dw: {url: null}}\n", "1:21: url must be a text", ""},
-      {"captures:\n  plainn: {}\n", "2:3: table \"plainn\" does not exist", "did you mean \"plain\"?"},
-      {"captures:\n  shop.*: {}\n", "2:3: ", "shop.*"},
-      {"captures:\n  plain:\n  public.plain:\n", "3:3: table public.plain is named twice: line 2", ""},
-      {"captures:\n  pg_catalog.pg_class:\n", "2:3: capture pg_catalog.pg_class: table pg_class cannot be captured",
-       ""},
-      {"captures:\n  plain: {exclude: [u]}\n", "2:3: capture public.plain: column \"u\"", "id, t"},
-      {"captures:\n  plain: {key: [t]}\n", "2:3: capture public.plain: no unique index covers", ""},
-      {"captures:\n  plain: {where: \"u = 1\"}\n", "2:3: capture public.plain: row filter", ""},
-      {"captures:\n  plain: {where: \"id = 1\", key: [x]}\n", "2:3: ", "\"x\""},
-      {"captures:\n  plain: {keep: 3 hours}\n", "2:17: changes cannot be kept", "at least a day"},
-      {"keep: some days\n", "1:7: invalid input syntax", "such as 90 days"},
-      {"keep: default\n", "1:7: keep must be an interval", ""},
-      {"captures:\n  plain:\n    routes: {dv: {}}\n", "3:14: target \"dv\" does not exist", "did you mean \"dw\"?"},
-      {"captures:\n  plain:\n    routes: {doc: {}}\n", "3:14: \"doc\" is a document", ""},
-      {"captures:\n  shop.lines:\n    routes: {dw: {into: plain}}\n",
-       "3:14: route shop.lines to dw: ", "already go into"},
-      {"targets:\n  w: {options: {retries: 1}}\n", "2:3: target \"w\" has no url", ""},
-      {"targets:\n  w: {url: \"oracle://x\"}\n", "2:3: target w: ", "not supported"},
-      {"targets:\n  w: {url: \"stdout:\", options: {mode: append}}\n", "2:3: target w: ", "for this kind of target"},
-      {"targets:\n  dw: {options: {retries: many}}\n", "2:3: target dw: retries must be a number", ""},
-      {"targets:\n  dw: {options: {lanes: 3}}\n", "2:3: target dw: ", "number of lanes"},
-      {"targets:\n  doc: {url: \"stdout:\"}\n", "2:3: \"doc\" is a document", ""},
-      {"documents:\n  d: {target: dw, key: id, query: select 1}\n", "2:3: document \"d\" has no from", ""},
-      {"documents:\n  dw: {target: dw}\n", "2:3: \"dw\" is a target", ""},
-      {"documents:\n  doc: {target: dv}\n", "2:17: target \"dv\" does not exist", "\"dw\""},
-      {"documents:\n  doc: {from: [\"plain:i\"]}\n", "2:16: column \"i\" of table plain", ""},
-      {"documents:\n  doc: {query: select id from plain}\n", "2:3: document doc: ", "does not use $1"},
-      {"documents:\n  doc: {options: {lanes: 3}}\n", "2:19: a document has no option lanes", ""},
-      {"documents:\n  d: {target: dw, key: id, query: 'select id from plain where id = any ($1)', from: ['plain:id'],\n"
-       "      options: {retries: x}}\n",
-       "2:3: document d: retries must be a number", ""},
-      {"documents:\n  doc: {search: [u]}\n", "2:3: document doc: ", "cannot be searched"},
-  };
   /* What is right before it is not done either. */
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     refuses(&f, wrong[i].text, wrong[i].place, wrong[i].words);

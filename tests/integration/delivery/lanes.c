@@ -300,26 +300,19 @@ Test(lanes, a_lease_ends_in_time_though_the_clock_was_ahead_when_it_was_taken) {
 Test(lanes, a_push_that_was_left_behind_does_not_overwrite_what_a_copy_brought) {
   struct fixture f;
   struct proxy proxy;
-  char url[512];
   fixture_begin(&f, "lanes_left_behind");
   sql(f.at_source, "create table other (id int primary key); create table item (id int primary key, v text)");
-  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(f.at_target));
-  setenv("PATH_TO_W", PQhost(f.at_target), 1);
-  rowrelay_ok(&f, "target", "add", "w", url, NULL);
+  proxy_add_target(&f, NULL);
   rowrelay_ok(&f, "capture", "item", "other", "--to", "w", "--create", NULL);
   sql(f.at_target, "create table item (id int primary key, v text)");
   sql(f.at_source, "insert into other values (1)");
   proxy_begin(&proxy, f.at_target);
-  setenv("PATH_TO_W", proxy.dir, 1);
-  pid_t zombie = fixture_run(&f, "--workers", "1", NULL);
-  setenv("PATH_TO_W", PQhost(f.at_target), 1);
+  pid_t zombie = proxy_run(&proxy, &f);
   wait_until_empty(&f, 20);
   proxy_hold(&proxy);
   sql(f.at_source, "insert into item values (1, 'old'), (2, 'old')");
   proxy_wait_until_stuck(&proxy, 10);
-  sql(f.at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
-                   "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f.at_source, "0", 5, LOCKED_LANES);
+  cut_off_from_source(&f);
   sql(f.at_source, "update item set v = 'new'; delete from item where id = 2");
 
   rowrelay_ok(&f, "backfill", "item", "--to", "w", NULL);
@@ -354,9 +347,7 @@ Test(lanes, a_mirror_does_not_go_back_in_time_when_a_batch_that_was_not_settled_
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_until(f.at_target, "7", 20, "select v from item");
   stop_process(process, SIGKILL);
-  sql(f.at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
-                   "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f.at_source, "0", 5, LOCKED_LANES);
+  cut_off_from_source(&f);
   sql(holder, "commit");
   PQfinish(holder);
   sql(f.at_source, "select rowrelay.set_target('w', options => '{\"batch_rows\": 1}')");

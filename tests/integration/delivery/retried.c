@@ -9,14 +9,11 @@
 #include "fixture.h"
 #include "proxy.h"
 
-/* A mirror in target "w", over host PATH_TO_W, that refuses the name "bad" while table `deny` has a row. */
+/* A mirror in target "w" that refuses the name "bad" while table `deny` has a row. */
 static void begin(struct fixture *f, const char *name) {
-  char url[512];
   fixture_begin(f, name);
   sql(f->at_source, "create table item (id int primary key, name text)");
-  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(f->at_target));
-  setenv("PATH_TO_W", PQhost(f->at_target), 1);
-  rowrelay_ok(f, "target", "add", "w", url, "--option", "retries=0", NULL);
+  proxy_add_target(f, "retries=0");
   rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
   sql(f->at_source, "insert into item values (1, 'old'), (2, 'old')");
   rowrelay_ok(f, "run", "--until-empty", NULL);
@@ -25,13 +22,6 @@ static void begin(struct fixture *f, const char *name) {
       "create function deny() returns trigger language plpgsql as "
       "'begin if new.name = ''bad'' and exists (select from deny) then raise check_violation; end if; return new; end';"
       "create trigger deny before insert or update on item for each row execute function deny()");
-}
-
-static pid_t run_behind(struct fixture *f, const struct proxy *proxy) {
-  setenv("PATH_TO_W", proxy->dir, 1);
-  pid_t process = fixture_run(f, NULL, NULL);
-  setenv("PATH_TO_W", PQhost(f->at_target), 1);
-  return process;
 }
 
 static void refuse_one(struct fixture *f) {
@@ -62,7 +52,7 @@ static void newer_wins(const char *name, const char *statement, const char *arri
   struct proxy proxy;
   begin(&f, name);
   proxy_begin(&proxy, f.at_target);
-  pid_t process = run_behind(&f, &proxy);
+  pid_t process = proxy_run(&proxy, &f);
   refuse_one(&f);
   apply_and_die(&f, &proxy, process, statement, arrived);
   retry_and_compare(&f);
@@ -89,7 +79,7 @@ Test(retried, nor_when_it_comes_in_another_batch) {
   begin(&f, "retried_batch");
   rowrelay_ok(&f, "target", "set", "w", "--option", "batch_rows=1", NULL);
   proxy_begin(&proxy, f.at_target);
-  pid_t process = run_behind(&f, &proxy);
+  pid_t process = proxy_run(&proxy, &f);
   refuse_one(&f);
   apply_and_die(&f, &proxy, process, "update item set name = 'good' where id = 1",
                 "select name = 'good' from item where id = 1");
@@ -105,15 +95,13 @@ Test(retried, a_push_that_was_left_behind_brings_nothing_into_a_truncated_table)
   begin(&f, "retried_behind");
   sql(f.at_target, "delete from deny");
   proxy_begin(&proxy, f.at_target);
-  pid_t zombie = run_behind(&f, &proxy);
+  pid_t zombie = proxy_run(&proxy, &f);
   sql(f.at_source, "update item set name = 'through'");
   wait_until_empty(&f, 10);
   proxy_hold(&proxy);
   sql(f.at_source, "update item set name = 'bad' where id = 1");
   proxy_wait_until_stuck(&proxy, 10);
-  sql(f.at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
-                   "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f.at_source, "0", 5, LOCKED_LANES);
+  cut_off_from_source(&f);
 
   sql(f.at_target, "insert into deny values (1)");
   pid_t other = fixture_run(&f, NULL, NULL);

@@ -45,6 +45,23 @@ static int64_t torn_transactions(struct fixture *f) {
       "   group by h.txid having count(distinct r.token) > 1 and not bool_or(h.op = 'truncate')) as torn");
 }
 
+/* Money moves from one account to another, with two entries for it. */
+static PGconn *move_money(struct fixture *f, int writer) {
+  PGconn *connection = connect_to(f->source, NULL);
+  start(connection,
+        "do $$ begin for i in 1 .. 150 loop "
+        "  insert into entry values (%d + 2 * i, i);"
+        "  perform pg_sleep(random() * 0.003);"
+        "  update account set n = n - i where id = %d;"
+        "  perform pg_sleep(random() * 0.003);"
+        "  update account set n = n + i where id = %d + i %% 10;"
+        "  insert into entry values (%d + 2 * i + 1, -i);"
+        "  commit; "
+        "end loop; end $$",
+        1000 * (writer + 1), writer + 1, 10, 1000 * (writer + 1));
+  return connection;
+}
+
 Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
   struct fixture f;
   PGconn *writers[WRITERS];
@@ -58,21 +75,8 @@ Test(transactions, a_reader_of_the_target_never_sees_half_of_one) {
   for (int i = 0; i < PROCESSES; i++)
     processes[i] = fixture_run(&f, "--workers", "2", NULL);
 
-  /* Money moves from one account to another, with two entries for it. */
-  for (int i = 0; i < WRITERS; i++) {
-    writers[i] = connect_to(f.source, NULL);
-    start(writers[i],
-          "do $$ begin for i in 1 .. 150 loop "
-          "  insert into entry values (%d + 2 * i, i);"
-          "  perform pg_sleep(random() * 0.003);"
-          "  update account set n = n - i where id = %d;"
-          "  perform pg_sleep(random() * 0.003);"
-          "  update account set n = n + i where id = %d + i %% 10;"
-          "  insert into entry values (%d + 2 * i + 1, -i);"
-          "  commit; "
-          "end loop; end $$",
-          1000 * (i + 1), i + 1, 10, 1000 * (i + 1));
-  }
+  for (int i = 0; i < WRITERS; i++)
+    writers[i] = move_money(&f, i);
   PGconn *truncates = connect_to(f.source, NULL);
   start(truncates, "do $$ begin for i in 1 .. 100 loop "
                    "  insert into scratch values (i), (-i); commit; perform pg_sleep(random() * 0.01);"

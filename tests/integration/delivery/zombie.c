@@ -10,14 +10,11 @@
 #include "fixture.h"
 #include "proxy.h"
 
-/* A pair of tables, one without a key, and their mirrors in target "w", which a process reaches over host PATH_TO_W. */
+/* A pair of tables, one without a key, and their mirrors in target "w". */
 static void begin(struct fixture *f, const char *name) {
-  char url[512];
   fixture_begin(f, name);
   sql(f->at_source, "create table item (id int primary key, name text); create table note (what text)");
-  snprintf(url, sizeof url, "postgresql:///%s?host=${PATH_TO_W}&user=postgres&port=5432", PQdb(f->at_target));
-  setenv("PATH_TO_W", PQhost(f->at_target), 1);
-  rowrelay_ok(f, "target", "add", "w", url, NULL);
+  proxy_add_target(f, NULL);
   rowrelay_ok(f, "capture", "item", "note", "--to", "w", "--create", NULL);
   sql(f->at_source, "insert into item values (1, 'old'), (2, 'old'); insert into note values ('old')");
   rowrelay_ok(f, "run", "--until-empty", NULL);
@@ -30,9 +27,7 @@ static void check_equal(struct fixture *f) {
 
 /* A process whose way to the target is the proxy, and that has been through it. */
 static pid_t run_behind(struct fixture *f, const struct proxy *proxy) {
-  setenv("PATH_TO_W", proxy->dir, 1);
-  pid_t process = fixture_run(f, "--workers", "1", NULL);
-  setenv("PATH_TO_W", PQhost(f->at_target), 1);
+  pid_t process = proxy_run(proxy, f);
   sql(f->at_source, "update item set name = 'through'; insert into note values ('through')");
   wait_until_empty(f, 10);
   check_equal(f);
@@ -43,12 +38,6 @@ static void wait_until_held(struct fixture *f, const char *count) {
   wait_until(f->at_target, count, 10,
              "select count(distinct l.pid) from pg_locks l join pg_stat_activity a on a.pid = l.pid "
              "where not l.granted and a.datname = current_database()");
-}
-
-static void cut_off_from_source(struct fixture *f) {
-  sql(f->at_source, "select pg_terminate_backend(pid) from pg_stat_activity "
-                    "where datname = current_database() and application_name = 'rowrelay'");
-  wait_until(f->at_source, "0", 5, LOCKED_LANES);
 }
 
 Test(zombie, a_push_that_arrives_after_its_lanes_were_claimed_by_another_is_refused) {
