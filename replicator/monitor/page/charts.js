@@ -71,6 +71,7 @@ function scaleOf(value) {
 export function makeChart(title) {
   const svg = makeSvg(600, 120);
   svg.setAttribute('role', 'img');
+  svg.setAttribute('aria-label', `${title}: not known yet`);
   for (const y of [1, 60, 119]) svg.prepend(svgElement('path', { class: 'grid', d: `M0 ${y}H600` }));
   return element('figure', { class: 'chart' }, element('figcaption', {}, element('span', {}, title), element('b', {})),
     element('div', { class: 'plot' },
