@@ -217,6 +217,7 @@ bool deliver(struct work *work, const struct claim *claim) {
   keep_begin(&work->keep, claim, &work->batch);
   error_clear(&error);
   bool ok = material->prepare(work, &outcomes, &error) && retry_push(&retry, &error);
+  ok = push_recall(work, &outcomes, ok, &error);
   if (ok)
     error_clear(&error); /* from attempts that were retried */
   struct ending ending = decide(work, &outcomes, ok, &error);

@@ -89,6 +89,20 @@ static const int *fenced_lanes(const struct work *work, const struct batch *batc
   return all;
 }
 
+/* A push of nothing as yet, for a claim. */
+static struct push push_of(struct work *work, const struct batch *batch, int *all_lanes) {
+  size_t lane_count;
+  const int *lanes = fenced_lanes(work, batch, all_lanes, &lane_count);
+  return (struct push){.lanes = lanes,
+                       .lane_count = lane_count,
+                       .token = batch->receipt.token,
+                       .first_id = work->batch.first_id,
+                       .routes_are_new = work->has_failed,
+                       .target = work->settings->name,
+                       .still_ours = still_ours,
+                       .claimer = work};
+}
+
 bool push_part(void *context, const struct change *const *changes, size_t count, struct verdict *verdicts,
                struct error *error) {
   struct work *work = context;
@@ -97,19 +111,10 @@ bool push_part(void *context, const struct change *const *changes, size_t count,
     return false;
   const struct batch *batch = work->settings->document ? &work->stale.batch : &work->batch;
   int all_lanes[LANES_OF_A_TARGET];
-  size_t lane_count;
-  const int *lanes = fenced_lanes(work, batch, all_lanes, &lane_count);
-  struct push push = {.changes = changes,
-                      .count = count,
-                      .verdicts = verdicts,
-                      .lanes = lanes,
-                      .lane_count = lane_count,
-                      .token = batch->receipt.token,
-                      .first_id = work->batch.first_id,
-                      .routes_are_new = work->has_failed,
-                      .target = work->settings->name,
-                      .still_ours = still_ours,
-                      .claimer = work};
+  struct push push = push_of(work, batch, all_lanes);
+  push.changes = changes;
+  push.count = count;
+  push.verdicts = verdicts;
   bool ok;
   if (work->settings->document) {
     pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
@@ -156,4 +161,48 @@ bool push_is_final(void *context, const struct change *change, const struct erro
     return true;
   work->keep.source_lost = true;
   return false;
+}
+
+/* Without a key, and so stored twice if it came twice; and set aside, to come again at some time. */
+static bool is_to_recall(const struct outcomes *outcomes, size_t index) {
+  enum outcome outcome = outcomes->fates[index].outcome;
+  return (outcome == OUTCOME_HELD || outcome == OUTCOME_BLOCKED) && change_is_keyless(&outcomes->batch->changes[index]);
+}
+
+bool push_recall(struct work *work, struct outcomes *outcomes, bool tried, struct error *error) {
+  const struct batch *batch = outcomes->batch;
+  size_t count = 0;
+  for (size_t i = 0; !work->settings->document && i < outcomes->fate_count; i++)
+    count += is_to_recall(outcomes, i);
+  if (count == 0)
+    return tried;
+  const struct change **changes = calloc(count, sizeof(struct change *));
+  struct verdict *verdicts = calloc(count, sizeof *verdicts);
+  size_t *indexes = calloc(count, sizeof *indexes);
+  bool ok = tried;
+  if (ok && (changes == NULL || verdicts == NULL || indexes == NULL))
+    ok = error_set(error, FAILURE_RETRY, "out of memory");
+  if (ok) {
+    int all_lanes[LANES_OF_A_TARGET];
+    struct push push = push_of(work, batch, all_lanes);
+    push.changes = changes;
+    push.verdicts = verdicts;
+    for (size_t i = 0; i < outcomes->fate_count; i++) {
+      if (!is_to_recall(outcomes, i))
+        continue;
+      indexes[push.count] = i;
+      changes[push.count++] = &batch->changes[i];
+    }
+    ok = still_ours(work, error) && target_recall(work->target, &push, error);
+  }
+  for (size_t i = 0; ok && i < count; i++)
+    if (verdicts[i].kind == VERDICT_DELIVERED)
+      outcomes_deliver(outcomes, indexes[i], verdicts[i].answer);
+  for (size_t i = 0; !ok && i < outcomes->fate_count; i++)
+    if (is_to_recall(outcomes, i))
+      outcomes_decide(outcomes, i, OUTCOME_RETURNED, NULL);
+  free(indexes);
+  free(verdicts);
+  free(changes);
+  return ok;
 }

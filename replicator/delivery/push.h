@@ -13,4 +13,11 @@ bool push_pause(void *context, int64_t milliseconds);
 bool push_is_final(void *context, const struct change *change, const struct error *why, bool *final,
                    struct error *error);
 
+/*
+ * To be called before outcomes are settled: among the changes that leave the queue undelivered, it finds those that an
+ * earlier push has stored. `tried`: the target has been asked all it should be; else *error says why not, and such
+ * changes go back to the queue. Gives whether the target has been asked this as well.
+ */
+bool push_recall(struct work *work, struct outcomes *outcomes, bool tried, struct error *error);
+
 #endif

@@ -111,11 +111,8 @@ static void refuse(struct run *run, size_t index, const struct error *why) {
 
 /* The target has it. */
 static void deliver(struct run *run, size_t index, const struct verdict *verdict) {
-  struct fate *fate = &run->outcomes->fates[index];
-  decide(run, index, OUTCOME_DELIVERED, NULL);
-  fate->attempts++;
-  _Static_assert(sizeof fate->answer == sizeof verdict->answer, "a receipt has room for what a push says");
-  memcpy(fate->answer, verdict->answer, sizeof fate->answer);
+  outcomes_deliver(run->outcomes, index, verdict->answer);
+  run->attempts[index].waits = false;
 }
 
 /* The target cannot take a table: none of its changes is pushed any more. The first of them says why. */

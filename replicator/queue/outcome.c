@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/text.h"
+
 bool outcomes_begin(struct outcomes *outcomes, const struct batch *batch, enum on_error on_error, struct error *error) {
   *outcomes = (struct outcomes){.batch = batch, .on_error = on_error};
   outcomes->fates = calloc(batch->count + 1, sizeof *outcomes->fates);
@@ -27,6 +29,28 @@ void outcomes_decide(struct outcomes *outcomes, size_t index, enum outcome outco
     fate->why = malloc(sizeof *fate->why);
   if (fate->why != NULL)
     *fate->why = *why;
+}
+
+/* Why a table is held is told with the first of its changes. */
+static void pass_reason_on(struct outcomes *outcomes, size_t index) {
+  struct fate *fate = &outcomes->fates[index];
+  for (size_t i = index + 1; fate->why != NULL && i < outcomes->batch->count; i++) {
+    if (outcomes->fates[i].outcome != OUTCOME_HELD ||
+        outcomes->batch->changes[i].capture != outcomes->batch->changes[index].capture)
+      continue;
+    free(outcomes->fates[i].why);
+    outcomes->fates[i].why = fate->why;
+    fate->why = NULL;
+  }
+}
+
+void outcomes_deliver(struct outcomes *outcomes, size_t index, const char *answer) {
+  struct fate *fate = &outcomes->fates[index];
+  if (fate->outcome == OUTCOME_HELD)
+    pass_reason_on(outcomes, index);
+  outcomes_decide(outcomes, index, OUTCOME_DELIVERED, NULL);
+  fate->attempts++;
+  text_print(fate->answer, sizeof fate->answer, "%s", answer);
 }
 
 bool outcomes_has_to_wait(const struct outcomes *outcomes, const struct change *change) {

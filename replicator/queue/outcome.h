@@ -46,6 +46,9 @@ void outcomes_release(struct outcomes *outcomes);
 /* Decides about change `index`. `why` is copied; NULL is allowed. */
 void outcomes_decide(struct outcomes *outcomes, size_t index, enum outcome outcome, const struct error *why);
 
+/* The target has change `index`; `answer` as in struct fate. */
+void outcomes_deliver(struct outcomes *outcomes, size_t index, const char *answer);
+
 /*
  * Whether a change waits until a refused one before it, of the same row, is retried or skipped. Where it cannot be told
  * which row a change is of, those of any row of its table wait; and where rows are told apart by all their values, a

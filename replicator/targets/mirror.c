@@ -401,7 +401,7 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
     const struct change *change = push->changes[i];
     bool has = !change->route->document && fence_has(fence, change->id);
     bool follows = is_among(lanes, count, change->lane);
-    bool keyless = change->route->keyless || change_is_keyless(change);
+    bool keyless = change_is_keyless(change);
     applied[i] = has && (keyless || (!follows && fence_has_since(fence, change->id)));
     if (!has && !follows && count < push->lane_count)
       lanes[count++] = change->lane;

@@ -28,6 +28,7 @@ static const char BEGIN_PUSH[] =
 static const char END_PUSH[] =
     "release savepoint rowrelay_push;"
     "set local search_path to pg_catalog; set local enable_hashjoin to off; set local row_security to default";
+#define ALREADY_APPLIED "already applied" /* in receipts */
 static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
 
 struct postgres {
@@ -174,7 +175,7 @@ static bool push_to_other(struct postgres *postgres, const struct push *push, st
     pgconn_rollback(postgres->connection);
   for (size_t i = 0; ok && i < push->count && postgres->mirror != NULL; i++)
     if (fence_has(&postgres->fence, push->changes[i]->id))
-      verdict_answer(&push->verdicts[i], "already applied");
+      verdict_answer(&push->verdicts[i], ALREADY_APPLIED);
   return ok;
 }
 
@@ -219,6 +220,26 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
   return ok;
 }
 
+/* Rows without a key are inserted again if they come again. */
+static bool postgres_recall(void *handle, const struct push *push, struct error *error) {
+  struct postgres *postgres = handle;
+  if (postgres->is_source || postgres->mirror == NULL)
+    return true;
+  pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
+  if (!fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error)) {
+    pgconn_rollback(postgres->connection);
+    return false;
+  }
+  pgconn_rollback(postgres->connection);
+  for (size_t i = 0; i < push->count; i++) {
+    if (!change_is_keyless(push->changes[i]) || !fence_has(&postgres->fence, push->changes[i]->id))
+      continue;
+    push->verdicts[i].kind = VERDICT_DELIVERED;
+    verdict_answer(&push->verdicts[i], ALREADY_APPLIED);
+  }
+  return true;
+}
+
 static const struct target_url URLS[] = {
     {"postgresql", "postgresql://HOST/DATABASE",
      "another PostgreSQL database; postgresql: alone means the source itself"},
@@ -251,4 +272,5 @@ const struct target_kind TARGET_POSTGRESQL = {.name = "postgresql",
                                               .wants_details = postgres_wants_details,
                                               .open = postgres_open,
                                               .push = postgres_push,
+                                              .recall = postgres_recall,
                                               .close = postgres_close};

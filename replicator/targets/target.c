@@ -128,6 +128,13 @@ bool target_push(struct target *target, const struct push *push, struct error *e
   return ok;
 }
 
+bool target_recall(struct target *target, const struct push *push, struct error *error) {
+  if (target->kind->recall == NULL || target->kind->recall(target->handle, push, error))
+    return true;
+  make_notable(target->settings, target->source, error);
+  return false;
+}
+
 bool target_test(struct target *target, struct buffer *answer, struct error *error) {
   if (target->kind->test != NULL) {
     bool ok = target->kind->test(target->handle, answer, error);

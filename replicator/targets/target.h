@@ -85,6 +85,12 @@ struct target_kind {
    * has passed); any other means that the target is at fault, and it will be closed.
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
+  /*
+   * Marks as delivered which of the changes an earlier push has stored that was not settled, and would be stored twice
+   * if they came again; pushes nothing. Asked of changes that leave the queue undelivered: what push() knows of those
+   * that may come again need not last as long as they may wait. NULL: there are no such changes.
+   */
+  bool (*recall)(void *handle, const struct push *push, struct error *error);
   /* Sends something harmless, and appends the answer; NULL: opening it is test enough. */
   bool (*test)(void *handle, struct buffer *answer, struct error *error);
   void (*close)(void *handle);
@@ -107,6 +113,8 @@ MUST_CHECK bool target_check(const struct settings *settings, struct error *erro
 MUST_CHECK bool target_open(struct target **target, const struct target_kind *kind, const struct settings *settings,
                             struct source *source, struct error *error);
 MUST_CHECK bool target_push(struct target *target, const struct push *push, struct error *error);
+/* Sets verdicts of the push's changes, see struct target_kind; kinds of failure as with a push. */
+MUST_CHECK bool target_recall(struct target *target, const struct push *push, struct error *error);
 /* Appends the answer to a test; kinds of failure as with a push. */
 MUST_CHECK bool target_test(struct target *target, struct buffer *answer, struct error *error);
 /* NULL is allowed. */

@@ -36,7 +36,9 @@ static void apply_and_die(struct fixture *f, struct proxy *proxy, pid_t process,
   sql(f->at_source, "%s", statement);
   wait_until(f->at_target, "t", 10, "%s", arrived);
   stop_process(process, SIGKILL);
-  wait_until(f->at_source, "0", 10, LOCKED_LANES);
+  wait_until(f->at_source, "0", 10,
+             "select count(*) from pg_stat_activity "
+             "where datname = current_database() and application_name = 'rowrelay'");
   proxy_let_go(proxy);
 }
 
@@ -116,5 +118,80 @@ Test(retried, a_push_that_was_left_behind_brings_nothing_into_a_truncated_table)
   cr_assert_eq(stop_process(other, SIGTERM), 0);
   stop_process(zombie, SIGTERM);
   proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* ---- rows without a key ---------------------------------------------------------------------------------------- */
+
+/* Table note has no key; a process with one worker runs. */
+static pid_t begin_keyless(struct fixture *f, struct proxy *proxy, const char *name, const char *option) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table note (n int, text text); create table other (id int primary key)");
+  sql(f->at_target, "create table note (n int, text text)");
+  proxy_add_target(f, option);
+  rowrelay_ok(f, "capture", "note", "--lane", "n", "--to", "w", NULL);
+  rowrelay_ok(f, "capture", "other", "--to", "w", "--create", NULL);
+  proxy_begin(proxy, f->at_target);
+  pid_t process = proxy_run(proxy, f);
+  sql(f->at_source, "insert into note values (0, 'first')");
+  wait_until_empty(f, 10);
+  return process;
+}
+
+static void apply_thrice_and_die(struct fixture *f, struct proxy *proxy, pid_t process) {
+  apply_and_die(f, proxy, process, "insert into note select 1, 'thrice' from generate_series(1, 3)",
+                "select count(*) = 3 from note where text = 'thrice'");
+  proxy_end(proxy);
+}
+
+/* Others of all its lanes are delivered, so that their fences need not know it any more. */
+static void others_pass(struct fixture *f) {
+  sql(f->at_source, "insert into other select generate_series(1, 2000)");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  sql(f->at_source, "delete from other");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+}
+
+Test(retried, a_row_without_a_key_that_was_applied_comes_once_though_its_table_was_gone_meanwhile) {
+  struct fixture f;
+  struct proxy proxy;
+  pid_t process = begin_keyless(&f, &proxy, "retried_keyless", "lanes=1");
+  apply_thrice_and_die(&f, &proxy, process);
+  sql(f.at_target, "alter table note rename to gone");
+  sql(f.at_source, "insert into note values (1, 'new')");
+  others_pass(&f);
+  cr_assert_str_eq(ask(f.at_source,
+                       "select concat(count(*), ' ', count(h.message)) from rowrelay.errors, rowrelay.hold h"
+                       " where state = 'waiting'"),
+                   "1 1");
+  sql(f.at_target, "alter table gone rename to note");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "note", "note", "n, text");
+  fixture_end(&f);
+}
+
+/* It stands behind one of another lane, whose lane was locked and which is refused. */
+Test(retried, a_row_without_a_key_that_was_applied_comes_once_though_it_is_blocked) {
+  struct fixture f;
+  struct proxy proxy;
+  pid_t process = begin_keyless(&f, &proxy, "retried_blocked", "retries=0");
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(f.at_target, "alter table note add constraint deny check (text <> 'bad')");
+  rowrelay_ok(&f, "target", "pause", "w", NULL);
+  sql(f.at_source, "insert into note values (7, 'bad')");
+  sql(holder, "begin; select from rowrelay.lane where lane = (select lane from rowrelay.queue) for update");
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  sql(f.at_source, "insert into note values (0, 'again')");
+  wait_until(f.at_target, "2", 10, "select count(*) from note");
+  apply_thrice_and_die(&f, &proxy, process);
+  sql(holder, "commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct state, ' ') from rowrelay.errors"), "error");
+  others_pass(&f);
+  sql(f.at_target, "alter table note drop constraint deny");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "note", "note", "n, text");
+  PQfinish(holder);
   fixture_end(&f);
 }
