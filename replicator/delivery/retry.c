@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "delivery/ties.h"
 #include "queue/transactions.h"
 
 /* Pause before the first retry; it doubles with each, up to the longest. Milliseconds. */
@@ -15,16 +16,11 @@ struct selection {
   size_t count;
 };
 
-/* What only matters while it is tried. */
-struct attempt {
-  bool waits;     /* refused, or behind one that was, and to be tried again */
-  bool goes_back; /* returned for good */
-};
-
 struct run {
   const struct retry *retry;
   struct outcomes *outcomes;
-  struct attempt *attempts;      /* one for each change of the batch */
+  enum standing *standings;      /* one for each change of the batch */
+  struct ties ties;              /* read when the first change has stopped; else all NULL */
   size_t *indexes;               /* what a round's selections point into */
   const struct change **changes; /* those of one push */
   size_t waiting;                /* how many changes a round has left to be tried again */
@@ -34,27 +30,11 @@ struct run {
 
 static void decide(struct run *run, size_t index, enum outcome outcome, const struct error *why) {
   outcomes_decide(run->outcomes, index, outcome, why);
-  run->attempts[index].waits = false;
+  run->standings[index] = outcome == OUTCOME_HELD ? STANDING_OUT : STANDING_GOES;
 }
 
 static const struct change *change_at(const struct run *run, size_t index) {
   return &run->outcomes->batch->changes[index];
-}
-
-/* Whether an earlier change of that row waits to be tried again. */
-static bool is_behind(const struct run *run, size_t index) {
-  for (size_t i = 0; run->waiting > 0 && i < index; i++)
-    if (run->attempts[i].waits && change_same_row(change_at(run, i), change_at(run, index)))
-      return true;
-  return false;
-}
-
-/* Whether an earlier change of that row goes back to the queue. */
-static bool is_behind_returned(const struct run *run, size_t index) {
-  for (size_t i = 0; i < index; i++)
-    if (run->attempts[i].goes_back && change_same_row(change_at(run, i), change_at(run, index)))
-      return true;
-  return false;
 }
 
 static bool is_of_same_transaction(const struct run *run, size_t index, size_t other) {
@@ -63,56 +43,33 @@ static bool is_of_same_transaction(const struct run *run, size_t index, size_t o
   return txid != NULL && others != NULL && strcmp(txid, others) == 0;
 }
 
-/* Whether another change of its transaction, in the same selection, does not go on now. */
-static bool is_held_back(const struct run *run, struct selection selection, size_t index, bool *goes_back) {
-  for (size_t i = 0; run->retry->whole_transactions && i < selection.count; i++) {
-    const struct attempt *attempt = &run->attempts[selection.indexes[i]];
-    if ((attempt->waits || attempt->goes_back) && is_of_same_transaction(run, index, selection.indexes[i])) {
-      *goes_back = attempt->goes_back;
-      return true;
-    }
-  }
-  return false;
+static bool read_ties(struct run *run, struct error *error) {
+  return run->ties.row != NULL || ties_read(&run->ties, run->outcomes->batch, run->retry->whole_transactions, error);
 }
 
-/* Marks what cannot go on because something before it does not: changes of its row or, where these are kept whole, its
- * transaction; until nothing more depends on what was marked. */
-static void hold_back(struct run *run, struct selection selection) {
-  bool more = run->waiting > 0 || run->some_go_back;
-  bool marked = false;
-  while (more) {
-    more = false;
-    for (size_t i = 0; i < selection.count; i++) {
-      size_t index = selection.indexes[i];
-      struct attempt *attempt = &run->attempts[index];
-      bool goes_back = false;
-      if (attempt->waits || attempt->goes_back || run->outcomes->fates[index].outcome == OUTCOME_HELD)
-        continue;
-      if (is_behind(run, index) || (marked && is_held_back(run, selection, index, &goes_back))) {
-        attempt->waits = !goes_back;
-        attempt->goes_back = goes_back;
-      } else {
-        attempt->goes_back = run->some_go_back && is_behind_returned(run, index);
-      }
-      run->waiting += attempt->waits;
-      marked = marked || attempt->waits || attempt->goes_back;
-      more = more || ((attempt->waits || attempt->goes_back) && run->retry->whole_transactions);
-    }
-  }
+/* Stops what cannot go on because something that it is tied to does not. */
+static bool hold_back(struct run *run, struct selection selection, struct error *error) {
+  if (run->waiting == 0 && !run->some_go_back)
+    return true;
+  if (!read_ties(run, error) || !ties_stop(&run->ties, selection.indexes, selection.count, run->standings, error))
+    return false;
+  for (size_t i = 0; i < selection.count; i++)
+    run->waiting += run->standings[selection.indexes[i]] == STANDING_WAITS;
+  return true;
 }
 
 /* A change was refused: it is tried again later, with what comes after it of its row. */
 static void refuse(struct run *run, size_t index, const struct error *why) {
   decide(run, index, OUTCOME_RETURNED, why);
   run->outcomes->fates[index].attempts++;
-  run->attempts[index].waits = true;
+  run->standings[index] = STANDING_WAITS;
   run->waiting++;
 }
 
 /* The target has it. */
 static void deliver(struct run *run, size_t index, const struct verdict *verdict) {
   outcomes_deliver(run->outcomes, index, verdict->answer);
-  run->attempts[index].waits = false;
+  run->standings[index] = STANDING_GOES;
 }
 
 /* The target cannot take a table: none of its changes is pushed any more. The first of them says why. */
@@ -121,7 +78,6 @@ static void hold_table(struct run *run, int capture, const struct error *why) {
     struct fate *fate = &run->outcomes->fates[i];
     if (change_at(run, i)->capture != capture || fate->outcome != OUTCOME_RETURNED)
       continue;
-    run->attempts[i].goes_back = false;
     free(fate->why);
     fate->why = NULL;
     decide(run, i, OUTCOME_HELD, why);
@@ -143,10 +99,11 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
       refuse(run, index, verdicts[i].why != NULL ? verdicts[i].why : error);
       break;
     case VERDICT_HELD:
-      hold_table(run, change_at(run, index)->capture, verdicts[i].why != NULL ? verdicts[i].why : error);
+      if (run->outcomes->fates[index].outcome != OUTCOME_HELD)
+        hold_table(run, change_at(run, index)->capture, verdicts[i].why != NULL ? verdicts[i].why : error);
       break;
     case VERDICT_LATER:
-      run->attempts[index].goes_back = true;
+      run->standings[index] = STANDING_GOES_BACK;
       run->some_go_back = true;
       break;
     case VERDICT_NONE:
@@ -162,16 +119,18 @@ static void apply_verdicts(struct run *run, struct selection *selection, struct 
 
 static bool attempt(struct run *run, struct selection selection, struct error *error);
 
-/* Puts those that are `chosen`, by place in the selection, before the others, and gives how many they are. */
-static size_t part(struct selection selection, const bool *chosen) {
+/* Puts those that are `chosen`, by place in the selection, before the others, and gives how many they are. `others` has
+ * room for all. */
+static size_t part(struct selection selection, const bool *chosen, size_t *others) {
   size_t first = 0;
+  size_t left = 0;
   for (size_t i = 0; i < selection.count; i++) {
-    size_t index = selection.indexes[i];
-    if (!chosen[i])
-      continue;
-    memmove(&selection.indexes[first + 1], &selection.indexes[first], (i - first) * sizeof *selection.indexes);
-    selection.indexes[first++] = index;
+    if (chosen[i])
+      selection.indexes[first++] = selection.indexes[i];
+    else
+      others[left++] = selection.indexes[i];
   }
+  memcpy(&selection.indexes[first], others, left * sizeof *others);
   return first;
 }
 
@@ -210,16 +169,23 @@ enum division { BY_HALVES, BY_TABLE };
 static bool divide(const struct run *run, struct selection selection, enum division division, size_t *first,
                    struct error *error) {
   bool *chosen = calloc(selection.count, sizeof *chosen);
-  if (chosen == NULL)
-    return error_set(error, FAILURE_RETRY, "out of memory");
-  bool ok = !run->retry->whole_transactions || choose_transactions(run, selection, chosen, error);
-  *first = ok ? part(selection, chosen) : 0;
+  size_t *others = calloc(selection.count, sizeof *others);
+  bool ok = chosen != NULL && others != NULL;
+  if (!ok) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  ok = !run->retry->whole_transactions || choose_transactions(run, selection, chosen, error);
+  *first = ok ? part(selection, chosen, others) : 0;
   if (ok && *first == 0 && division == BY_TABLE) {
     choose_first_table(run, selection, chosen);
-    *first = part(selection, chosen);
+    *first = part(selection, chosen, others);
   } else if (ok && *first == 0) {
     *first = selection.count / 2;
   }
+
+done:
+  free(others);
   free(chosen);
   return ok;
 }
@@ -252,11 +218,11 @@ static bool attempt_without(struct run *run, struct selection selection, bool is
 /* Pushes the changes of `selection`; on a refusal splits it. */
 static bool attempt(struct run *run, struct selection selection, struct error *error) {
   size_t count = 0;
-  hold_back(run, selection);
+  if (!hold_back(run, selection, error))
+    return false;
   for (size_t i = 0; i < selection.count; i++) {
     size_t index = selection.indexes[i];
-    if (run->outcomes->fates[index].outcome == OUTCOME_HELD || run->attempts[index].waits ||
-        run->attempts[index].goes_back)
+    if (run->standings[index] != STANDING_GOES)
       continue;
     selection.indexes[count] = index;
     run->changes[count++] = change_at(run, index);
@@ -287,7 +253,7 @@ static bool attempt(struct run *run, struct selection selection, struct error *e
   }
   if (!run->divides && is_of_one_transaction(run, selection)) {
     for (size_t i = 0; i < selection.count; i++) {
-      run->attempts[selection.indexes[i]].waits = true;
+      run->standings[selection.indexes[i]] = STANDING_WAITS;
       run->outcomes->fates[selection.indexes[i]].attempts++;
     }
     run->waiting += selection.count;
@@ -302,8 +268,9 @@ static bool attempt_round(struct run *run, bool all, struct error *error) {
   struct selection selection = {.indexes = run->indexes};
   for (size_t i = 0; i < run->outcomes->batch->count; i++) {
     struct fate *fate = &run->outcomes->fates[i];
-    if (all ? fate->outcome == OUTCOME_RETURNED && !run->attempts[i].goes_back : run->attempts[i].waits) {
-      run->attempts[i].waits = false;
+    if (all ? fate->outcome == OUTCOME_RETURNED && run->standings[i] != STANDING_GOES_BACK
+            : run->standings[i] == STANDING_WAITS) {
+      run->standings[i] = STANDING_GOES;
       selection.indexes[selection.count++] = i;
     }
   }
@@ -316,21 +283,30 @@ static bool attempt_round(struct run *run, bool all, struct error *error) {
  * target asks. *more tells whether some of it may be pushed now.
  */
 static bool end_tries(struct run *run, bool *more, struct error *error) {
-  bool any_goes_back = false;
+  size_t count = run->outcomes->batch->count;
   *more = false;
-  for (size_t i = 0; i < run->outcomes->batch->count; i++) {
+  if (run->waiting == 0)
+    return true;
+  bool *goes_back = calloc(count + 1, sizeof *goes_back); /* by the first change of a row: whether some of it does */
+  if (goes_back == NULL)
+    return error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = read_ties(run, error);
+  for (size_t i = 0; ok && i < count; i++) {
     struct fate *fate = &run->outcomes->fates[i];
+    size_t row = run->ties.row[i];
     bool final = true;
-    if (!run->attempts[i].waits)
+    goes_back[row] = goes_back[row] || run->standings[i] == STANDING_GOES_BACK;
+    if (run->standings[i] != STANDING_WAITS)
       continue;
-    if (any_goes_back && is_behind_returned(run, i))
+    if (goes_back[row])
       final = false;
-    else if (fate->why != NULL &&
-             !run->retry->is_final(run->retry->context, change_at(run, i), fate->why, &final, error))
-      return false;
-    run->attempts[i].waits = false;
+    else if (fate->why != NULL)
+      ok = run->retry->is_final(run->retry->context, change_at(run, i), fate->why, &final, error);
+    run->standings[i] = ok && !final ? STANDING_GOES_BACK : STANDING_GOES;
+    if (!ok)
+      break;
     if (!final)
-      any_goes_back = run->some_go_back = run->attempts[i].goes_back = true;
+      goes_back[row] = run->some_go_back = true;
     else if (fate->why != NULL)
       fate->outcome = OUTCOME_REFUSED;
     else if (run->outcomes->on_error != ON_ERROR_HALT && outcomes_has_to_wait(run->outcomes, change_at(run, i)))
@@ -338,19 +314,20 @@ static bool end_tries(struct run *run, bool *more, struct error *error) {
     else if (run->outcomes->on_error == ON_ERROR_PARK)
       *more = true;
   }
-  return true;
+  free(goes_back);
+  return ok;
 }
 
 bool retry_push(const struct retry *retry, struct error *error) {
   size_t count = retry->outcomes->batch->count;
   struct run own = {.retry = retry,
                     .outcomes = retry->outcomes,
-                    .attempts = calloc(count + 1, sizeof *own.attempts),
+                    .standings = calloc(count + 1, sizeof *own.standings),
                     .indexes = calloc(count + 1, sizeof *own.indexes),
                     .changes = calloc(count + 1, sizeof *own.changes)};
   struct run *run = &own;
   bool ok = false;
-  if (own.indexes == NULL || own.changes == NULL || own.attempts == NULL) {
+  if (own.indexes == NULL || own.changes == NULL || own.standings == NULL) {
     error_set(error, FAILURE_RETRY, "out of memory");
     goto done;
   }
@@ -391,6 +368,7 @@ bool retry_push(const struct retry *retry, struct error *error) {
 done:
   free(own.indexes);
   free(own.changes);
-  free(own.attempts);
+  free(own.standings);
+  ties_release(&own.ties);
   return ok;
 }

@@ -427,6 +427,24 @@ Test(retry, one_among_two_thousand_costs_few_pushes) {
   cr_assert(push_count < 30, "%zu pushes", push_count);
 }
 
+/* Transaction n changes row n, then row n - 1, which the one before it has changed, too: all depend on the first. */
+Test(retry, whole_transactions_wait_behind_each_other_however_many_they_are) {
+  static char keys[MOST + 1];
+  static char texts[MOST][12];
+  memset(keys, 'x', MOST);
+  begin(keys);
+  for (int i = 0; i < MOST; i++) {
+    snprintf(texts[i], sizeof texts[i], "%d", i / 2 - i % 2);
+    changes[i].key = texts[i];
+    changes[i].txid = texts[i - i % 2];
+  }
+  retry.whole_transactions = true;
+  refusals_left[0] = -1;
+  cr_assert(retry_push(&retry, &error));
+  cr_assert_eq(outcomes_count(&outcomes, OUTCOME_REFUSED), 1);
+  cr_assert_eq(arrived_count, MOST - 1);
+}
+
 /* Capital letters are rows of another table, which the target cannot take. */
 static void begin_unfit(const char *keys, bool named) {
   begin(keys);
