@@ -19,6 +19,7 @@
 
 #define LONGEST_ID 512    /* bytes */
 #define SHOWN_REASON 1024 /* the same */
+#define MOST_DELETIONS 10 /* of an index that others write to */
 
 static const struct target_option OWN_OPTIONS[] = {
     {.name = "bulk_bytes",
@@ -350,38 +351,61 @@ done:
   return ok && settled && !bulk.failed && !bulk.refused;
 }
 
-/* A barrier: nothing else of the target is in flight. */
+/* Deletes all documents of an index. *left: whether some were written at the same moment, and are still there. */
+static bool empty_index(struct search *search, const struct push *push, const struct buffer *name, bool *left,
+                        struct error *error) {
+  struct http_request request = {.status = 0};
+  struct buffer path;
+  struct buffer body;
+  buffer_init(&path, SEARCH_NAME_LIMIT);
+  buffer_init(&body, SEARCH_NAME_LIMIT);
+  buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
+  /* A query sees the latest writes only after a refresh. */
+  buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name->data);
+  bool ok = buffer_ok(&body, "a request", error) && buffer_ok(&path, "a URL", error) &&
+            search_ask_well(search, &(struct search_question){.method = "POST", .path = path.data}, NULL, error) &&
+            push_is_still_ours(push, error);
+  if (ok) {
+    buffer_clear(&path);
+    buffer_add_format(&path, "/%s/_delete_by_query?conflicts=proceed&refresh=true&ignore_unavailable=true", name->data);
+    struct search_question question = {.method = "POST", .path = path.data, .body = &body, .push = push};
+    ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, &question, &request, error);
+  }
+  bool no_memory = false;
+  json_t *answer = ok ? parse_answer(&request, &no_memory) : NULL;
+  if (ok && answer == NULL)
+    ok = error_set(error, FAILURE_RETRY, no_memory ? "out of memory" : "the answer to a deletion is not JSON");
+  *left = ok && (json_integer_value(json_object_get(answer, "version_conflicts")) > 0 ||
+                 json_array_size(json_object_get(answer, "failures")) > 0);
+  json_decref(answer);
+  http_request_release(&request);
+  buffer_release(&path);
+  buffer_release(&body);
+  return ok;
+}
+
+/* A barrier: nothing else of the target is in flight. But somebody else may write there, or a process that has lost the
+ * source may have done so just now. */
 static bool push_truncate(struct search *search, const struct push *push, struct error *error) {
   const struct change *change = push->changes[0];
-  if (change->new_row != NULL)
-    return error_set(error, FAILURE_REFUSED,
-                     "a partition of %s was truncated, and an index does not know which rows it held",
-                     change->route->relation);
+  if (change->new_row != NULL) {
+    error_set(error, FAILURE_REFUSED, "a partition of %s was truncated, and an index does not know which rows it held",
+              change->route->relation);
+    text_print(error->sqlstate, sizeof error->sqlstate, "0A000"); /* so nothing waits until it is retried */
+    return false;
+  }
   if (!search_prepare_index(search, change->route, error))
     return error->kind == FAILURE_TABLE ? push_hold(push, change->capture, error) : false;
   struct buffer name;
-  struct buffer path;
-  struct buffer body;
   buffer_init(&name, SEARCH_NAME_LIMIT);
-  buffer_init(&path, SEARCH_NAME_LIMIT);
-  buffer_init(&body, SEARCH_NAME_LIMIT);
   search_add_index(search, change->route, &name);
-  buffer_add_string(&body, "{\"query\":{\"match_all\":{}}}");
-  /* A query sees the latest writes only after a refresh. */
-  buffer_add_format(&path, "/%s/_refresh?ignore_unavailable=true", name.data);
-  bool ok = buffer_ok(&name, "an index's name", error) && buffer_ok(&body, "a request", error) &&
-            buffer_ok(&path, "a URL", error) &&
-            search_ask_well(search, &(struct search_question){.method = "POST", .path = path.data}, error);
-  ok = ok && push_is_still_ours(push, error);
-  if (ok) {
-    buffer_clear(&path);
-    buffer_add_format(&path, "/%s/_delete_by_query?conflicts=proceed&refresh=true&ignore_unavailable=true", name.data);
-    struct search_question question = {.method = "POST", .path = path.data, .body = &body, .push = push};
-    ok = buffer_ok(&path, "a URL", error) && search_ask_well(search, &question, error);
-  }
+  bool ok = buffer_ok(&name, "an index's name", error);
+  bool left = true;
+  for (int n = 0; ok && left && n < MOST_DELETIONS; n++)
+    ok = empty_index(search, push, &name, &left, error);
+  if (ok && left)
+    ok = error_set(error, FAILURE_RETRY, "documents of index %s are written while it is emptied", name.data);
   buffer_release(&name);
-  buffer_release(&path);
-  buffer_release(&body);
   return ok;
 }
 

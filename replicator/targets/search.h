@@ -36,8 +36,9 @@ struct search_question {
  */
 MUST_CHECK bool search_ask(struct search *search, const struct search_question *question, struct http_request *request,
                            struct error *error);
-/* The same; the answer must be a success, and is dropped. */
-MUST_CHECK bool search_ask_well(struct search *search, const struct search_question *question, struct error *error);
+/* The same; the answer must be a success. `answered`: for the caller to release if it is; NULL: it is dropped. */
+MUST_CHECK bool search_ask_well(struct search *search, const struct search_question *question,
+                                struct http_request *answered, struct error *error);
 
 /*
  * Adds the name of a route's index: the URL's, or the table's with nothing in it that an index may not be called, as

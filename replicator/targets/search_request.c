@@ -71,7 +71,8 @@ bool search_ask(struct search *search, const struct search_question *question, s
   return ok;
 }
 
-bool search_ask_well(struct search *search, const struct search_question *question, struct error *error) {
+bool search_ask_well(struct search *search, const struct search_question *question, struct http_request *answered,
+                     struct error *error) {
   struct http_request request = {.status = 0};
   bool ok = search_ask(search, question, &request, error);
   if (ok && (request.status < 200 || request.status >= 300)) {
@@ -79,6 +80,9 @@ bool search_ask_well(struct search *search, const struct search_question *questi
     if (error->kind == FAILURE_REFUSED) /* nothing of a row was sent */
       error->kind = FAILURE_FATAL;
   }
-  http_request_release(&request);
+  if (ok && answered != NULL)
+    *answered = request;
+  else
+    http_request_release(&request);
   return ok;
 }

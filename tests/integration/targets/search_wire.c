@@ -375,3 +375,18 @@ Test(search_wire, a_target_test_names_the_engine_or_says_what_else_answers) {
               receiver_at(receiver, i)->bytes);
   end(&f);
 }
+
+/* What somebody else writes at the same moment is not deleted, though the answer is a success. */
+Test(search_wire, an_index_is_emptied_until_nothing_is_left) {
+  struct fixture f;
+  begin(&f, "search_wire_left");
+  receiver_answer(receiver, "_delete_by_query", 2,
+                  (struct answer){.status = 200, .body = "{\"deleted\":1,\"version_conflicts\":1,\"failures\":[]}"});
+  receiver_answer(receiver, NULL, 0,
+                  (struct answer){.status = 200, .body = "{\"deleted\":1,\"version_conflicts\":0,\"failures\":[]}"});
+  sql(f.at_source, "truncate item");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  receiver_load(receiver, f.at_source);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from request where head like '%%_delete_by_query%%'"), "3");
+  end(&f);
+}
