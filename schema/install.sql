@@ -92,6 +92,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/resume.sql
 \ir functions/queue/ring_doorbell.sql
 \ir functions/queue/rewind.sql
+\ir functions/queue/lane_of_return.sql
 \ir functions/queue/lock_refused_lanes.sql
 \ir functions/queue/hurry_held.sql
 \ir functions/queue/keeps_state.sql

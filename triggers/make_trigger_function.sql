@@ -10,6 +10,7 @@ create or replace function rowrelay.make_trigger_function(capture_id integer, lo
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture;
+  barrier   bigint;
   statement text;
   owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner
                      where n.nspname = 'rowrelay');
@@ -20,7 +21,7 @@ begin
   end if;
   if capture.lane_state <> rowrelay.lane_state(capture) then
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
-    perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
+    barrier := rowrelay.add_change(capture_id, 'b', null, null, null, null);
   end if;
   -- another type may define equality differently
   update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
@@ -37,7 +38,8 @@ begin
   update rowrelay.capture c
      set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
          relation_name = rowrelay.full_name(capture.relation),
-         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
+         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns),
+         lanes_since = coalesce(barrier, c.lanes_since)
    where c.id = capture_id;
   -- rowrelay.capture_table() records the first shape of a new capture
   if exists (select from rowrelay.shape s where s.capture = capture_id) then

@@ -81,7 +81,7 @@ static bool push_to_target(struct work *work, struct push *push, struct error *e
  */
 static const int *fenced_lanes(const struct work *work, const struct batch *batch, int *all, size_t *count) {
   *count = batch->lane_count;
-  if (work->settings->document || batch->lane_count != 1 || !lane_is_of_barriers(batch->lanes[0]))
+  if (batch->lane_count != 1 || !lane_is_of_barriers(batch->lanes[0]))
     return batch->lanes;
   *count = (size_t)work->settings->lanes.count;
   for (size_t i = 0; i < *count; i++)
@@ -163,46 +163,59 @@ bool push_is_final(void *context, const struct change *change, const struct erro
   return false;
 }
 
-/* Without a key, and so stored twice if it came twice; and set aside, to come again at some time. */
+/*
+ * Set aside, to come again at some time, and without a key, so that it may be stored twice; or a barrier of no row:
+ * what comes after it may go another way than what an earlier claim may still be pushing.
+ */
 static bool is_to_recall(const struct outcomes *outcomes, size_t index) {
+  const struct change *change = &outcomes->batch->changes[index];
   enum outcome outcome = outcomes->fates[index].outcome;
-  return (outcome == OUTCOME_HELD || outcome == OUTCOME_BLOCKED) && change_is_keyless(&outcomes->batch->changes[index]);
+  bool is_set_aside = outcome == OUTCOME_HELD || outcome == OUTCOME_BLOCKED || outcome == OUTCOME_REFUSED;
+  return (is_set_aside && change_is_keyless(change)) ||
+         (outcome == OUTCOME_DELIVERED && change->operation == OPERATION_BARRIER);
+}
+
+static bool recall(struct work *work, struct outcomes *outcomes, size_t count, struct error *error) {
+  const struct change **changes = calloc(count, sizeof(struct change *));
+  struct verdict *verdicts = calloc(count, sizeof *verdicts);
+  size_t *indexes = calloc(count, sizeof *indexes);
+  bool ok = false;
+  if (changes == NULL || verdicts == NULL || indexes == NULL) {
+    error_set(error, FAILURE_RETRY, "out of memory");
+    goto done;
+  }
+  int all_lanes[LANES_OF_A_TARGET];
+  struct push push = push_of(work, outcomes->batch, all_lanes);
+  push.changes = changes;
+  push.verdicts = verdicts;
+  for (size_t i = 0; i < outcomes->fate_count; i++) {
+    if (!is_to_recall(outcomes, i))
+      continue;
+    indexes[push.count] = i;
+    changes[push.count++] = &outcomes->batch->changes[i];
+  }
+  ok = still_ours(work, error) && target_recall(work->target, &push, error);
+  for (size_t i = 0; ok && i < count; i++)
+    if (verdicts[i].kind == VERDICT_DELIVERED)
+      outcomes_deliver(outcomes, indexes[i], verdicts[i].answer);
+
+done:
+  free(indexes);
+  free(verdicts);
+  free(changes);
+  return ok;
 }
 
 bool push_recall(struct work *work, struct outcomes *outcomes, bool tried, struct error *error) {
-  const struct batch *batch = outcomes->batch;
   size_t count = 0;
   for (size_t i = 0; !work->settings->document && i < outcomes->fate_count; i++)
     count += is_to_recall(outcomes, i);
   if (count == 0)
     return tried;
-  const struct change **changes = calloc(count, sizeof(struct change *));
-  struct verdict *verdicts = calloc(count, sizeof *verdicts);
-  size_t *indexes = calloc(count, sizeof *indexes);
-  bool ok = tried;
-  if (ok && (changes == NULL || verdicts == NULL || indexes == NULL))
-    ok = error_set(error, FAILURE_RETRY, "out of memory");
-  if (ok) {
-    int all_lanes[LANES_OF_A_TARGET];
-    struct push push = push_of(work, batch, all_lanes);
-    push.changes = changes;
-    push.verdicts = verdicts;
-    for (size_t i = 0; i < outcomes->fate_count; i++) {
-      if (!is_to_recall(outcomes, i))
-        continue;
-      indexes[push.count] = i;
-      changes[push.count++] = &batch->changes[i];
-    }
-    ok = still_ours(work, error) && target_recall(work->target, &push, error);
-  }
-  for (size_t i = 0; ok && i < count; i++)
-    if (verdicts[i].kind == VERDICT_DELIVERED)
-      outcomes_deliver(outcomes, indexes[i], verdicts[i].answer);
-  for (size_t i = 0; !ok && i < outcomes->fate_count; i++)
+  if (tried && recall(work, outcomes, count, error))
+    return true;
+  for (size_t i = 0; i < outcomes->fate_count; i++)
     if (is_to_recall(outcomes, i))
       outcomes_decide(outcomes, i, OUTCOME_RETURNED, NULL);
-  free(indexes);
-  free(verdicts);
-  free(changes);
-  return ok;
+  return false;
 }

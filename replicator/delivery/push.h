@@ -14,9 +14,9 @@ bool push_is_final(void *context, const struct change *change, const struct erro
                    struct error *error);
 
 /*
- * To be called before outcomes are settled: among the changes that leave the queue undelivered, it finds those that an
- * earlier push has stored. `tried`: the target has been asked all it should be; else *error says why not, and such
- * changes go back to the queue. Gives whether the target has been asked this as well.
+ * To be called before outcomes are settled: asks the target about the changes that leave the queue without a push; see
+ * recall() in target.h. `tried`: all pushes went as they should; else *error says why not, and such changes go back to
+ * the queue. Gives whether this did so as well.
  */
 bool push_recall(struct work *work, struct outcomes *outcomes, bool tried, struct error *error);
 

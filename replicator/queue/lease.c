@@ -25,8 +25,8 @@ static bool take_out(const struct claim *claim, const struct batch *batch, struc
         &list, "%s{\"id\":%lld,\"lane\":%d,\"day\":\"%s\",\"bytes\":%lld,\"capture\":%d,\"key\":", i == 0 ? "[" : ",",
         (long long)change->id, change->lane, change->day, (long long)change->bytes, change->capture);
     buffer_add_json_string(&list, change->key);
-    if (change->has_hash)
-      buffer_add_format(&list, ",\"hash\":%lld", (long long)change->hash);
+    if (change->has_hash || change->operation == OPERATION_TRUNCATE)
+      buffer_add_format(&list, ",\"hash\":%lld", change->has_hash ? (long long)change->hash : 0); /* 0: of any row */
     buffer_add_string(&list, "}");
   }
   buffer_add_string(&list, "]");

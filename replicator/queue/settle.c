@@ -67,6 +67,12 @@ static void add_queued(struct buffer *list, const struct change *change) {
                     (long long)change->bytes);
 }
 
+/* Whether all rows of its table stand behind it. Not where the target can never empty a part of a table. */
+static bool is_of_all_rows(const struct change *change, const struct fate *fate) {
+  return change->operation == OPERATION_TRUNCATE &&
+         (change->new_row == NULL || fate->why == NULL || strcmp(fate->why->sqlstate, "0A000") != 0);
+}
+
 static void add_refused(struct buffer *list, const struct change *change, const struct fate *fate) {
   static const struct error behind = {.message = "an older change of this row was refused"};
   static const struct error behind_any = {.message = "an older change of this table, which has no key, was refused"};
@@ -76,6 +82,8 @@ static void add_refused(struct buffer *list, const struct change *change, const 
   if (fate->outcome == OUTCOME_HELD)
     why = &held;
   add_queued(list, change);
+  if (is_of_all_rows(change, fate))
+    buffer_add_string(list, ",\"hash\":0");
   add_member(list, "state", is_error ? "error" : fate->outcome == OUTCOME_HELD ? "waiting" : "blocked");
   buffer_add_format(list, ",\"attempts\":%d", fate->attempts);
   add_member(list, "sqlstate", why->sqlstate[0] != '\0' ? why->sqlstate : NULL);
@@ -126,8 +134,56 @@ static void hold_beforehand(struct outcomes *outcomes) {
       outcomes_decide(outcomes, i, OUTCOME_HELD, NULL);
 }
 
+/* Whether a change of that table came before, in the batch. */
+static bool is_listed(const struct batch *batch, size_t index) {
+  for (size_t i = 0; i < index; i++)
+    if (batch->changes[i].capture == batch->changes[index].capture)
+      return true;
+  return false;
+}
+
+/*
+ * A refused truncate would, when it is retried, remove from a mirror what came after it. So all of its table waits, but
+ * for a later truncate, behind which the refused one does not matter.
+ */
+static bool block_behind_truncates(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
+  const struct batch *batch = outcomes->batch;
+  struct buffer captures;
+  struct buffer own;
+  array_open(&captures);
+  array_open(&own);
+  for (size_t i = 0; i < batch->count; i++) {
+    if (claim->settings->at_most_once)
+      array_add(&own, batch->changes[i].id);
+    if (!is_listed(batch, i))
+      array_add(&captures, batch->changes[i].capture);
+  }
+  buffer_add_string(&captures, "}");
+  buffer_add_string(&own, "}");
+  PGresult *reply = NULL;
+  bool ok = buffer_ok(&captures, "a list of tables", error) && buffer_ok(&own, "a list of changes", error) &&
+            source_run(claim->source, &QUERY_refused_truncates,
+                       VALUES(number(claim->settings->target).text, captures.data, own.data), &reply, error);
+  for (int row = 0; ok && row < PQntuples(reply); row++) {
+    int capture = result_int(reply, row, 0);
+    int64_t id = result_bigint(reply, row, 1);
+    for (size_t i = 0; i < batch->count; i++) {
+      const struct change *change = &batch->changes[i];
+      bool empties_table = change->operation == OPERATION_TRUNCATE && change->new_row == NULL;
+      if (change->capture == capture && change->id > id && change->operation != OPERATION_BARRIER && !empties_table)
+        outcomes_decide(outcomes, i, OUTCOME_BLOCKED, NULL);
+    }
+  }
+  PQclear(reply);
+  buffer_release(&captures);
+  buffer_release(&own);
+  return ok;
+}
+
 bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error) {
-  if (outcomes->batch->receipt.has_refusals && !block_waiting(claim, outcomes, error))
+  if (outcomes->batch->receipt.has_refusals &&
+      !(block_waiting(claim, outcomes, error) &&
+        (!outcomes->keeps_state || block_behind_truncates(claim, outcomes, error))))
     return false;
   hold_beforehand(outcomes);
   for (size_t i = 0; i < outcomes->batch->count; i++) {

@@ -58,13 +58,17 @@ void fence_order(struct fence *fence) {
     qsort(fence->applied, fence->count, sizeof *fence->applied, by_id);
 }
 
+static void write_lanes(struct buffer *array, const struct push *push) {
+  for (size_t i = 0; i < push->lane_count; i++)
+    buffer_add_format(array, "%c%d", i == 0 ? '{' : ',', push->lanes[i]);
+  buffer_add_string(array, "}");
+}
+
 bool fence_pass(struct fence *fence, struct pgconn *connection, const char *source_id, const struct push *push,
                 struct error *error) {
   struct buffer lanes;
   buffer_init(&lanes, ARRAY_LIMIT);
-  for (size_t i = 0; i < push->lane_count; i++)
-    buffer_add_format(&lanes, "%c%d", i == 0 ? '{' : ',', push->lanes[i]);
-  buffer_add_string(&lanes, "}");
+  write_lanes(&lanes, push);
 
   PGresult *replies[2] = {NULL, NULL};
   fence->count = 0;
@@ -154,6 +158,17 @@ bool fence_has_since(const struct fence *fence, int64_t change_id) {
   return found != NULL && *found > 0;
 }
 
+/* What a barrier follows may be of any lane. */
+static void note_barrier(struct pgconn *connection, const char *source_id, const struct push *push) {
+  struct buffer lanes;
+  buffer_init(&lanes, ARRAY_LIMIT);
+  write_lanes(&lanes, push);
+  pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
+  pgconn_pipeline_add(connection, &QUERY_fence_note_barrier,
+                      VALUES(source_id, lanes.data, number(push->changes[0]->id).text));
+  buffer_release(&lanes);
+}
+
 void fence_note(struct pgconn *connection, const char *source_id, const struct push *push) {
   struct buffer lanes;
   struct buffer ids;
@@ -164,6 +179,8 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
     buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
   }
+  if (push->count > 0 && lane_is_of_barriers(push->changes[0]->lane))
+    note_barrier(connection, source_id, push);
   if (push->count > 0) {
     buffer_add_string(&lanes, "}");
     buffer_add_string(&ids, "}");

@@ -402,7 +402,8 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
     bool has = !change->route->document && fence_has(fence, change->id);
     bool follows = is_among(lanes, count, change->lane);
     bool keyless = change_is_keyless(change);
-    applied[i] = has && (keyless || (!follows && fence_has_since(fence, change->id)));
+    bool is_barrier = lane_is_of_barriers(change->lane); /* an older one of its row may have come in another lane */
+    applied[i] = has && (keyless || (!follows && !is_barrier && fence_has_since(fence, change->id)));
     if (!has && !follows && count < push->lane_count)
       lanes[count++] = change->lane;
   }

@@ -223,14 +223,15 @@ static bool postgres_push(void *handle, const struct push *push, struct error *e
 /* Rows without a key are inserted again if they come again. */
 static bool postgres_recall(void *handle, const struct push *push, struct error *error) {
   struct postgres *postgres = handle;
-  if (postgres->is_source || postgres->mirror == NULL)
+  struct pgconn *connection = postgres->connection;
+  if (postgres->is_source)
     return true;
-  pgconn_set_deadline(postgres->connection, postgres->settings->push_timeout);
-  if (!fence_pass(&postgres->fence, postgres->connection, postgres->settings->source_id, push, error)) {
-    pgconn_rollback(postgres->connection);
+  pgconn_set_deadline(connection, postgres->settings->push_timeout);
+  if (!fence_pass(&postgres->fence, connection, postgres->settings->source_id, push, error) ||
+      !pgconn_run(connection, &COMMIT, NO_VALUES, NULL, error)) {
+    pgconn_rollback(connection);
     return false;
   }
-  pgconn_rollback(postgres->connection);
   for (size_t i = 0; i < push->count; i++) {
     if (!change_is_keyless(push->changes[i]) || !fence_has(&postgres->fence, push->changes[i]->id))
       continue;

@@ -86,9 +86,9 @@ struct target_kind {
    */
   bool (*push)(void *handle, const struct push *push, struct error *error);
   /*
-   * Marks as delivered which of the changes an earlier push has stored that was not settled, and would be stored twice
-   * if they came again; pushes nothing. Asked of changes that leave the queue undelivered: what push() knows of those
-   * that may come again need not last as long as they may wait. NULL: there are no such changes.
+   * Asked of changes that are settled without a push: to shut out earlier claims of the lanes, as a push does, and to
+   * mark as delivered what one of them has stored that would be stored twice if it came again; what push() knows of
+   * such changes need not last as long as they may wait. Pushes nothing. NULL: neither is needed.
    */
   bool (*recall)(void *handle, const struct push *push, struct error *error);
   /* Sends something harmless, and appends the answer; NULL: opening it is test enough. */

@@ -67,6 +67,9 @@ update rowrelay.refusal f
    set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
   from rowrelay.capture c
  where c.id = f.capture and (c.key_is_exact or f.key is null);
+update rowrelay.refusal f set row_hash = 0
+  from rowrelay.change c
+ where f.key is null and c.id = f.change_id and c.day = f.day and c.op = 't' and c.new_row is null;
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
 comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
@@ -99,6 +102,10 @@ begin
   end if;
 end
 $$;
+
+alter table rowrelay.capture add column lanes_since bigint;
+comment on column rowrelay.capture.lanes_since is
+  'the barrier at which rows last changed lanes, as when the table got another key; null: they never did';
 
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is

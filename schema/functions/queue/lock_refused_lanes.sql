@@ -1,6 +1,7 @@
 -- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and the barrier lanes of their
 --             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
---             of its target; for a row that can change lanes, the barrier lane counts as one of its lanes.
+--             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
+--             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
 -- Result:     numbers of the lanes with refused changes, ascending
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
@@ -12,7 +13,8 @@ begin
     select distinct u.lane from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
-     cross join unnest(case when rowrelay.can_change_lane(c) then array[f.lane, rowrelay.lane_number(t.id, -1)]
+     cross join unnest(case when rowrelay.can_change_lane(c) or c.lanes_since > f.change_id
+                            then array[f.lane, rowrelay.lane_number(t.id, -1)]
                             else array[f.lane] end) as u(lane)
      where f.state <> 'waiting'
        and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)

@@ -1,6 +1,6 @@
--- Purpose:    queues refused changes again at their old place, with the changes that wait behind them (on_error=block).
---             Waits until batches in flight in their lanes, and barriers of their targets, are settled. Changes that
---             wait because their target cannot take their table are tried at once.
+-- Purpose:    queues refused changes again at their old place in the order, with the changes that wait behind them
+--             (on_error=block). Waits until batches in flight in their lanes, and barriers of their targets, are
+--             settled. Changes that wait because their target cannot take their table are tried at once.
 -- Parameters: target (null: all); change ids (null: all refused changes)
 -- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
@@ -37,7 +37,7 @@ begin
       returning f.*
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
-      select m.change_id, m.lane, m.day, m.bytes from moving m
+      select m.change_id, rowrelay.lane_of_return(m), m.day, m.bytes from moving m
       returning change_id
     )
     select min(q.change_id), count(*) into first_id, moved from queued q;

@@ -29,6 +29,12 @@ static void refuse_one(struct fixture *f) {
   wait_until(f->at_source, "1", 10, "select count(*) from rowrelay.errors");
 }
 
+static void refuse_now(struct fixture *f) {
+  sql(f->at_source, "update item set name = 'bad' where id = 1");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "1");
+}
+
 /* The target has what `statement` does, by a process that is killed before it has settled that. */
 static void apply_and_die(struct fixture *f, struct proxy *proxy, pid_t process, const char *statement,
                           const char *arrived) {
@@ -119,6 +125,137 @@ Test(retried, a_push_that_was_left_behind_brings_nothing_into_a_truncated_table)
   stop_process(zombie, SIGTERM);
   proxy_end(&proxy);
   fixture_end(&f);
+}
+
+/* ---- rows that change lanes ------------------------------------------------------------------------------------ */
+
+/* The same, and a row's lane is that of its column grp. */
+static void begin_with_lanes(struct fixture *f, const char *name) {
+  begin(f, name);
+  sql(f->at_source, "alter table item add grp int default 5");
+  sql(f->at_target, "alter table item add grp int default 5");
+  rowrelay_ok(f, "capture", "item", "--lane", "grp", NULL);
+}
+
+static void barrier_wins(const char *name, const char *statement, const char *arrived) {
+  struct fixture f;
+  struct proxy proxy;
+  begin_with_lanes(&f, name);
+  proxy_begin(&proxy, f.at_target);
+  pid_t process = proxy_run(&proxy, &f);
+  sql(f.at_source, "update item set name = 'through'");
+  wait_until_empty(&f, 10);
+  refuse_one(&f);
+  apply_and_die(&f, &proxy, process, statement, arrived);
+  retry_and_compare(&f);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+Test(retried, nor_over_a_delete_that_was_a_barrier) {
+  barrier_wins("retried_gone", "delete from item where id = 1", "select count(*) = 1 from item");
+}
+
+Test(retried, nor_over_a_row_that_went_into_another_lane) {
+  barrier_wins("retried_moved", "update item set name = 'good', grp = 7 where id = 1",
+               "select name = 'good' from item where id = 1");
+}
+
+/* Its old lane tells nothing of its row any more. */
+Test(retried, a_change_from_before_its_table_got_other_lanes_goes_before_newer_ones) {
+  struct fixture f;
+  begin(&f, "retried_lanes");
+  sql(f.at_source, "alter table item add grp int default 5");
+  sql(f.at_target, "alter table item add grp int default 5");
+  refuse_now(&f);
+  rowrelay_ok(&f, "capture", "item", "--lane", "grp", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target,
+      "delete from deny; create function wait() returns trigger language plpgsql as "
+      "'begin if new.name = ''bad'' then perform pg_advisory_xact_lock(1); end if; return new; end';"
+      "create trigger wait before insert on item for each row execute function wait(); select pg_advisory_lock(1)");
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  pid_t one = fixture_run(&f, NULL, NULL);
+  PGconn *watcher = connect_to(f.target, NULL);
+  wait_until(watcher, "1", 10, "select count(*) from pg_locks where locktype = 'advisory' and not granted");
+  sql(f.at_source, "update item set name = 'good' where id = 1");
+  pid_t other = fixture_run(&f, NULL, NULL);
+  sleep_seconds(1); /* the newer change would arrive now */
+  sql(f.at_target, "select pg_advisory_unlock(1)");
+  wait_until_empty(&f, 10);
+  same_rows(&f, "item", "item", "id");
+  stop_process(one, SIGTERM);
+  stop_process(other, SIGTERM);
+  PQfinish(watcher);
+  fixture_end(&f);
+}
+
+Test(retried, a_push_that_was_left_behind_does_not_win_over_what_came_after_its_table_got_other_lanes) {
+  struct fixture f;
+  struct proxy proxy;
+  begin_with_lanes(&f, "retried_other");
+  sql(f.at_target, "delete from deny");
+  proxy_begin(&proxy, f.at_target);
+  pid_t zombie = proxy_run(&proxy, &f);
+  sql(f.at_source, "update item set name = 'through'");
+  wait_until_empty(&f, 10);
+  proxy_hold(&proxy);
+  sql(f.at_source, "update item set name = 'bad' where id = 1");
+  proxy_wait_until_stuck(&proxy, 10);
+  cut_off_from_source(&f);
+
+  sql(f.at_target, "insert into deny values (1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "delete from deny");
+  rowrelay_ok(&f, "capture", "item", "--lane", "id", NULL);
+  sql(f.at_source, "update item set name = 'good' where id = 1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  proxy_let_go(&proxy);
+  wait_until_says(zombie, "another process has claimed the same lanes since", 10);
+  same_rows(&f, "item", "item", "id");
+  stop_process(zombie, SIGTERM);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* ---- truncates ------------------------------------------------------------------------------------------------- */
+
+/* The table, or a part of it, is locked at the target for longer than a push may take. */
+static void truncate_is_late(const char *name, const char *statement) {
+  struct fixture f;
+  fixture_begin(&f, name);
+  sql(f.at_source, "create table item (id int, n int, primary key (id)) partition by range (id);"
+                   "create table low partition of item for values from (0) to (100);"
+                   "create table high partition of item for values from (100) to (200)");
+  sql(f.at_target, "create table item (id int primary key, n int)");
+  proxy_add_target(&f, "push_timeout=1");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1, 1), (2, 2), (101, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  PGconn *reader = connect_to(f.target, NULL);
+  sql(reader, "begin; select from item for update");
+  sql(f.at_source, "%s", statement);
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "1", 20, "select count(*) from rowrelay.errors");
+  sql(f.at_source, "insert into item values (10, 1), (11, 1), (110, 1)");
+  sql(reader, "commit");
+  wait_until_empty(&f, 20);
+  PQfinish(reader);
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  wait_until_empty(&f, 20);
+  wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.refusal");
+  same_rows(&f, "item", "item", "id");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+Test(retried, a_late_truncate_takes_nothing_newer_away) {
+  truncate_is_late("retried_late", "truncate item");
+}
+
+Test(retried, nor_does_that_of_a_partition) {
+  truncate_is_late("retried_part", "truncate low");
 }
 
 /* ---- rows without a key ---------------------------------------------------------------------------------------- */

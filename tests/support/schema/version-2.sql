@@ -819,6 +819,9 @@ update rowrelay.refusal f
    set row_hash = coalesce(nullif(hashtextextended(coalesce(f.key, '') collate "C", 0), 0), 1)
   from rowrelay.capture c
  where c.id = f.capture and (c.key_is_exact or f.key is null);
+update rowrelay.refusal f set row_hash = 0
+  from rowrelay.change c
+ where f.key is null and c.id = f.change_id and c.day = f.day and c.op = 't' and c.new_row is null;
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
 comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
@@ -851,6 +854,10 @@ begin
   end if;
 end
 $$;
+
+alter table rowrelay.capture add column lanes_since bigint;
+comment on column rowrelay.capture.lanes_since is
+  'the barrier at which rows last changed lanes, as when the table got another key; null: they never did';
 
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
@@ -2620,9 +2627,19 @@ begin
   perform rowrelay.ring_doorbell();
 end
 $$;
+-- Purpose:    the lane in which a refused change is queued again. If rows of its table have changed lanes since, newer
+--             changes of its row are in another one: then it is the barrier lane, whose order counts for all.
+-- Parameters: refused change
+create or replace function rowrelay.lane_of_return(refused rowrelay.refusal) returns integer
+language sql stable as $$
+  select case when c.lanes_since > refused.change_id then rowrelay.lane_number(refused.target, -1)
+              else refused.lane end
+    from rowrelay.capture c where c.id = refused.capture
+$$;
 -- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and the barrier lanes of their
 --             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
---             of its target; for a row that can change lanes, the barrier lane counts as one of its lanes.
+--             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
+--             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
 -- Result:     numbers of the lanes with refused changes, ascending
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
@@ -2634,7 +2651,8 @@ begin
     select distinct u.lane from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
-     cross join unnest(case when rowrelay.can_change_lane(c) then array[f.lane, rowrelay.lane_number(t.id, -1)]
+     cross join unnest(case when rowrelay.can_change_lane(c) or c.lanes_since > f.change_id
+                            then array[f.lane, rowrelay.lane_number(t.id, -1)]
                             else array[f.lane] end) as u(lane)
      where f.state <> 'waiting'
        and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
@@ -2890,9 +2908,9 @@ language sql stable as $$
        and (b.row_hash = f.row_hash or 0 in (b.row_hash, f.row_hash))
      where f.change_id = any (change_ids) and f.state = 'error' and b.state = 'blocked') end
 $$;
--- Purpose:    queues refused changes again at their old place, with the changes that wait behind them (on_error=block).
---             Waits until batches in flight in their lanes, and barriers of their targets, are settled. Changes that
---             wait because their target cannot take their table are tried at once.
+-- Purpose:    queues refused changes again at their old place in the order, with the changes that wait behind them
+--             (on_error=block). Waits until batches in flight in their lanes, and barriers of their targets, are
+--             settled. Changes that wait because their target cannot take their table are tried at once.
 -- Parameters: target (null: all); change ids (null: all refused changes)
 -- Result:     number of changes that were queued again or will be
 -- Errors:     no such target
@@ -2929,7 +2947,7 @@ begin
       returning f.*
     ), queued as (
       insert into rowrelay.queue (change_id, lane, day, bytes)
-      select m.change_id, m.lane, m.day, m.bytes from moving m
+      select m.change_id, rowrelay.lane_of_return(m), m.day, m.bytes from moving m
       returning change_id
     )
     select min(q.change_id), count(*) into first_id, moved from queued q;
@@ -6760,6 +6778,7 @@ create or replace function rowrelay.make_trigger_function(capture_id integer, lo
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   capture   rowrelay.capture;
+  barrier   bigint;
   statement text;
   owner     name := (select r.rolname from pg_namespace n join pg_roles r on r.oid = n.nspowner
                      where n.nspname = 'rowrelay');
@@ -6770,7 +6789,7 @@ begin
   end if;
   if capture.lane_state <> rowrelay.lane_state(capture) then
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
-    perform rowrelay.add_change(capture_id, 'b', null, null, null, null);
+    barrier := rowrelay.add_change(capture_id, 'b', null, null, null, null);
   end if;
   -- another type may define equality differently
   update rowrelay.capture c set key_is_exact = rowrelay.key_is_exact(capture.relation, capture.key_columns)
@@ -6787,7 +6806,8 @@ begin
   update rowrelay.capture c
      set column_state = rowrelay.column_state(capture), lane_state = rowrelay.lane_state(capture),
          relation_name = rowrelay.full_name(capture.relation),
-         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns)
+         key_names = rowrelay.attribute_names(capture.relation, capture.key_columns),
+         lanes_since = coalesce(barrier, c.lanes_since)
    where c.id = capture_id;
   -- rowrelay.capture_table() records the first shape of a new capture
   if exists (select from rowrelay.shape s where s.capture = capture_id) then
