@@ -159,6 +159,103 @@ Test(commands, a_server_that_is_not_there_is_a_failure) {
   end();
 }
 
+/* ---- exit statuses --------------------------------------------------------------------------------------------- */
+
+/* A right use of each command, in an order in which all succeed. */
+static const char *const RIGHT_USES[][9] = {{"init"},
+                                            {"help"},
+                                            {"target add", "w", "stdout:"},
+                                            {"target set", "w", "--option", "retries=1"},
+                                            {"target list"},
+                                            {"target show", "w"},
+                                            {"target pause", "w"},
+                                            {"target resume", "w"},
+                                            {"target test", "w"},
+                                            {"capture", "item"},
+                                            {"route", "item", "w"},
+                                            {"backfill", "item", "--to", "w"},
+                                            {"export"},
+                                            {"apply", "/dev/null"},
+                                            {"replay", "w", "--since", "2000-01-01"},
+                                            {"run", "--until-empty", "--wait", "1"},
+                                            {"status"},
+                                            {"errors"},
+                                            {"retry", "--all"},
+                                            {"skip", "--all"},
+                                            {"log", "item"},
+                                            {"redact", "item", "1", "name"},
+                                            {"seal"},
+                                            {"keep"},
+                                            {"prune"},
+                                            {"archive", "/tmp", "--older-than", "90 days"},
+                                            {"document list"},
+                                            {"release", "item"},
+                                            {"target drop", "w"},
+                                            {"uninstall", "--force"}};
+
+/* Of those that fail here even so, or wait. */
+static const char *const OTHER_USES[][9] = {
+    {"document add", "d", "--target", "w", "--key", "id", "--query=/dev/null", "--from", "item:id"},
+    {"document show", "d"},
+    {"document drop", "d"},
+    {"document rebuild", "d"},
+    {"health", "127.0.0.1:1"},
+    {"doctor"},
+    {"undo", "item", "1", "1"},
+    {"verify", "w"},
+    {"verify-log"}};
+
+/* With `more` behind it; NULL: nothing. */
+static int status_of(const char *const use[9], const char *more[2]) {
+  char first[32];
+  snprintf(first, sizeof first, "%s", use[0]);
+  const char *words[13] = {first};
+  size_t count = 1;
+  char *second = strchr(first, ' ');
+  if (second != NULL) {
+    *second++ = '\0';
+    words[count++] = second;
+  }
+  for (int i = 1; i < 9 && use[i] != NULL; i++)
+    words[count++] = use[i];
+  for (int i = 0; i < 2 && more[i] != NULL; i++)
+    words[count++] = more[i];
+  const char *out;
+  const char *errors;
+  int status = rowrelay(&f, &out, &errors, words[0], words[1], words[2], words[3], words[4], words[5], words[6],
+                        words[7], words[8], words[9], words[10], words[11], words[12], NULL);
+  cr_log_info("%s: %d: %s%s", use[0], status, out, errors);
+  return status;
+}
+
+static bool is_used(const char *const uses[][9], size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(uses[i][0], name) == 0)
+      return true;
+  return false;
+}
+
+Test(commands, each_has_one_meaning_for_an_exit_status) {
+  enum { RIGHT = sizeof RIGHT_USES / sizeof RIGHT_USES[0], OTHER = sizeof OTHER_USES / sizeof OTHER_USES[0] };
+  begin("commands_statuses");
+  sql(f.at_source, "insert into item values (1, 'x')");
+  for (size_t i = 0; i < COMMAND_COUNT; i++)
+    cr_assert(is_used(RIGHT_USES, RIGHT, COMMANDS[i]->name) || is_used(OTHER_USES, OTHER, COMMANDS[i]->name),
+              "%s has no right use here", COMMANDS[i]->name);
+  for (size_t i = 0; i < RIGHT + OTHER; i++) {
+    const char *const *use = i < RIGHT ? RIGHT_USES[i] : OTHER_USES[i - RIGHT];
+    int wrong = status_of(use, (const char *[]){"--no-such-option", NULL});
+    cr_expect_eq(wrong, 2, "%s: %d instead of 2 after a wrong option", use[0], wrong);
+    int failed = status_of(use, (const char *[]){"--dbname=host=/nowhere", NULL});
+    cr_expect_eq(failed, strcmp(use[0], "help") == 0 ? 0 : 1, "%s: %d without a server", use[0], failed);
+  }
+  for (size_t i = 0; i < RIGHT; i++) {
+    int status = status_of(RIGHT_USES[i], (const char *[]){NULL, NULL});
+    cr_expect_eq(status, 0, "%s: %d instead of 0", RIGHT_USES[i][0], status);
+  }
+  end();
+}
+
 Test(commands, a_schema_that_does_not_fit_is_said_to_be_so) {
   begin("commands_schema");
   sql(f.at_source, "insert into rowrelay.migration (version) values (999)");
