@@ -105,6 +105,16 @@ static void list_second_words(const char *word, char *list, size_t size) {
   }
 }
 
+/* The names of which `word` is the second word, such as "target add" or "document add". */
+static void list_whole_names(const char *word, char *list, size_t size) {
+  size_t length = 0;
+  for (size_t i = 0; i < COMMAND_COUNT && length < size; i++) {
+    const char *space = strchr(COMMANDS[i]->name, ' ');
+    if (space != NULL && strcmp(space + 1, word) == 0)
+      length += (size_t)snprintf(list + length, size - length, "%s\"%s\"", length > 0 ? " or " : "", COMMANDS[i]->name);
+  }
+}
+
 static bool fail_unknown(size_t count, const char *const *words, struct error *error) {
   char seconds[256] = "";
   list_second_words(words[0], seconds, sizeof seconds);
@@ -116,6 +126,10 @@ static bool fail_unknown(size_t count, const char *const *words, struct error *e
   char typed[LONGEST_NAME + 1];
   snprintf(typed, sizeof typed, "%s%s%s", words[0], group ? " " : "", group ? words[1] : "");
   error_set(error, FAILURE_USAGE, "unknown command \"%s\"", typed);
+  char wholes[256] = "";
+  list_whole_names(words[0], wholes, sizeof wholes);
+  if (!group && wholes[0] != '\0')
+    return error_hint(error, "did you mean %s?", wholes);
   const char *nearest = nearest_name(typed);
   if (nearest != NULL)
     return error_hint(error, "did you mean \"%s\"?", nearest);

@@ -48,6 +48,8 @@ Test(commands, wrong_words_are_wrong_use) {
   begin("commands_words");
   FAILS(2, "unknown command \"frobnicate\"", "frobnicate");
   FAILS(2, "did you mean \"capture\"?", "captur");
+  FAILS(2, "did you mean \"target pause\"?", "pause", "w");
+  FAILS(2, "did you mean \"target list\" or \"document list\"?", "list");
   FAILS(2, "command \"target\" needs a second word", "target");
   FAILS(2, "unknown command \"target remove\"", "target", "remove", "w");
   FAILS(2, "one of: add, list, show", "target", "frobnicate");
