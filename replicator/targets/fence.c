@@ -158,14 +158,19 @@ bool fence_has_since(const struct fence *fence, int64_t change_id) {
   return found != NULL && *found > 0;
 }
 
-/* What a barrier follows may be of any lane. */
+/* What a barrier of the push follows, or goes before, may be of any lane. */
 static void note_barrier(struct pgconn *connection, const char *source_id, const struct push *push) {
+  const struct change *barrier = NULL;
+  for (size_t i = 0; i < push->count && barrier == NULL; i++)
+    if (lane_is_of_barriers(push->changes[i]->lane))
+      barrier = push->changes[i];
+  if (barrier == NULL)
+    return;
   struct buffer lanes;
   buffer_init(&lanes, ARRAY_LIMIT);
   write_lanes(&lanes, push);
   pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
-  pgconn_pipeline_add(connection, &QUERY_fence_note_barrier,
-                      VALUES(source_id, lanes.data, number(push->changes[0]->id).text));
+  pgconn_pipeline_add(connection, &QUERY_fence_note_barrier, VALUES(source_id, lanes.data, number(barrier->id).text));
   buffer_release(&lanes);
 }
 
@@ -179,8 +184,7 @@ void fence_note(struct pgconn *connection, const char *source_id, const struct p
     buffer_add_format(&lanes, "%c%d", separator, push->changes[i]->lane);
     buffer_add_format(&ids, "%c%lld", separator, (long long)push->changes[i]->id);
   }
-  if (push->count > 0 && lane_is_of_barriers(push->changes[0]->lane))
-    note_barrier(connection, source_id, push);
+  note_barrier(connection, source_id, push);
   if (push->count > 0) {
     buffer_add_string(&lanes, "}");
     buffer_add_string(&ids, "}");

@@ -397,13 +397,14 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
   size_t count = 0;
   if (lanes == NULL)
     return false;
+  bool barrier_came = false;
   for (size_t i = 0; i < push->count; i++) {
     const struct change *change = push->changes[i];
-    bool has = !change->route->document && fence_has(fence, change->id);
-    bool follows = is_among(lanes, count, change->lane);
-    bool keyless = change_is_keyless(change);
     bool is_barrier = lane_is_of_barriers(change->lane); /* an older one of its row may have come in another lane */
-    applied[i] = has && (keyless || (!follows && !is_barrier && fence_has_since(fence, change->id)));
+    bool has = !change->route->document && fence_has(fence, change->id);
+    bool follows = is_barrier || barrier_came || is_among(lanes, count, change->lane);
+    applied[i] = has && (change_is_keyless(change) || (!follows && fence_has_since(fence, change->id)));
+    barrier_came = barrier_came || (is_barrier && !has);
     if (!has && !follows && count < push->lane_count)
       lanes[count++] = change->lane;
   }

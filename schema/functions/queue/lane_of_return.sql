@@ -3,7 +3,7 @@
 -- Parameters: refused change
 create or replace function rowrelay.lane_of_return(refused rowrelay.refusal) returns integer
 language sql stable as $$
-  select case when c.lanes_since > refused.change_id then rowrelay.lane_number(refused.target, -1)
+  select case when c.lanes_since > refused.change_id and t.lanes > 1 then rowrelay.lane_number(t.id, -1)
               else refused.lane end
-    from rowrelay.capture c where c.id = refused.capture
+    from rowrelay.capture c, rowrelay.target t where c.id = refused.capture and t.id = refused.target
 $$;

@@ -3,7 +3,8 @@
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes with refused changes, ascending
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
+--             look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -20,11 +21,12 @@ begin
        and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
        and (change_ids is null or f.change_id = any (change_ids))
      order by 1);
-  perform rowrelay.lock_lanes(array(
+  lanes := array(
     select distinct n
       from unnest(lanes) as l
      cross join unnest(case when rowrelay.lane_position(l) = -1 then rowrelay.lanes_of(rowrelay.lane_target(l))
-                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n));
+                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n);
+  perform rowrelay.lock_lanes(lanes);
   return lanes;
 end
 $$;

@@ -7,14 +7,19 @@
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  locked      integer[];
   lanes       integer[];
   lane_number integer;
   first_id    bigint;
   moved       bigint;
   total       bigint := 0;
 begin
+  locked := rowrelay.lock_refused_lanes(target, rowrelay.with_blocked(change_ids));
+  -- A batch that was in flight may have set more aside behind them.
   change_ids := rowrelay.with_blocked(change_ids);
-  lanes := rowrelay.lock_refused_lanes(target, change_ids);
+  lanes := array(select distinct f.lane from rowrelay.refusal f
+                  where f.lane = any (locked) and f.state <> 'waiting'
+                    and (retry.change_ids is null or f.change_id = any (retry.change_ids)) order by 1);
   if target is not null then
     perform rowrelay.target_id(target);
   end if;

@@ -161,6 +161,33 @@ Test(retried, nor_over_a_row_that_went_into_another_lane) {
                "select name = 'good' from item where id = 1");
 }
 
+/* With one lane, both come in one push. */
+Test(retried, nor_when_there_is_one_lane_and_its_table_was_captured_with_others) {
+  struct fixture f;
+  struct proxy proxy;
+  fixture_begin(&f, "retried_one");
+  sql(f.at_source, "create table item (id int primary key, grp int, name text)");
+  proxy_add_target(&f, "retries=0");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "lanes=1", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, 1, 'old'), (2, 2, 'old')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_target, "create table deny (n int); alter table item add constraint deny check (name <> 'bad')");
+  refuse_now(&f);
+  rowrelay_ok(&f, "capture", "item", "--lane", "grp", NULL);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  proxy_begin(&proxy, f.at_target);
+  pid_t process = proxy_run(&proxy, &f);
+  sql(f.at_source, "update item set name = 'through' where id = 2");
+  wait_until_empty(&f, 10);
+  apply_and_die(&f, &proxy, process, "update item set name = 'good' where id = 1",
+                "select name = 'good' from item where id = 1");
+  sql(f.at_target, "alter table item drop constraint deny");
+  retry_and_compare(&f);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
 /* Its old lane tells nothing of its row any more. */
 Test(retried, a_change_from_before_its_table_got_other_lanes_goes_before_newer_ones) {
   struct fixture f;
@@ -256,6 +283,41 @@ Test(retried, a_late_truncate_takes_nothing_newer_away) {
 
 Test(retried, nor_does_that_of_a_partition) {
   truncate_is_late("retried_part", "truncate low");
+}
+
+/* A batch was in flight when the truncate was retried, and had set rows aside behind it. */
+Test(retried, what_is_set_aside_while_a_retry_waits_goes_with_it) {
+  struct fixture f;
+  fixture_begin(&f, "retried_aside");
+  sql(f.at_source, "create table item (id int primary key, n int); create table slow (id int primary key, n int)");
+  proxy_add_target(&f, "push_timeout=1");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
+  rowrelay_ok(&f, "capture", "item", "slow", "--to", "w", "--create", NULL);
+  sql(f.at_source, "insert into item values (1, 1); insert into slow values (1, 1)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  PGconn *reader = connect_to(f.target, NULL);
+  sql(reader, "begin; select from item for update");
+  sql(f.at_source, "truncate item");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(op, ' ') from rowrelay.errors"), "truncate");
+  sql(reader, "commit; begin; select from slow for update");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=30", NULL);
+  sql(f.at_source,
+      "begin; insert into item select n, 1 from generate_series(10, 19) as n; update slow set n = 2; commit");
+  pid_t process = fixture_run(&f, "--workers", "1", NULL);
+  wait_until(f.at_target, "1", 10, "select count(*) from pg_locks where not granted and locktype = 'transactionid'");
+  start(f.at_source, "select rowrelay.retry('w')");
+  PGconn *watcher = connect_to(f.source, NULL);
+  wait_until_blocked(watcher, f.at_source, 10);
+  sql(reader, "commit");
+  finish(f.at_source);
+  wait_until_empty(&f, 20);
+  same_rows(&f, "item", "item", "id");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.refusal"), "0");
+  stop_process(process, SIGTERM);
+  PQfinish(watcher);
+  PQfinish(reader);
+  fixture_end(&f);
 }
 
 /* ---- rows without a key ---------------------------------------------------------------------------------------- */

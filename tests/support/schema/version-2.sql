@@ -2632,16 +2632,17 @@ $$;
 -- Parameters: refused change
 create or replace function rowrelay.lane_of_return(refused rowrelay.refusal) returns integer
 language sql stable as $$
-  select case when c.lanes_since > refused.change_id then rowrelay.lane_number(refused.target, -1)
+  select case when c.lanes_since > refused.change_id and t.lanes > 1 then rowrelay.lane_number(t.id, -1)
               else refused.lane end
-    from rowrelay.capture c where c.id = refused.capture
+    from rowrelay.capture c, rowrelay.target t where c.id = refused.capture and t.id = refused.target
 $$;
 -- Purpose:    locks the lanes of refused changes, as rowrelay.lock_lanes() does, and the barrier lanes of their
 --             targets: a TRUNCATE in flight supersedes older refused changes. For a refused barrier it locks all lanes
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes with refused changes, ascending
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
+--             look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -2658,11 +2659,12 @@ begin
        and (lock_refused_lanes.target is null or t.name = lock_refused_lanes.target and t.dropped_at is null)
        and (change_ids is null or f.change_id = any (change_ids))
      order by 1);
-  perform rowrelay.lock_lanes(array(
+  lanes := array(
     select distinct n
       from unnest(lanes) as l
      cross join unnest(case when rowrelay.lane_position(l) = -1 then rowrelay.lanes_of(rowrelay.lane_target(l))
-                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n));
+                            else array[l, rowrelay.lane_number(rowrelay.lane_target(l), -1)] end) as n);
+  perform rowrelay.lock_lanes(lanes);
   return lanes;
 end
 $$;
@@ -2917,14 +2919,19 @@ $$;
 create or replace function rowrelay.retry(target text default null, change_ids bigint[] default null) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  locked      integer[];
   lanes       integer[];
   lane_number integer;
   first_id    bigint;
   moved       bigint;
   total       bigint := 0;
 begin
+  locked := rowrelay.lock_refused_lanes(target, rowrelay.with_blocked(change_ids));
+  -- A batch that was in flight may have set more aside behind them.
   change_ids := rowrelay.with_blocked(change_ids);
-  lanes := rowrelay.lock_refused_lanes(target, change_ids);
+  lanes := array(select distinct f.lane from rowrelay.refusal f
+                  where f.lane = any (locked) and f.state <> 'waiting'
+                    and (retry.change_ids is null or f.change_id = any (retry.change_ids)) order by 1);
   if target is not null then
     perform rowrelay.target_id(target);
   end if;
