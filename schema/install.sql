@@ -103,6 +103,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/access/captures_alike.sql
 \ir functions/queue/with_blocked.sql
 \ir functions/queue/retry.sql
+\ir functions/queue/free_blocked.sql
 \ir functions/queue/skip_waiting.sql
 \ir functions/queue/skip.sql
 \ir functions/access/captures_named.sql

@@ -72,6 +72,7 @@ update rowrelay.refusal f set row_hash = 0
  where f.key is null and c.id = f.change_id and c.day = f.day and c.op = 't' and c.new_row is null;
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
+create index refusal_blocked on rowrelay.refusal (target) where state = 'blocked';
 comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
                                                'rowrelay.text_hash() or '
   'rowrelay.row_hashes(); 0: any row of the table';

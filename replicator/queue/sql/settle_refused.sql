@@ -11,4 +11,5 @@ select $1::integer, r.id, r.lane, r.day, r.bytes, r.capture, r.key, coalesce(r.h
                                         detail text)
 on conflict (target, change_id) do update
   set state = excluded.state, attempts = refusal.attempts + excluded.attempts, sqlstate = excluded.sqlstate,
-      message = excluded.message, detail = excluded.detail, refused_at = excluded.refused_at;
+      message = excluded.message, detail = excluded.detail, row_hash = excluded.row_hash,
+      refused_at = excluded.refused_at;

@@ -72,7 +72,7 @@ begin
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
     )
     insert into rowrelay.queue (change_id, lane, day, bytes)
-    select f.change_id, f.lane + room, f.day, f.bytes from freed f;
+    select f.change_id, rowrelay.lane_of_return(f) + room, f.day, f.bytes from freed f;
   end if;
 end
 $$;

@@ -35,6 +35,17 @@ begin
   end;
 
   begin
+    n := rowrelay.free_blocked();
+    if n > 0 then
+      return next format('%s queued again', case n when 1
+                         then '1 change that waited behind a refused one that is gone was'
+                         else n || ' changes that waited behind refused ones that are gone were' end);
+    end if;
+  exception when others then
+    problems := problems || format('changes that wait behind nothing could not be queued again: %s', sqlerrm);
+  end;
+
+  begin
     for capture in
       select c.* from rowrelay.capture c
        where c.id = any (array(select k.id

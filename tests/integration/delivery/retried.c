@@ -320,6 +320,25 @@ Test(retried, what_is_set_aside_while_a_retry_waits_goes_with_it) {
   fixture_end(&f);
 }
 
+/* As when it had arrived after its lease had ended, while others were set aside behind it. */
+Test(retried, what_waits_behind_nothing_goes_on) {
+  struct fixture f;
+  begin(&f, "retried_nothing");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "on_error=block", NULL);
+  refuse_now(&f);
+  sql(f.at_source, "update item set name = 'good' where id = 1");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  sql(f.at_source, "delete from rowrelay.job; select rowrelay.maintain()");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(state, ' ' order by change_id) from rowrelay.errors"),
+                   "error blocked");
+  sql(f.at_source, "delete from rowrelay.refusal where state = 'error'; delete from rowrelay.job");
+  cr_assert_str_eq(ask(f.at_source, "select rowrelay.maintain()"),
+                   "1 change that waited behind a refused one that is gone was queued again");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "item", "item", "id");
+  fixture_end(&f);
+}
+
 /* ---- rows without a key ---------------------------------------------------------------------------------------- */
 
 /* Table note has no key; a process with one worker runs. */

@@ -824,6 +824,7 @@ update rowrelay.refusal f set row_hash = 0
  where f.key is null and c.id = f.change_id and c.day = f.day and c.op = 't' and c.new_row is null;
 drop index rowrelay.refusal_key;
 create index refusal_row on rowrelay.refusal (target, capture, row_hash);
+create index refusal_blocked on rowrelay.refusal (target) where state = 'blocked';
 comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal keys of any spelling: '
                                                'rowrelay.text_hash() or '
   'rowrelay.row_hashes(); 0: any row of the table';
@@ -2966,6 +2967,39 @@ begin
   return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;
+-- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while they
+--             were set aside: what is sent at most once counts as refused until it is known to have arrived, which may
+--             be after its lease has ended. rowrelay.maintain() calls it.
+-- Result:     number of changes that were queued again. Those whose lanes are in use wait for the next call.
+create or replace function rowrelay.free_blocked() returns bigint
+language plpgsql set lock_timeout = '1s' as $$
+declare
+  orphans record;
+  freed   bigint := 0;
+begin
+  for orphans in
+    select t.name, array_agg(b.change_id) as ids
+      from rowrelay.refusal b
+      join rowrelay.target t on t.id = b.target
+     where b.state = 'blocked'
+       and not exists (select from rowrelay.refusal f
+                        where f.target = b.target and f.capture = any (rowrelay.captures_alike(b.capture))
+                          and (f.row_hash in (b.row_hash, 0) or b.row_hash = 0)
+                          and f.state = 'error' and f.change_id < b.change_id)
+       and not exists (select from rowrelay.lease e
+                        where e.lane in (b.lane, rowrelay.lane_number(b.target, -1))
+                          and e.lease_until > clock_timestamp())
+     group by t.name
+  loop
+    begin
+      freed := freed + rowrelay.retry(orphans.name, orphans.ids);
+    exception when lock_not_available then
+      null;
+    end;
+  end loop;
+  return freed;
+end
+$$;
 -- Purpose:    discards changes that wait because their target cannot take their table: a part of rowrelay.skip()
 -- Parameters: target (null: all); captures (null: all); change ids (null: all of these)
 -- Result:     number of discarded changes
@@ -3891,6 +3925,17 @@ begin
     perform rowrelay.close_days();
   exception when others then
     problems := problems || format('days of the log could not be closed: %s', sqlerrm);
+  end;
+
+  begin
+    n := rowrelay.free_blocked();
+    if n > 0 then
+      return next format('%s queued again', case n when 1
+                         then '1 change that waited behind a refused one that is gone was'
+                         else n || ' changes that waited behind refused ones that are gone were' end);
+    end if;
+  exception when others then
+    problems := problems || format('changes that wait behind nothing could not be queued again: %s', sqlerrm);
   end;
 
   begin
@@ -9027,7 +9072,7 @@ begin
       delete from rowrelay.refusal f where f.target = b.target and f.capture = any (captures) returning f.*
     )
     insert into rowrelay.queue (change_id, lane, day, bytes)
-    select f.change_id, f.lane + room, f.day, f.bytes from freed f;
+    select f.change_id, rowrelay.lane_of_return(f) + room, f.day, f.bytes from freed f;
   end if;
 end
 $$;
