@@ -386,7 +386,7 @@ bool settle(const struct settlement *settlement, struct error *error) {
     if (settings->at_most_once) {
       pgconn_pipeline_add(connection, &QUERY_lease_arrived, VALUES(target.text, lists.delivered_ids.data));
       if (!list_is_empty(&lists.returned))
-        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(settings->name, lists.returned_ids.data));
+        pgconn_pipeline_add(connection, &QUERY_lease_unsent, VALUES(target.text, lists.returned_ids.data));
     } else if (settings->leased && lists.gone_ids.length > 2) {
       pgconn_pipeline_add(connection, &QUERY_lease_settled, VALUES(lists.gone_lanes.data, lists.gone_ids.data));
     }

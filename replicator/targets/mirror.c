@@ -404,7 +404,7 @@ static bool mark_applied(const struct push *push, const struct fence *fence, boo
     bool has = !change->route->document && fence_has(fence, change->id);
     bool follows = is_barrier || barrier_came || is_among(lanes, count, change->lane);
     applied[i] = has && (change_is_keyless(change) || (!follows && fence_has_since(fence, change->id)));
-    barrier_came = barrier_came || (is_barrier && !has);
+    barrier_came = barrier_came || (is_barrier && !applied[i]);
     if (!has && !follows && count < push->lane_count)
       lanes[count++] = change->lane;
   }

@@ -108,6 +108,16 @@ alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is
   'the barrier at which rows last changed lanes, as when the table got another key; null: they never did';
 
+do $$ -- only refused changes ask for it
+begin
+  if exists (select from rowrelay.refusal) then
+    update rowrelay.capture c
+       set lanes_since = (select max(b.id) from rowrelay.change b where b.capture = c.id and b.op = 'b')
+     where c.id in (select f.capture from rowrelay.refusal f);
+  end if;
+end
+$$;
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';

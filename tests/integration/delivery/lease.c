@@ -243,6 +243,27 @@ Test(lease, at_most_once_waits_for_a_target_that_cannot_be_reached) {
   fixture_end(&f);
 }
 
+/* As rows of such a table may be in any lane, what goes back must not wait for the lanes of others that do the same. */
+Test(lease, at_most_once_goes_back_at_once_where_rows_change_lanes) {
+  struct fixture f;
+  own_server("target", NULL);
+  begin(&f, "lease_back", "{\"guarantee\": \"at-most-once\", \"lease\": 30, \"push_timeout\": 5, \"batch_rows\": 10}");
+  rowrelay_ok(&f, "capture", "item", "--lane", "v", NULL);
+  pid_t process = fixture_run(&f, "--workers", "4", NULL);
+  wait_until_empty(&f, 20);
+  stop_server("target", "fast");
+  sql(f.at_source, "insert into item select n, n from generate_series(2, 200) as n");
+  wait_until(f.at_source, "t", 20, "select coalesce(max(attempts), 0) > 1 from rowrelay.trouble");
+  wait_until(f.at_source, "0", 10, "select count(*) from rowrelay.refusal");
+  start_server("target");
+  wait_until_empty(&f, 60);
+  wait_until(f.at_source, "0", 10, "select count(*) from rowrelay.errors");
+  PQreset(f.at_target);
+  cr_assert_str_eq(ask(f.at_target, "select count(*) from item_changes"), "200");
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
 /* Truncates are barriers here as well. */
 Test(lease, many_processes_keep_every_keys_order) {
   struct fixture f;

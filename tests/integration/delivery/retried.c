@@ -161,29 +161,48 @@ Test(retried, nor_over_a_row_that_went_into_another_lane) {
                "select name = 'good' from item where id = 1");
 }
 
-/* With one lane, both come in one push. */
+/* One lane, and what would be barriers elsewhere: all comes in one push. */
+static pid_t begin_with_one_lane(struct fixture *f, struct proxy *proxy, const char *name) {
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, grp int, name text)");
+  proxy_add_target(f, "retries=0");
+  rowrelay_ok(f, "target", "set", "w", "--option", "lanes=1", NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", "--create", NULL);
+  sql(f->at_source, "insert into item values (1, 1, 'old'), (2, 2, 'old')");
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  sql(f->at_target, "create table deny (n int); alter table item add constraint deny check (name <> 'bad')");
+  refuse_now(f);
+  rowrelay_ok(f, "capture", "item", "--lane", "grp", NULL);
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+  proxy_begin(proxy, f->at_target);
+  pid_t process = proxy_run(proxy, f);
+  sql(f->at_source, "update item set name = 'through' where id = 2");
+  wait_until_empty(f, 10);
+  return process;
+}
+
 Test(retried, nor_when_there_is_one_lane_and_its_table_was_captured_with_others) {
   struct fixture f;
   struct proxy proxy;
-  fixture_begin(&f, "retried_one");
-  sql(f.at_source, "create table item (id int primary key, grp int, name text)");
-  proxy_add_target(&f, "retries=0");
-  rowrelay_ok(&f, "target", "set", "w", "--option", "lanes=1", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", "--create", NULL);
-  sql(f.at_source, "insert into item values (1, 1, 'old'), (2, 2, 'old')");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  sql(f.at_target, "create table deny (n int); alter table item add constraint deny check (name <> 'bad')");
-  refuse_now(&f);
-  rowrelay_ok(&f, "capture", "item", "--lane", "grp", NULL);
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  proxy_begin(&proxy, f.at_target);
-  pid_t process = proxy_run(&proxy, &f);
-  sql(f.at_source, "update item set name = 'through' where id = 2");
-  wait_until_empty(&f, 10);
+  pid_t process = begin_with_one_lane(&f, &proxy, "retried_one");
   apply_and_die(&f, &proxy, process, "update item set name = 'good' where id = 1",
                 "select name = 'good' from item where id = 1");
   sql(f.at_target, "alter table item drop constraint deny");
   retry_and_compare(&f);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+Test(retried, what_follows_a_barrier_in_a_push_comes_again_with_it) {
+  struct fixture f;
+  struct proxy proxy;
+  pid_t process = begin_with_one_lane(&f, &proxy, "retried_follows");
+  sql(f.at_target, "insert into item values (5, 5, 'extra')");
+  apply_and_die(&f, &proxy, process,
+                "begin; select rowrelay.requeue('item', 'w', '{5}'); insert into item values (5, 5, 'real'); commit",
+                "select name = 'real' from item where id = 5");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_target, "select name from item where id = 5"), "real");
   proxy_end(&proxy);
   fixture_end(&f);
 }

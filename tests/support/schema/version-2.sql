@@ -860,6 +860,16 @@ alter table rowrelay.capture add column lanes_since bigint;
 comment on column rowrelay.capture.lanes_since is
   'the barrier at which rows last changed lanes, as when the table got another key; null: they never did';
 
+do $$ -- only refused changes ask for it
+begin
+  if exists (select from rowrelay.refusal) then
+    update rowrelay.capture c
+       set lanes_since = (select max(b.id) from rowrelay.change b where b.capture = c.id and b.op = 'b')
+     where c.id in (select f.capture from rowrelay.refusal f);
+  end if;
+end
+$$;
+
 alter table rowrelay.capture add column filter_state text;
 comment on column rowrelay.capture.filter_state is
   'digest of the condition of the triggers, to detect another in its place; see rowrelay.filter_condition()';
@@ -13515,8 +13525,8 @@ declare
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
       "maintain", "maintain_is_due", "prune_is_due", "prune_what_is_due", "queue_all_documents", "refuse_documents",
-      "release_held", "retry", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids", "tick",
-      "writers"]}';
+      "release_held", "retry", "rewind", "ring_doorbell", "row_hashes", "seal_is_due", "seal_next", "skip_lost_ids",
+      "tick", "writers"]}';
   -- table, view or sequence: privileges on all of it or on some columns
   wanted_tables constant jsonb := '{
     "rowrelay_reader": {
