@@ -170,7 +170,8 @@ static void note_barrier(struct pgconn *connection, const char *source_id, const
   buffer_init(&lanes, ARRAY_LIMIT);
   write_lanes(&lanes, push);
   pgconn_pipeline_needs(connection, &lanes, "the list of lanes");
-  pgconn_pipeline_add(connection, &QUERY_fence_note_barrier, VALUES(source_id, lanes.data, number(barrier->id).text));
+  pgconn_pipeline_add(connection, &QUERY_fence_note_barrier,
+                      VALUES(source_id, lanes.data, number(barrier->id).text, number(push->first_id).text));
   buffer_release(&lanes);
 }
 

@@ -77,6 +77,7 @@ comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal
                                                'rowrelay.text_hash() or '
   'rowrelay.row_hashes(); 0: any row of the table';
 
+drop function if exists rowrelay.was_overtaken(integer, integer, bigint);
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 

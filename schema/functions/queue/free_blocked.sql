@@ -1,6 +1,6 @@
--- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while they
---             were set aside: what is sent at most once counts as refused until it is known to have arrived, which may
---             be after its lease has ended. rowrelay.maintain() calls it.
+-- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while
+--             they were set aside: what is sent at most once counts as refused until it is known to have arrived, which
+--             may be after its lease has ended. rowrelay.maintain() calls it.
 -- Result:     number of changes that were queued again. Those whose lanes are in use wait for the next call.
 create or replace function rowrelay.free_blocked() returns bigint
 language plpgsql set lock_timeout = '1s' as $$

@@ -3,8 +3,8 @@
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
---             look again.
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there
+--             now: look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare

@@ -26,11 +26,16 @@ begin
 
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
-    with chosen as (
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = lane_number and r.state <> 'waiting') as g
+    ), chosen as (
       select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
+        join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'

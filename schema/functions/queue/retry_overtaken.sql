@@ -1,4 +1,4 @@
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
 --             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
 --             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
@@ -17,14 +17,20 @@ declare
   total   bigint := 0;
 begin
   for moot in
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
+    )
     select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
            array_agg(f.change_id order by f.change_id) as ids
       from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
+      join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
      group by f.target, t.name, c.relation
   loop
     keys := '{}';

@@ -432,3 +432,20 @@ Test(retried, a_row_without_a_key_that_was_applied_comes_once_though_it_is_block
   PQfinish(holder);
   fixture_end(&f);
 }
+
+/* Another transaction's truncate comes first then, as a barrier: in one lane it is not the end of all that is older. */
+Test(retried, a_row_without_a_key_that_was_applied_comes_once_though_a_barrier_came_between) {
+  struct fixture f;
+  struct proxy proxy;
+  pid_t process = begin_keyless(&f, &proxy, "retried_between", "lanes=1");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(f.at_source, "begin; insert into note values (1, 'before')");
+  sql(other, "begin; truncate other");
+  apply_and_die(&f, &proxy, process, "insert into note values (1, 'after'); commit", "select count(*) = 3 from note");
+  sql(other, "commit");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  same_rows(&f, "note", "note", "n, text");
+  PQfinish(other);
+  proxy_end(&proxy);
+  fixture_end(&f);
+}

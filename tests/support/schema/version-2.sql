@@ -829,6 +829,7 @@ comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal
                                                'rowrelay.text_hash() or '
   'rowrelay.row_hashes(); 0: any row of the table';
 
+drop function if exists rowrelay.was_overtaken(integer, integer, bigint);
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
@@ -2652,8 +2653,8 @@ $$;
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
---             look again.
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there
+--             now: look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -2802,31 +2803,33 @@ begin
   update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
--- Purpose:    whether a target that keeps the last state of rows has since received something newer than a refused
---             change that the order of the row's lane does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again or by another key. Delivered now, the change could
---             restore a deleted row.
--- Parameters: target; capture; id of the change
--- Result:     false also while such a truncate is queued for the target or was refused: then the order holds
-create or replace function rowrelay.was_overtaken(target integer, capture integer, change_id bigint) returns boolean
+-- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something newer
+--             that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
+--             changes made after the table was captured again or by another key. Delivered now, an older change could
+--             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
+-- Parameters: target; capture
+-- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
+--             for the target or was refused: then the order holds
+create or replace function rowrelay.overtaken_up_to(target integer, capture integer) returns bigint
 language sql stable as $$
-  select rowrelay.keeps_state(t)
-         and (exists (
-                select from rowrelay.truncation u
-                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id
-                   and u.condition is not null
-                   and not exists (select from rowrelay.queue q
-                                    where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
-                   and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id))
-              or exists (
-                select from rowrelay.capture c
-                  join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
-                  join rowrelay.shape s on s.capture = a.id and s.begins and s.from_id >= was_overtaken.change_id
-                 where c.id = was_overtaken.capture))
+  select coalesce(greatest(
+           (select max(u.change_id) - 1 from rowrelay.truncation u
+             where u.capture = overtaken_up_to.capture and u.condition is not null
+               and not exists (select from rowrelay.queue q
+                                where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
+               and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
+           (select max(s.from_id)
+              from rowrelay.capture c
+              join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+              join rowrelay.shape s on s.capture = a.id and s.begins
+             where c.id = overtaken_up_to.capture)), 0)
     from rowrelay.target t
-   where t.id = was_overtaken.target
+   where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
+  union all
+  select 0
+   limit 1
 $$;
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
 --             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
 --             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
@@ -2845,14 +2848,20 @@ declare
   total   bigint := 0;
 begin
   for moot in
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
+    )
     select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
            array_agg(f.change_id order by f.change_id) as ids
       from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
+      join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
      group by f.target, t.name, c.relation
   loop
     keys := '{}';
@@ -2949,11 +2958,16 @@ begin
 
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
-    with chosen as (
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = lane_number and r.state <> 'waiting') as g
+    ), chosen as (
       select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
+        join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
@@ -2977,9 +2991,9 @@ begin
   return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;
--- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while they
---             were set aside: what is sent at most once counts as refused until it is known to have arrived, which may
---             be after its lease has ended. rowrelay.maintain() calls it.
+-- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while
+--             they were set aside: what is sent at most once counts as refused until it is known to have arrived, which
+--             may be after its lease has ended. rowrelay.maintain() calls it.
 -- Result:     number of changes that were queued again. Those whose lanes are in use wait for the next call.
 create or replace function rowrelay.free_blocked() returns bigint
 language plpgsql set lock_timeout = '1s' as $$
