@@ -41,10 +41,14 @@ WERROR = -Werror
 CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
 PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd yaml-0.1
+# Targets that lack theirs are refused.
+OPTIONAL_PACKAGES = rdkafka
 TEST_PACKAGES = criterion
 
 # What must not be called in replicator/.
 BANNED = -include replicator/common/banned.h
+# A function here must not take the place of a library's: librdkafka would call our call_once() for the one of C11.
+HIDDEN = -fvisibility=hidden
 
 # Sanitized objects are kept apart from the others.
 comma = ,
@@ -64,8 +68,9 @@ say = $(if $(V),,@echo '$(1) $@')
 ALL_CFLAGS = -std=c17 -D_GNU_SOURCE $(CFLAGS) $(WARNINGS) -pthread $(SANITIZER) -Ireplicator -I$(BUILD) -MMD -MP
 # Asked once, when they are first needed: `deps` may have to install them.
 once = $(eval $(1) := $(shell $(2)))$($(1))
-PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES))
-PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES))
+OPTIONAL = $(call once,OPTIONAL,for package in $(OPTIONAL_PACKAGES); do pkg-config --exists $$package && echo $$package; done)
+PACKAGE_CFLAGS = $(call once,PACKAGE_CFLAGS,pkg-config --cflags $(PACKAGES) $(OPTIONAL))
+PACKAGE_LIBS = $(call once,PACKAGE_LIBS,pkg-config --libs $(PACKAGES) $(OPTIONAL))
 TEST_CFLAGS = $(call once,TEST_CFLAGS,pkg-config --cflags $(TEST_PACKAGES))
 # cr_assert(a > b) puts an int into a bit-field.
 ALL_TEST_CFLAGS = $(TEST_CFLAGS) -Itests/support -Wno-conversion
@@ -127,11 +132,20 @@ $(BUILD)/test-integration: $(INTEGRATION_OBJECTS) $(filter-out %/main.o,$(OBJECT
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS) $(TEST_LIBS)
 
+# Which optional libraries are here, as HAVE_RDKAFKA. What depends on it is compiled again when that changes.
+OPTIONAL_HEADER = $(BUILD)/common/optional.h
+$(OPTIONAL_HEADER): always
+	@mkdir -p $(@D)
+	@for package in $(OPTIONAL_PACKAGES); do \
+	  case ' $(OPTIONAL) ' in *" $$package "*) have=1 ;; *) have=0 ;; esac; \
+	  echo "#define HAVE_$$(echo $$package | tr a-z A-Z) $$have"; done >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # The embedded headers must be there before anything is compiled for the first time; later .d files tell.
-$(BUILD)/%.o: %.c Makefile | $(EMBEDDED:=.h)
+$(BUILD)/%.o: %.c Makefile | $(EMBEDDED:=.h) $(OPTIONAL_HEADER)
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(ALL_TEST_CFLAGS),$(BANNED)) -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(PACKAGE_CFLAGS) $(if $(filter tests/%,$<),$(ALL_TEST_CFLAGS),$(BANNED) $(HIDDEN)) -c -o $@ $<
 
 $(EMBEDDED:=.o): %.o: %.c
 	$(call say,CC)
@@ -315,7 +329,7 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
+.PHONY: always all native install-native check check-native check-all coverage check-matrix lint tests model chaos faults fault-programs fuzz demo bench sanitize deps test-deps options manual install uninstall deb check-package tidy format clean
 .DELETE_ON_ERROR:
 
 -include $(wildcard $(OBJECTS:.o=.d) $(BUILD)/$(FAULTS)/*.d $(BUILD)/tests/fuzz/*.d $(UNIT_OBJECTS:.o=.d) $(INTEGRATION_OBJECTS:.o=.d) $(CHAOS:.o=.d))

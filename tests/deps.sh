@@ -45,6 +45,8 @@ needed=$missing
 
 look_for_what_tests_want() {
   missing=
+  needs librdkafka-dev has_library rdkafka
+  needs kafkacat has kcat
   needs nginx has nginx
   needs openssl has openssl
   needs pgbouncer has pgbouncer

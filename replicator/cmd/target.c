@@ -38,7 +38,8 @@ static bool tell(bool ok, const struct options *given, const char *what) {
 }
 
 static bool add(const struct options *given, struct error *error) {
-  return tell(store(given, &QUERY_cmd_target_add, given->arguments[1], error), given, "added");
+  const char *url = given->arguments[1];
+  return tell(target_check_built(url, error) && store(given, &QUERY_cmd_target_add, url, error), given, "added");
 }
 
 static bool set(const struct options *given, struct error *error) {
@@ -46,7 +47,8 @@ static bool set(const struct options *given, struct error *error) {
     error_set(error, FAILURE_USAGE, "nothing to set");
     return error_hint(error, "add --url URL or --option NAME=VALUE");
   }
-  return tell(store(given, &QUERY_cmd_target_set, option_text(given, "url"), error), given, "set");
+  const char *url = option_text(given, "url");
+  return tell(target_check_built(url, error) && store(given, &QUERY_cmd_target_set, url, error), given, "set");
 }
 
 static bool pause_target(const struct options *given, struct error *error) {

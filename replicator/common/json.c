@@ -106,6 +106,21 @@ bool json_next(const char **next, struct json_member *member) {
   return true;
 }
 
+bool json_next_element(const char **next, struct json_member *element) {
+  const char *c = skip_space(*next);
+  if (*c != '[' && *c != ',')
+    return false;
+  *element = (struct json_member){.value = skip_space(c + 1)};
+  c = skip_value(element->value);
+  if (c == NULL || c == element->value)
+    return false;
+  element->value_length = (size_t)(c - element->value);
+  while (element->value_length > 0 && strchr(" \t\r\n", element->value[element->value_length - 1]) != NULL)
+    element->value_length--;
+  *next = c;
+  return true;
+}
+
 void json_add_line(struct buffer *buffer, const char *text) {
   for (const char *c = text;;) {
     size_t length = strcspn(c, "\n\r");

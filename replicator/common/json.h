@@ -23,6 +23,10 @@ struct json_member {
 /* Reads the member at *next and advances it; start with the object itself. False at the end. */
 MUST_CHECK bool json_next(const char **next, struct json_member *member);
 
+/* The element of an array at *next, as its value alone, and advances it; start with the array itself. False at the end.
+ */
+MUST_CHECK bool json_next_element(const char **next, struct json_member *element);
+
 /* The member that has the same name as `wanted`. */
 MUST_CHECK bool json_find(const char *object, const struct json_member *wanted, struct json_member *found);
 

@@ -14,6 +14,7 @@
 #include "queries.h"
 #include "targets/http.h"
 #include "targets/target.h"
+#include "targets/tls_options.h"
 
 #define TIMEOUT 10000 /* milliseconds */
 
@@ -59,7 +60,7 @@ static bool connect_to(struct http *http, const char *url, struct error *error) 
 
 static bool reach_http(struct findings *findings, const struct settings *settings, const char *url,
                        struct error *error) {
-  static const struct target_option *const TABLES[] = {TARGET_HTTP_OPTIONS, NULL};
+  static const struct target_option *const TABLES[] = {TARGET_HTTP_OPTIONS, TARGET_TLS_OPTIONS, NULL};
   struct http_target target;
   const char *plus = strchr(url, '+');
   if (plus != NULL && plus < strchr(url, ':'))
@@ -70,6 +71,21 @@ static bool reach_http(struct findings *findings, const struct settings *setting
   http_target_release(&target);
   if (ok)
     add_ok(findings, settings, "it takes connections; nothing was sent");
+  return ok;
+}
+
+/* Asks the target itself something harmless. */
+static bool reach_kind(struct findings *findings, const struct settings *settings, struct source *source,
+                       const struct target_kind *kind, struct error *error) {
+  struct target *target = NULL;
+  struct buffer answer;
+  buffer_init(&answer, URL_LIMIT);
+  bool ok = target_open(&target, kind, settings, source, error) && target_test(target, &answer, error) &&
+            buffer_ok(&answer, "the answer", error);
+  if (ok)
+    add_ok(findings, settings, answer.data);
+  target_close(target);
+  buffer_release(&answer);
   return ok;
 }
 
@@ -88,7 +104,8 @@ static bool reach_file(struct findings *findings, const struct settings *setting
   return true;
 }
 
-static bool reach(struct findings *findings, const struct settings *settings, struct error *error) {
+static bool reach(struct findings *findings, const struct settings *settings, struct source *source,
+                  struct error *error) {
   const struct target_kind *kind = NULL;
   struct buffer url;
   buffer_init(&url, URL_LIMIT);
@@ -102,6 +119,8 @@ static bool reach(struct findings *findings, const struct settings *settings, st
     ok = reach_server(findings, settings, url.data, error);
   else if (strcmp(kind->name, "stdout") == 0)
     add_ok(findings, settings, "it is standard output of \"rowrelay run\"");
+  else if (kind->test_sends_nothing)
+    ok = reach_kind(findings, settings, source, kind, error);
   else if (kind->is_path)
     ok = reach_file(findings, settings, url.data, error);
   else
@@ -114,7 +133,7 @@ static void reach_one(struct findings *findings, struct source *source, const ch
   struct settings *settings = NULL;
   struct error error;
   error_clear(&error);
-  if (!settings_load(&settings, source, name, &error) || !reach(findings, settings, &error)) {
+  if (!settings_load(&settings, source, name, &error) || !reach(findings, settings, source, &error)) {
     char what[128];
     if (settings != NULL) {
       url_hide(settings->url, &error);

@@ -275,6 +275,11 @@ const char *pgconn_describe(const struct pgconn *connection) {
   return connection->description;
 }
 
+const char *pgconn_database(const struct pgconn *connection) {
+  const char *name = PQdb(connection->pg);
+  return name != NULL ? name : "";
+}
+
 int pgconn_told_pid(const struct pgconn *connection) {
   return PQbackendPID(connection->pg);
 }

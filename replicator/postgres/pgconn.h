@@ -135,6 +135,9 @@ bool pgconn_wait_notify(struct pgconn *connection, int64_t milliseconds, int wak
 /* "host port database" for messages; no password is in it. Valid as long as the connection. */
 const char *pgconn_describe(const struct pgconn *connection);
 
+/* The database's name; valid as long as the connection. */
+const char *pgconn_database(const struct pgconn *connection);
+
 /* The server's process id, as reported when connecting. */
 int pgconn_told_pid(const struct pgconn *connection);
 

@@ -176,6 +176,14 @@ static bool plan_new(struct setup *setup, const struct targets_item *item, struc
   return ok;
 }
 
+static bool check_built(const struct setup *setup, const struct targets_item *item, struct error *error) {
+  struct error why;
+  if (target_check_built(tree_text(item->wanted, "url"), &why))
+    return true;
+  setup_fail(setup->file, tree_find(item->wanted, "url"), error, "%s", why.message);
+  return error_hint(error, "%s", why.hint);
+}
+
 bool targets_plan(struct setup *setup, struct error *error) {
   const struct tree *targets = setup_section(setup->wanted, "targets");
   const struct tree *present = setup_section(setup->present, "targets");
@@ -184,7 +192,7 @@ bool targets_plan(struct setup *setup, struct error *error) {
                                 .wanted = targets->items[i],
                                 .present = tree_find(present, targets->names[i]->text),
                                 .what = "target"};
-    if (!targets_check_options(setup, tree_find(item.wanted, "options"), error))
+    if (!check_built(setup, &item, error) || !targets_check_options(setup, tree_find(item.wanted, "options"), error))
       return false;
     bool ok = item.present == NULL ? plan_new(setup, &item, error) : targets_plan_change(setup, &item, error);
     if (!ok || !targets_plan_pause(setup, &item, error))

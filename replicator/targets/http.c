@@ -1,20 +1,16 @@
 #include "targets/http.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-#include "common/json_tree.h"
 #include "common/text.h"
 #include "common/url.h"
+#include "targets/tls_options.h"
 
 /* How much of an answer a message quotes. Bytes. */
 #define SHOWN_ANSWER 300
-
-#define A_FILE .pattern = "^/", .words = "the absolute path of a file on the machine of rowrelay run"
 
 const struct target_option TARGET_HTTP_OPTIONS[] = {
     {.name = "timeout",
@@ -33,9 +29,6 @@ const struct target_option TARGET_HTTP_OPTIONS[] = {
      .help = "whether to follow redirects (HTTP 3xx)",
      .choices = "true|false",
      .initial = "false"},
-    {.name = "ca_file", .help = "certificate authorities to trust instead of this machine's", A_FILE},
-    {.name = "certificate", .help = "client certificate", A_FILE},
-    {.name = "private_key", .help = "private key of that certificate", A_FILE},
     {.name = "proxy",
      .help = "proxy for all requests",
      .pattern = "^(https?|socks5h?)://([^/?#@:]*(:" TARGET_OPTION_VARIABLE ")?@)?[^/?#@]+/?$",
@@ -43,30 +36,6 @@ const struct target_option TARGET_HTTP_OPTIONS[] = {
      .secret = true},
     TARGET_OPTION_END,
 };
-
-static const char *initial_of(const struct http_target *target, const char *name) {
-  const struct target_option *option = target_option_find(target->tables, name);
-  return option != NULL ? option->initial : NULL;
-}
-
-const char *http_target_text(const struct http_target *target, const char *name) {
-  const json_t *value = json_object_get(target->options, name);
-  return json_is_string(value) ? json_string_value(value) : initial_of(target, name);
-}
-
-int64_t http_target_number(const struct http_target *target, const char *name) {
-  const json_t *value = json_object_get(target->options, name);
-  const char *text = http_target_text(target, name);
-  if (json_is_integer(value))
-    return json_integer_value(value);
-  return text != NULL ? strtoll(text, NULL, 10) : 0;
-}
-
-bool http_target_flag(const struct http_target *target, const char *name) {
-  const json_t *value = json_object_get(target->options, name);
-  const char *text = http_target_text(target, name);
-  return json_is_boolean(value) ? json_is_true(value) : text != NULL && strcmp(text, "true") == 0;
-}
 
 static bool add_header(struct curl_slist **headers, const char *line, struct error *error) {
   struct curl_slist *grown = curl_slist_append(*headers, line);
@@ -106,47 +75,34 @@ static bool add_api_key(struct http_target *target, const char *api_key, struct 
   return ok;
 }
 
-static bool check_file(const char *name, const char *path, struct error *error) {
-  if (path == NULL || access(path, R_OK) == 0)
-    return true;
-  error_set(error, FAILURE_FATAL, "option %s: cannot read %s: %s", name, path, strerror(errno));
-  return error_hint(error, "the file must be on the machine of rowrelay run, and readable by it");
-}
-
-static bool check_files(const struct http_options *options, struct error *error) {
-  return check_file("ca_file", options->ca_file, error) && check_file("certificate", options->certificate, error) &&
-         check_file("private_key", options->private_key, error);
-}
-
 bool http_target_init(struct http_target *target, const struct settings *settings,
                       const struct target_option *const *tables, struct error *error) {
-  bool no_memory;
-  *target = (struct http_target){
-      .options = json_tree_parse(settings->options, strlen(settings->options), 0, &no_memory), .tables = tables};
-  if (target->options == NULL)
-    return error_set(error, FAILURE_RETRY, "out of memory for the target's options");
+  *target = (struct http_target){.http = NULL};
+  if (!target_values_init(&target->values, settings, tables, error))
+    return false;
+  const struct target_values *values = &target->values;
   /* Some kinds have no option concurrency. */
-  int concurrency = (int)http_target_number(target, "concurrency");
+  int concurrency = (int)target_values_number(values, "concurrency");
   target->concurrency = concurrency > 0 ? concurrency : 1;
   struct http_options options = {
-      .ca_file = http_target_text(target, "ca_file"),
-      .certificate = http_target_text(target, "certificate"),
-      .private_key = http_target_text(target, "private_key"),
-      .proxy = http_target_text(target, "proxy"),
-      .http2 = http_target_flag(target, "http2"),
-      .follow_redirects = http_target_flag(target, "follow_redirects"),
+      .ca_file = target_values_text(values, "ca_file"),
+      .certificate = target_values_text(values, "certificate"),
+      .private_key = target_values_text(values, "private_key"),
+      .proxy = target_values_text(values, "proxy"),
+      .http2 = target_values_flag(values, "http2"),
+      .follow_redirects = target_values_flag(values, "follow_redirects"),
       .never_twice = settings->at_most_once,
-      .timeout = 1000 * http_target_number(target, "timeout"),
+      .timeout = 1000 * target_values_number(values, "timeout"),
       .connections = target->concurrency,
   };
   struct buffer proxy;
   buffer_init(&proxy, URL_LIMIT);
-  const char *headers = http_target_text(target, "headers");
-  const char *api_key = http_target_text(target, "api_key");
+  const char *headers = target_values_text(values, "headers");
+  const char *api_key = target_values_text(values, "api_key");
   bool ok = options.proxy == NULL || url_fill_in(options.proxy, "option proxy", &proxy, error);
   if (options.proxy != NULL)
     options.proxy = proxy.data;
-  ok = ok && check_files(&options, error) && (headers == NULL || add_headers(target, headers, error)) &&
+  ok = ok && tls_options_check(values, error) && (headers == NULL || add_headers(target, headers, error)) &&
        (api_key == NULL || add_api_key(target, api_key, error)) && http_new(&target->http, &options, error);
   buffer_release(&proxy);
   if (!ok)
@@ -155,10 +111,10 @@ bool http_target_init(struct http_target *target, const struct settings *setting
 }
 
 void http_target_release(struct http_target *target) {
-  json_decref(target->options);
+  target_values_release(&target->values);
   http_free(target->http);
   curl_slist_free_all(target->headers);
-  *target = (struct http_target){.options = NULL};
+  *target = (struct http_target){.http = NULL};
 }
 
 /* Whether the user has set a header of that name. */

@@ -4,14 +4,12 @@
 #ifndef ROWRELAY_TARGETS_HTTP_H
 #define ROWRELAY_TARGETS_HTTP_H
 
-#include <jansson.h>
-
 #include "http/client.h"
 #include "source/settings.h"
-#include "targets/target_option.h"
+#include "targets/target_values.h"
 #include "targets/verdict.h"
 
-/* Options of each of them. */
+/* Options of each of them, which has those of tls_options.h, too. */
 extern const struct target_option TARGET_HTTP_OPTIONS[];
 
 /* A rule for each of their URLs. */
@@ -19,8 +17,7 @@ extern const struct target_option TARGET_HTTP_OPTIONS[];
   { .pattern = "^[a-z+]+://[^/?#]+", .problem = "names no host", .hint = "Write SCHEME://HOST/PATH." }
 
 struct http_target {
-  json_t *options;                           /* as set for the target */
-  const struct target_option *const *tables; /* that describe them */
+  struct target_values values;
   struct http *http;
   struct curl_slist *headers; /* the user's, with secrets filled in, and authentication */
   int concurrency;            /* requests in flight */
@@ -30,11 +27,6 @@ struct http_target {
 MUST_CHECK bool http_target_init(struct http_target *target, const struct settings *settings,
                                  const struct target_option *const *tables, struct error *error);
 void http_target_release(struct http_target *target);
-
-/* An option as set, else its default, else NULL, 0 or false. */
-const char *http_target_text(const struct http_target *target, const char *name);
-int64_t http_target_number(const struct http_target *target, const char *name);
-bool http_target_flag(const struct http_target *target, const char *name);
 
 /*
  * Makes an error of an answer that is no success: FAILURE_REFUSED if the request's body is at fault, FAILURE_GONE for

@@ -15,6 +15,7 @@
 #include "targets/change_json.h"
 #include "targets/http.h"
 #include "targets/target.h"
+#include "targets/tls_options.h"
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 #define ANSWER_LIMIT ((size_t)4096)
@@ -29,7 +30,7 @@ struct http_lines {
   struct http_target http;
 };
 
-static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, NULL};
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, TARGET_TLS_OPTIONS, NULL};
 
 static bool lines_wants_details(const struct settings *settings) {
   return strncmp(settings->url, "ndjson", strlen("ndjson")) == 0;

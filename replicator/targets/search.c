@@ -16,6 +16,7 @@
 #include "common/text.h"
 #include "targets/change_json.h"
 #include "targets/row_order.h"
+#include "targets/tls_options.h"
 
 #define LONGEST_ID 512    /* bytes */
 #define SHOWN_REASON 1024 /* the same */
@@ -36,7 +37,7 @@ static const struct target_option OWN_OPTIONS[] = {
      .secret = true},
     TARGET_OPTION_END,
 };
-static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, OWN_OPTIONS, NULL};
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, TARGET_TLS_OPTIONS, OWN_OPTIONS, NULL};
 
 static bool search_wants_details(const struct settings *settings) {
   (void)settings;
@@ -85,8 +86,8 @@ static bool search_open(void **handle, const struct settings *settings, const ch
     search_close(search);
     return false;
   }
-  search->bulk_bytes = http_target_number(&search->http, "bulk_bytes");
-  search->gzip = http_target_flag(&search->http, "gzip");
+  search->bulk_bytes = target_values_number(&search->http.values, "bulk_bytes");
+  search->gzip = target_values_flag(&search->http.values, "gzip");
   *handle = search;
   return true;
 }

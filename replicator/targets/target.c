@@ -12,6 +12,7 @@
   DO(TARGET_SEARCH)                                                                                                    \
   DO(TARGET_CLICKHOUSE)                                                                                                \
   DO(TARGET_NDJSON)                                                                                                    \
+  DO(TARGET_KAFKA)                                                                                                     \
   DO(TARGET_FILE)                                                                                                      \
   DO(TARGET_STDOUT)
 
@@ -45,6 +46,14 @@ bool target_find_kind(const char *url, const struct target_kind **kind, struct e
   return error_set(error, FAILURE_USAGE, "\"%s\" is not a supported URL", url);
 }
 
+bool target_check_built(const char *url, struct error *error) {
+  const struct target_kind *kind = NULL;
+  if (url == NULL || !target_find_kind(url, &kind, NULL) || kind->lacks == NULL)
+    return true;
+  error_set(error, FAILURE_USAGE, "this rowrelay was built without %s, which %s targets need", kind->lacks, kind->name);
+  return error_hint(error, "install Debian's package %s-dev, then build rowrelay again: make", kind->lacks);
+}
+
 bool target_keeps_state(const struct target_kind *kind, const struct settings *settings) {
   return kind->keeps_state && !settings->append;
 }
@@ -68,8 +77,8 @@ bool target_open(struct target **target, const struct target_kind *kind, const s
   if (opened == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
   buffer_init(&url, URL_LIMIT);
-  bool ok =
-      url_fill_in(settings->url, "URL", &url, error) && kind->open(&opened->handle, settings, url.data, source, error);
+  bool ok = target_check_built(settings->url, error) && url_fill_in(settings->url, "URL", &url, error) &&
+            kind->open(&opened->handle, settings, url.data, source, error);
   buffer_release(&url);
   if (!ok) {
     make_notable(settings, source, error);
@@ -89,7 +98,8 @@ bool target_check(const struct settings *settings, struct error *error) {
   void *handle = NULL;
   buffer_init(&url, URL_LIMIT);
   bool ok = target_find_kind(settings->url, &kind, error) && url_fill_in(settings->url, "URL", &url, error) &&
-            kind != NULL && (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
+            kind != NULL && target_check_built(settings->url, error) &&
+            (!kind->opens_alone || kind->open(&handle, settings, url.data, NULL, error));
   if (handle != NULL)
     kind->close(handle);
   buffer_release(&url);

@@ -62,6 +62,8 @@ struct target_kind {
   const struct target_url *urls;
   const struct target_url_rule *url_rules;    /* NULL: none */
   const struct target_option *const *options; /* tables of the options beyond those of every target; ends with NULL */
+  /* Name of the library that it was built without; then it has no functions but wants_details. NULL: none. */
+  const char *lacks;
   /* The URL is a path, or empty, and holds no password. */
   bool is_path;
   /* It holds current rows rather than every change, unless option mode is append. */
@@ -70,6 +72,8 @@ struct target_kind {
   bool overwrites;
   /* open() only reads URL and options, and takes no `source`: a starting process uses it to check them. */
   bool opens_alone;
+  /* test() writes nothing there: doctor may call it. */
+  bool test_sends_nothing;
   /* Whether it needs captured_at, txid and actor of each change. */
   bool (*wants_details)(const struct settings *settings);
   /*
@@ -103,6 +107,12 @@ struct target;
 
 /* Finds the kind of a URL; FAILURE_USAGE when there is none. */
 MUST_CHECK bool target_find_kind(const char *url, const struct target_kind **kind, struct error *error);
+
+/*
+ * Whether this program was built with what targets with such a URL need; otherwise FAILURE_USAGE. Says nothing of a URL
+ * that is NULL or of no kind.
+ */
+MUST_CHECK bool target_check_built(const char *url, struct error *error);
 
 /* Whether it holds current rows rather than every change. */
 bool target_keeps_state(const struct target_kind *kind, const struct settings *settings);

@@ -23,6 +23,7 @@
 #include "targets/row_order.h"
 #include "targets/signature.h"
 #include "targets/target.h"
+#include "targets/tls_options.h"
 
 #define BODY_LIMIT ((size_t)1200 * 1024 * 1024)
 /* A batch of this many bytes gets no further event. */
@@ -95,7 +96,7 @@ static const struct target_option OWN_OPTIONS[] = {
      .secret = true},
     TARGET_OPTION_END,
 };
-static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, OWN_OPTIONS, NULL};
+static const struct target_option *const OPTIONS[] = {TARGET_HTTP_OPTIONS, TARGET_TLS_OPTIONS, OWN_OPTIONS, NULL};
 
 static bool webhook_wants_details(const struct settings *settings) {
   (void)settings;
@@ -120,7 +121,7 @@ static void webhook_close(void *handle) {
 }
 
 static bool read_secrets(struct webhook *webhook, struct error *error) {
-  const char *secret = http_target_text(&webhook->http, "secret");
+  const char *secret = target_values_text(&webhook->http.values, "secret");
   if (secret == NULL)
     return true;
   struct buffer filled;
@@ -154,9 +155,9 @@ static bool webhook_open(void **handle, const struct settings *settings, const c
   bool ok = webhook->url != NULL || error_set(error, FAILURE_RETRY, "out of memory");
   ok = ok && http_target_init(&webhook->http, settings, OPTIONS, error);
   if (ok) {
-    webhook->method = http_target_text(&webhook->http, "method");
-    webhook->body = http_target_text(&webhook->http, "body");
-    webhook->events = (size_t)http_target_number(&webhook->http, "events");
+    webhook->method = target_values_text(&webhook->http.values, "method");
+    webhook->body = target_values_text(&webhook->http.values, "body");
+    webhook->events = (size_t)target_values_number(&webhook->http.values, "events");
   }
   ok = ok && read_secrets(webhook, error) && make_slots(webhook, error);
   if (!ok) {

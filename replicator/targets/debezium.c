@@ -1,0 +1,116 @@
+/*
+ * Where rowrelay has no such value: source.lsn is the change's id, which grows like one (of one row's changes the later
+ * has the larger), source.xmin and transaction are null. source.ts_ms is when the row was written, not when its
+ * transaction committed. A backfilled row is an `r` of an incremental snapshot. Values are as PostgreSQL writes them as
+ * JSON.
+ */
+#include "targets/debezium.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/version.h"
+#include "targets/change_json.h"
+
+static const char *letter_of(enum operation operation) {
+  switch (operation) {
+  case OPERATION_INSERT:
+    return "c";
+  case OPERATION_DELETE:
+    return "d";
+  case OPERATION_TRUNCATE:
+    return "t";
+  case OPERATION_SNAPSHOT:
+    return "r";
+  default:
+    return "u";
+  }
+}
+
+/* Milliseconds since 1970 of a timestamp such as 2026-01-02T03:04:05.6+00:00; false: it is none. */
+static bool read_time(const char *text, int64_t *milliseconds) {
+  struct tm day = {.tm_isdst = 0};
+  int hours = 0;
+  int minutes = 0;
+  int rest = 0;
+  if (text == NULL || sscanf(text, "%d-%d-%dT%d:%d:%d%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &day.tm_hour,
+                             &day.tm_min, &day.tm_sec, &rest) < 6)
+    return false;
+  day.tm_year -= 1900;
+  day.tm_mon -= 1;
+  const char *c = text + rest;
+  int64_t fraction = 0;
+  int64_t unit = 100;
+  if (*c == '.')
+    for (c++; *c >= '0' && *c <= '9'; c++, unit /= 10)
+      fraction += unit * (*c - '0');
+  if ((*c == '+' || *c == '-') && sscanf(c + 1, "%d:%d", &hours, &minutes) < 1)
+    return false;
+  int64_t ahead = (int64_t)(*c == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+  *milliseconds = 1000 * ((int64_t)timegm(&day) - ahead) + fraction;
+  return true;
+}
+
+/* Appends the part of a name up to a dot, without its quotes, and gives where the next one begins; NULL: nowhere. */
+static const char *add_part(struct buffer *part, const char *name) {
+  bool quoted = false;
+  for (; *name != '\0' && (quoted || *name != '.'); name++) {
+    if (*name != '"') {
+      buffer_add(part, name, 1);
+    } else if (quoted && name[1] == '"') {
+      buffer_add(part, name, 1);
+      name++;
+    } else {
+      quoted = !quoted;
+    }
+  }
+  return *name == '.' ? name + 1 : NULL;
+}
+
+/* "schema":"shop","table":"orders" */
+static void add_table(struct buffer *buffer, const char *relation) {
+  struct buffer schema;
+  struct buffer table;
+  buffer_init(&schema, 1024);
+  buffer_init(&table, 1024);
+  const char *rest = add_part(&schema, relation);
+  if (rest != NULL)
+    add_part(&table, rest);
+  buffer_add_string(buffer, ",\"schema\":");
+  buffer_add_json_string(buffer, rest != NULL ? schema.data : "");
+  buffer_add_string(buffer, ",\"table\":");
+  buffer_add_json_string(buffer, rest != NULL ? table.data : schema.data);
+  buffer_inherit(buffer, &schema);
+  buffer_inherit(buffer, &table);
+  buffer_release(&schema);
+  buffer_release(&table);
+}
+
+static void add_source(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                       int64_t now) {
+  int64_t written = now;
+  read_time(change->captured_at, &written);
+  buffer_add_string(buffer, "{\"version\":\"rowrelay " ROWRELAY_VERSION "\",\"connector\":\"postgresql\",\"name\":");
+  buffer_add_json_string(buffer, debezium->name);
+  buffer_add_format(buffer, ",\"ts_ms\":%lld,\"snapshot\":\"%s\",\"db\":", (long long)written,
+                    change->operation == OPERATION_SNAPSHOT ? "incremental" : "false");
+  buffer_add_json_string(buffer, debezium->database);
+  buffer_add_format(buffer, ",\"sequence\":\"[null,\\\"%lld\\\"]\"", (long long)change->id);
+  add_table(buffer, change->route->relation);
+  buffer_add_format(buffer, ",\"txId\":%s,\"lsn\":%lld,\"xmin\":null}",
+                    change->txid != NULL && change->txid[0] != '\0' ? change->txid : "null", (long long)change->id);
+}
+
+void debezium_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                       int64_t now) {
+  bool is_truncate = change->operation == OPERATION_TRUNCATE;
+  buffer_add_string(buffer, "{\"before\":");
+  change_add_image(buffer, change, is_truncate ? NULL : change->old_row);
+  buffer_add_string(buffer, ",\"after\":");
+  change_add_image(buffer, change, is_truncate || change->operation == OPERATION_DELETE ? NULL : change->new_row);
+  buffer_add_string(buffer, ",\"source\":");
+  add_source(buffer, change, debezium, now);
+  buffer_add_format(buffer, ",\"op\":\"%s\",\"ts_ms\":%lld,\"transaction\":null}", letter_of(change->operation),
+                    (long long)now);
+}

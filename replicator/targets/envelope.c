@@ -1,0 +1,119 @@
+#include "targets/envelope.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "targets/change_json.h"
+#include "targets/cloudevent.h"
+
+/* Of one header; a key may be long. Bytes. */
+#define HEADER_LIMIT ((size_t)16 * 1024 * 1024)
+
+const struct target_option TARGET_ENVELOPE_OPTIONS[] = {
+    {.name = "format",
+     .help =
+         "what a message holds: a CloudEvent in JSON, the same with its attributes as headers, Debezium's envelope, "
+         "or the row alone",
+     .choices = "rowrelay|cloudevents-binary|debezium|row",
+     .initial = "rowrelay"},
+    {.name = "source_name",
+     .help = "source.name in Debezium's envelope, instead of the database's name",
+     .pattern = "^\\S+$",
+     .words = "a name without blanks"},
+    TARGET_OPTION_END,
+};
+
+void envelope_init(struct envelope *envelope, const struct settings *settings, const struct target_values *values) {
+  static const char *const NAMES[] = {
+      [ENVELOPE_CLOUDEVENTS_BINARY] = "cloudevents-binary", [ENVELOPE_DEBEZIUM] = "debezium", [ENVELOPE_ROW] = "row"};
+  const char *format = target_values_text(values, "format");
+  *envelope = (struct envelope){.format = ENVELOPE_ROWRELAY, .source_id = settings->source_id};
+  for (size_t i = ENVELOPE_ROWRELAY + 1; format != NULL && i < sizeof NAMES / sizeof NAMES[0]; i++)
+    if (strcmp(format, NAMES[i]) == 0)
+      envelope->format = (enum envelope_format)i;
+  envelope->debezium.name = target_values_text(values, "source_name");
+}
+
+void envelope_name(struct envelope *envelope, const char *database) {
+  envelope->debezium.database = database;
+  if (envelope->debezium.name == NULL)
+    envelope->debezium.name = database;
+}
+
+static int64_t time_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A deleted row is told by its key. */
+static bool add_row(struct buffer *buffer, const struct change *change) {
+  bool is_gone = change->operation == OPERATION_DELETE;
+  const char *row = is_gone ? change->old_row : change->new_row;
+  if (change->operation == OPERATION_TRUNCATE || row == NULL || (is_gone && !change_is_keyless(change)))
+    return false;
+  change_add_image(buffer, change, row);
+  return true;
+}
+
+bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, const struct change *change) {
+  switch (envelope->format) {
+  case ENVELOPE_ROWRELAY:
+    cloudevent_add_json(buffer, change, envelope->source_id);
+    return true;
+  case ENVELOPE_CLOUDEVENTS_BINARY:
+    cloudevent_add_data(buffer, change);
+    return true;
+  case ENVELOPE_DEBEZIUM:
+    debezium_add_json(buffer, change, &envelope->debezium, time_now());
+    return true;
+  case ENVELOPE_ROW:
+    return add_row(buffer, change);
+  }
+  return false;
+}
+
+/* https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md */
+static void each_attribute(const struct envelope *envelope, const struct change *change,
+                           void (*add)(void *context, const char *name, const char *value), void *context) {
+  struct buffer text;
+  buffer_init(&text, HEADER_LIMIT);
+  add(context, "content-type", "application/json");
+  add(context, "ce_specversion", "1.0");
+  cloudevent_add_id(&text, change);
+  add(context, "ce_id", text.data);
+  buffer_clear(&text);
+  buffer_add_format(&text, "urn:uuid:%s", envelope->source_id);
+  add(context, "ce_source", text.data);
+  buffer_clear(&text);
+  cloudevent_add_type(&text, change);
+  add(context, "ce_type", text.data);
+  if (cloudevent_has_subject(change))
+    add(context, "ce_subject", change->key);
+  if (change->captured_at != NULL)
+    add(context, "ce_time", change->captured_at);
+  buffer_release(&text);
+}
+
+void envelope_each_header(const struct envelope *envelope, const struct change *change,
+                          void (*add)(void *context, const char *name, const char *value), void *context) {
+  struct buffer id;
+  switch (envelope->format) {
+  case ENVELOPE_ROWRELAY:
+    add(context, "content-type", "application/cloudevents+json; charset=UTF-8");
+    break;
+  case ENVELOPE_CLOUDEVENTS_BINARY:
+    each_attribute(envelope, change, add, context);
+    break;
+  case ENVELOPE_DEBEZIUM:
+    break;
+  case ENVELOPE_ROW: /* which says nothing of all this */
+    buffer_init(&id, HEADER_LIMIT);
+    buffer_add_format(&id, "%lld", (long long)change->id);
+    add(context, "rowrelay_change_id", id.data);
+    add(context, "rowrelay_relation", change->route->relation);
+    add(context, "rowrelay_op", operation_word(change->operation));
+    buffer_release(&id);
+    break;
+  }
+}

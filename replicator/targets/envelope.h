@@ -1,0 +1,42 @@
+/*
+ * envelope: what a change looks like as a message, for targets that carry messages: its value and its headers, by
+ * option `format`. The key is the same in all formats; see message_key.h.
+ */
+#ifndef ROWRELAY_TARGETS_ENVELOPE_H
+#define ROWRELAY_TARGETS_ENVELOPE_H
+
+#include "targets/debezium.h"
+#include "targets/target_values.h"
+
+/* Options of such targets. */
+extern const struct target_option TARGET_ENVELOPE_OPTIONS[];
+
+enum envelope_format {
+  ENVELOPE_ROWRELAY,           /* a CloudEvent in structured JSON, as a webhook gets it */
+  ENVELOPE_CLOUDEVENTS_BINARY, /* the event's data, with its attributes in headers */
+  ENVELOPE_DEBEZIUM,
+  ENVELOPE_ROW /* the row alone */
+};
+
+struct envelope {
+  enum envelope_format format;
+  const char *source_id; /* borrowed, as the others */
+  struct debezium debezium;
+};
+
+/* `values` outlive it. The names of source and database are set by envelope_name(). */
+void envelope_init(struct envelope *envelope, const struct settings *settings, const struct target_values *values);
+/* Tells the database's name, which is that of the source, too, unless option source_name is set. */
+void envelope_name(struct envelope *envelope, const char *database);
+
+/*
+ * Appends the value. False: the message has none, which is all that format row says of a deleted row (unless it has no
+ * key) and of a truncate.
+ */
+bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, const struct change *change);
+
+/* Calls `add` for each header. */
+void envelope_each_header(const struct envelope *envelope, const struct change *change,
+                          void (*add)(void *context, const char *name, const char *value), void *context);
+
+#endif

@@ -1,0 +1,381 @@
+/*
+ * Pushes to Kafka.
+ *
+ * All messages of a batch are queued in their order, and all of them have to be answered before the batch is settled.
+ * kafka_producer.h says why nothing can pass anything else meanwhile. When a request is refused, what was not sent is
+ * taken back; if the request held several messages, they and the rest are sent again one by one, each after those of
+ * its row (a careful producer). So it is known which message is at fault, and none arrives before an older one of its
+ * row that does not arrive.
+ *
+ * What is still on its way when a batch is given up (the time is over, the claim is lost, a second SIGTERM, all brokers
+ * are down)? Everything in the library's queues is purged, what is in flight too, and the producer is destroyed, which
+ * closes its connections: nothing more is sent, and the next push, here or in another process, begins with a producer
+ * of its own. What may still arrive is one request to each broker, that the kernel or the broker has already. Its
+ * changes were not settled, so they are pushed again: then they are there twice. They cannot be told apart from new
+ * ones by the broker, because another producer sends them again; nor can a late one be held off, as by a fence. A
+ * broker takes requests from its connections into one queue, so the old request is ahead of those that come after it
+ * was given up, unless the network delivers it later than that. A reader who must know compares the change's id with
+ * the last one of the key: one that is not larger is a repeat. The same holds for a process that is killed.
+ */
+#include "common/optional.h"
+#if HAVE_RDKAFKA
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/interrupt.h"
+#include "common/url.h"
+#include "targets/kafka_producer.h"
+#include "targets/kafka_topic.h"
+#include "targets/message_key.h"
+#include "targets/row_order.h"
+
+#define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
+/* How long answers are waited for at a time. Milliseconds. */
+#define STEP 50
+
+/* A push on its way. */
+struct sending {
+  struct kafka *kafka;
+  const struct push *push;
+  struct kafka_ticket *tickets; /* one for each change */
+  size_t *next;                 /* change of the same row that comes after */
+  bool *waits;                  /* an older change of its row has not arrived */
+  size_t *ready;                /* what a careful producer may send now */
+  size_t ready_count;
+  struct buffer topic;
+  struct buffer key;
+  struct buffer value;
+  rd_kafka_headers_t *headers; /* of the message that is being made */
+  int64_t began;               /* clock_now() */
+};
+
+static bool is_done(const struct kafka_ticket *ticket) {
+  return ticket->tried && ticket->pending == 0 && !ticket->unsent && !ticket->in_doubt &&
+         ticket->failure == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* ---- messages of a change -------------------------------------------------------------------------------------- */
+
+static void add_header(void *context, const char *name, const char *value) {
+  struct sending *sending = context;
+  if (value == NULL)
+    buffer_lack_memory(&sending->value);
+  else
+    rd_kafka_header_add(sending->headers, name, -1, value, -1);
+}
+
+static bool send_one(struct sending *sending, const struct kafka_message *model, bool has_value, struct error *error) {
+  const struct envelope *envelope = &sending->kafka->envelope;
+  struct kafka_message message = *model;
+  message.value = has_value ? &sending->value : NULL;
+  sending->headers = rd_kafka_headers_new(8);
+  /* A tombstone says nothing but its key, unless it is all that there is. */
+  if (has_value || envelope->format == ENVELOPE_ROW)
+    envelope_each_header(envelope, message.ticket->change, add_header, sending);
+  if (!buffer_ok(&sending->value, "a message", error)) {
+    rd_kafka_headers_destroy(sending->headers);
+    return false;
+  }
+  message.headers = sending->headers;
+  return kafka_producer_send(sending->kafka->producer, &message, error);
+}
+
+/* Asks until a topic that is being created is there. */
+static bool find_partitions(struct sending *sending, struct kafka_ticket *ticket, int32_t *count, struct error *error) {
+  struct kafka_producer *producer = sending->kafka->producer;
+  int64_t began = clock_now();
+  for (;;) {
+    rd_kafka_resp_err_t code = kafka_producer_partitions(producer, sending->topic.data, count);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+      return true;
+    error_set(error, FAILURE_RETRY, "topic %s: %s", sending->topic.data, rd_kafka_err2str(code));
+    if (kafka_producer_is_of_topic(code) &&
+        (code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART || clock_now() - began > KAFKA_TOPIC_TIME)) {
+      ticket->failure = code;
+      return false;
+    }
+    if (interrupted())
+      return error_set(error, FAILURE_STOP, "interrupted");
+    if (producer->down.kind != FAILURE_NONE) {
+      *error = producer->down;
+      return false;
+    }
+    if (clock_now() - sending->began > sending->kafka->settings->push_timeout / 2)
+      return false;
+    clock_sleep(STEP);
+  }
+}
+
+/* A truncate concerns all keys, so that each partition gets it. All that came before it has been answered. */
+static bool send_everywhere(struct sending *sending, struct kafka_message *message, bool has_value,
+                            struct error *error) {
+  int32_t partitions = 0;
+  bool ok = find_partitions(sending, message->ticket, &partitions, error);
+  for (message->partition = 0; ok && message->partition < partitions; message->partition++)
+    ok = send_one(sending, message, has_value, error);
+  return ok;
+}
+
+static bool send_change(struct sending *sending, size_t index, struct error *error) {
+  const struct kafka *kafka = sending->kafka;
+  const struct change *change = sending->push->changes[index];
+  struct kafka_message message = {.partition = RD_KAFKA_PARTITION_UA, .ticket = &sending->tickets[index]};
+  *message.ticket = (struct kafka_ticket){.change = change};
+  buffer_clear(&sending->topic);
+  buffer_clear(&sending->key);
+  buffer_clear(&sending->value);
+  kafka_topic_add(&sending->topic, kafka->topic, change->route);
+  if (message_key_add(&sending->key, change))
+    message.key = &sending->key;
+  bool has_value = envelope_add_value(&sending->value, &kafka->envelope, change);
+  if (!buffer_ok(&sending->topic, "the name of a topic", error) || !buffer_ok(&sending->key, "a key", error))
+    return false;
+  message.topic = sending->topic.data;
+  if (change->operation == OPERATION_TRUNCATE)
+    return send_everywhere(sending, &message, has_value, error);
+  bool has_tombstone = change->operation == OPERATION_DELETE && has_value && message.key != NULL && kafka->tombstones;
+  return send_one(sending, &message, has_value, error) && (!has_tombstone || send_one(sending, &message, false, error));
+}
+
+/* ---- waiting for answers --------------------------------------------------------------------------------------- */
+
+/* Whether there is a reason to wait for more answers. */
+static bool may_wait(const struct sending *sending, struct error *error) {
+  const struct kafka_producer *producer = sending->kafka->producer;
+  int64_t push_timeout = sending->kafka->settings->push_timeout;
+  if (interrupted())
+    return error_set(error, FAILURE_STOP, "interrupted");
+  if (producer->down.kind != FAILURE_NONE) {
+    *error = producer->down;
+    return false;
+  }
+  if (clock_now() - sending->began >= push_timeout) {
+    error_set(error, FAILURE_RETRY, "no answer within %lld s", (long long)(push_timeout / 1000));
+    return producer->reason[0] == '\0' ? false : error_detail(error, "%s", producer->reason);
+  }
+  return push_is_still_ours(sending->push, error);
+}
+
+static void drop_producer(struct kafka *kafka) {
+  kafka_producer_free(kafka->producer);
+  kafka->producer = NULL;
+}
+
+/* Waits until all messages are answered or taken back. False: they were given up, and nothing more is sent. */
+static bool await(struct sending *sending, struct error *error) {
+  struct kafka_producer *producer = sending->kafka->producer;
+  bool taken_back = false;
+  while (producer->pending > 0) {
+    kafka_producer_serve(producer, STEP);
+    if (producer->stopped && !taken_back) {
+      kafka_producer_take_back(producer);
+      taken_back = true;
+    } else if (producer->pending > 0 && !may_wait(sending, error)) {
+      kafka_producer_give_up(producer);
+      return false;
+    }
+    if (producer->complete != NULL)
+      break; /* there may be more to send */
+  }
+  return true;
+}
+
+/* A producer that is fit for the next messages. */
+static bool need_producer(struct kafka *kafka, bool careful, struct error *error) {
+  if (kafka->producer != NULL) {
+    kafka_producer_serve(kafka->producer, 0);
+    if (kafka->producer->stopped || kafka->producer->down.kind != FAILURE_NONE || careful)
+      drop_producer(kafka);
+  }
+  return kafka->producer != NULL || kafka_producer_new(&kafka->producer, kafka, careful, error);
+}
+
+/* Remembers that what comes after a change of its row has to wait for it. */
+static void let_wait(struct sending *sending, size_t index) {
+  for (; sending->next[index] != LATEST_NONE; index = sending->next[index])
+    sending->waits[sending->next[index]] = true;
+}
+
+/* ---- all at once ----------------------------------------------------------------------------------------------- */
+
+static bool send_all(struct sending *sending, struct error *error) {
+  struct kafka_producer *producer = sending->kafka->producer;
+  for (size_t i = 0; i < sending->push->count && !producer->stopped; i++) {
+    struct kafka_ticket *ticket = &sending->tickets[i];
+    if (sending->waits[i] || send_change(sending, i, error))
+      continue;
+    if (producer->stopped)
+      break;
+    if (!kafka_producer_is_refusal(ticket->failure) && !kafka_producer_is_of_topic(ticket->failure)) {
+      kafka_producer_give_up(producer);
+      return false;
+    }
+    let_wait(sending, i);
+  }
+  return await(sending, error);
+}
+
+/* ---- one by one ------------------------------------------------------------------------------------------------ */
+
+/* Called when a message of a careful producer has been answered. */
+static void go_on_with_row(void *context, struct kafka_ticket *ticket) {
+  struct sending *sending = context;
+  size_t next = sending->next[ticket - sending->tickets];
+  if (is_done(ticket) && next != LATEST_NONE)
+    sending->ready[sending->ready_count++] = next;
+}
+
+/* Finds what may be sent again: what has not arrived, if all before it of its row has. */
+static void find_ready(struct sending *sending) {
+  memset(sending->waits, 0, sending->push->count * sizeof *sending->waits);
+  for (size_t i = 0; i < sending->push->count; i++)
+    if (!is_done(&sending->tickets[i])) {
+      if (!sending->waits[i])
+        sending->ready[sending->ready_count++] = i;
+      let_wait(sending, i);
+    }
+}
+
+static bool send_carefully(struct sending *sending, struct error *error) {
+  struct kafka *kafka = sending->kafka;
+  drop_producer(kafka);
+  if (!push_is_still_ours(sending->push, error) || !need_producer(kafka, true, error))
+    return false;
+  kafka->producer->complete = go_on_with_row;
+  kafka->producer->context = sending;
+  find_ready(sending);
+  bool ok = true;
+  while (ok && (sending->ready_count > 0 || kafka->producer->pending > 0)) {
+    while (ok && sending->ready_count > 0) {
+      size_t index = sending->ready[--sending->ready_count];
+      if (!is_done(&sending->tickets[index]) && !send_change(sending, index, error))
+        ok = kafka_producer_is_refusal(sending->tickets[index].failure);
+    }
+    ok = ok && await(sending, error);
+  }
+  if (!ok)
+    kafka_producer_give_up(kafka->producer);
+  drop_producer(kafka);
+  return ok;
+}
+
+/* ---- the outcome ----------------------------------------------------------------------------------------------- */
+
+/* Whether it is still unknown which of several messages a broker refuses, or others were taken back for that. */
+static bool is_open(const struct sending *sending) {
+  size_t refused = 0;
+  bool unsent = false;
+  for (size_t i = 0; i < sending->push->count; i++) {
+    const struct kafka_ticket *ticket = &sending->tickets[i];
+    refused += kafka_producer_is_refusal(ticket->failure);
+    unsent = unsent || (ticket->tried ? ticket->unsent : !sending->waits[i]);
+  }
+  return refused > 1 || unsent;
+}
+
+static void explain(const struct sending *sending, const struct kafka_ticket *ticket, struct error *why) {
+  struct buffer topic;
+  buffer_init(&topic, URL_LIMIT);
+  kafka_topic_add(&topic, sending->kafka->topic, ticket->change->route);
+  error_set(why, FAILURE_REFUSED, "%s", rd_kafka_err2str(ticket->failure));
+  if (topic.data != NULL)
+    error_detail(why, "Topic %s.", topic.data);
+  if (kafka_producer_is_of_topic(ticket->failure))
+    error_hint(why, "create that topic (auto.create.topics.enable of the brokers creates topics when they are needed), "
+                    "or allow this user to write to it");
+  else if (ticket->failure == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+    error_hint(why, "allow larger messages: max.message.bytes of the topic, message.max.bytes of the brokers");
+  buffer_release(&topic);
+}
+
+/* Says what became of a change. False, with an error, when that is the fault of the target as a whole. */
+static bool tell(const struct sending *sending, size_t index, struct error *error) {
+  const struct kafka_ticket *ticket = &sending->tickets[index];
+  struct verdict *verdict = &sending->push->verdicts[index];
+  struct error why;
+  if (is_done(ticket)) {
+    verdict->kind = VERDICT_DELIVERED;
+    verdict_answer(verdict, "acknowledged");
+    return true;
+  }
+  if (kafka_producer_is_refusal(ticket->failure)) {
+    explain(sending, ticket, &why);
+    verdict_refuse(verdict, &why);
+    return true;
+  }
+  if (kafka_producer_is_of_topic(ticket->failure)) {
+    explain(sending, ticket, &why);
+    if (sending->kafka->per_table && !ticket->change->route->document) {
+      verdict_refuse(verdict, &why);
+      verdict->kind = VERDICT_HELD;
+      return true;
+    }
+    *error = why;
+    error->kind = FAILURE_FATAL;
+    return false;
+  }
+  if (!ticket->in_doubt && ticket->pending == 0)
+    verdict->kind = VERDICT_LATER; /* it was not sent */
+  else if (ticket->failure != RD_KAFKA_RESP_ERR_NO_ERROR)
+    return error_set(error, FAILURE_RETRY, "%s", rd_kafka_err2str(ticket->failure));
+  return true;
+}
+
+static bool run(struct sending *sending, struct error *error) {
+  struct kafka *kafka = sending->kafka;
+  struct error why;
+  bool ok = need_producer(kafka, false, error) && push_is_still_ours(sending->push, error) && send_all(sending, error);
+  bool in_time = clock_now() - sending->began < kafka->settings->push_timeout / 2;
+  if (ok && in_time && is_open(sending))
+    ok = send_carefully(sending, error);
+  for (size_t i = 0; i < sending->push->count; i++)
+    if (!tell(sending, i, &why) && ok) {
+      *error = why;
+      ok = false;
+    }
+  return ok;
+}
+
+/* For the envelope; the connection may be another one next time. */
+static bool learn_database(struct kafka *kafka, struct error *error) {
+  if (kafka->database != NULL || kafka->envelope.format != ENVELOPE_DEBEZIUM)
+    return true;
+  kafka->database = strdup(pgconn_database(source_connection(kafka->source)));
+  envelope_name(&kafka->envelope, kafka->database);
+  return kafka->database != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+bool kafka_push(void *handle, const struct push *push, struct error *error) {
+  struct kafka *kafka = handle;
+  struct sending sending = {.kafka = kafka,
+                            .push = push,
+                            .tickets = calloc(push->count + 1, sizeof *sending.tickets),
+                            .next = calloc(push->count + 1, sizeof *sending.next),
+                            .waits = calloc(push->count + 1, sizeof *sending.waits),
+                            .ready = calloc(push->count + 1, sizeof *sending.ready),
+                            .began = clock_now()};
+  buffer_init(&sending.topic, URL_LIMIT);
+  buffer_init(&sending.key, MESSAGE_LIMIT);
+  buffer_init(&sending.value, MESSAGE_LIMIT);
+  bool ok = (sending.tickets != NULL && sending.next != NULL && sending.waits != NULL && sending.ready != NULL) ||
+            error_set(error, FAILURE_RETRY, "out of memory");
+  for (size_t i = 0; ok && i < push->count; i++)
+    sending.tickets[i].change = push->changes[i];
+  ok = ok && learn_database(kafka, error) && row_order_chain(push->changes, push->count, sending.next, error) &&
+       run(&sending, error);
+  /* It knows the tickets as long as it has not answered all of them. */
+  if (kafka->producer != NULL && (!ok || kafka->producer->pending > 0))
+    drop_producer(kafka);
+  free(sending.tickets);
+  free(sending.next);
+  free(sending.waits);
+  free(sending.ready);
+  buffer_release(&sending.topic);
+  buffer_release(&sending.key);
+  buffer_release(&sending.value);
+  return ok;
+}
+#else
+typedef int kafka_push_is_not_built;
+#endif
