@@ -81,6 +81,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/check_target_url.sql
 \ir functions/target/check_target_options.sql
 \ir functions/target/check_target_headers.sql
+\ir functions/target/check_target_pairs.sql
 \ir functions/target/check_target.sql
 \ir functions/target/add_target.sql
 \ir functions/retention/index_name.sql

@@ -44,6 +44,7 @@ cleanup() {
   [[ -z $running ]] || kill -KILL -- "-$running" 2>/dev/null
   for server in "${servers[@]}"; do "$pg" remove "$server"; done
   tests/support/opensearch.sh remove "$dir/opensearch.sh" # which the first test that needs it starts
+  tests/support/kafka.sh remove "$dir/kafka.sh" # the same
   remove_clocks
   rm -rf "$dir"
 }

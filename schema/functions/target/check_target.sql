@@ -21,9 +21,6 @@ begin
             hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
                           2 * push_timeout, lease);
   end if;
-  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
-    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
-      hint = 'A request with option body carries one change: omit events or set it to 1.';
-  end if;
+  perform rowrelay.check_target_pairs(in_force);
 end
 $$;

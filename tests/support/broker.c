@@ -1,0 +1,245 @@
+#include "broker.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/optional.h"
+#include "served.h"
+
+#if HAVE_RDKAFKA
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#define PRODUCE 0 /* requests of this kind carry messages */
+
+static struct served broker;
+static char address[512]; /* "HOST:PORT,…" */
+static rd_kafka_t *client = NULL;
+static rd_kafka_mock_cluster_t *mock = NULL;
+
+static void needs_consumer(void) {
+  if (!has_programs("kcat"))
+    cr_skip("there is no kcat here (Debian's package kafkacat)");
+}
+
+static void begin(bool shared) {
+  needs_consumer();
+  served_begin(&broker, "kafka.sh", shared);
+  snprintf(address, sizeof address, "%s", broker.address);
+}
+
+void broker_begin(void) {
+  begin(true);
+}
+
+void broker_begin_own(bool secure) {
+  if (secure)
+    setenv("SECURE", "1", 1);
+  begin(false);
+}
+
+void broker_control(const char *command) {
+  served_control(&broker, command);
+}
+
+const char *broker_path(const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", broker.directory, name);
+  return path;
+}
+
+const char *broker_says(const char *name) {
+  static char line[256];
+  FILE *file = fopen(broker_path(name), "r");
+  cr_assert(file != NULL && fgets(line, sizeof line, file) != NULL, "%s", name);
+  fclose(file);
+  line[strcspn(line, "\n")] = '\0';
+  return line;
+}
+
+static void say_nothing(const rd_kafka_t *library, int level, const char *facility, const char *text) {
+  (void)library;
+  (void)level;
+  (void)facility;
+  (void)text;
+}
+
+static void need_client(void) {
+  char why[512];
+  if (client != NULL)
+    return;
+  rd_kafka_conf_t *conf = rd_kafka_conf_new();
+  rd_kafka_conf_set_log_cb(conf, say_nothing);
+  if (address[0] != '\0')
+    rd_kafka_conf_set(conf, "bootstrap.servers", address, why, sizeof why);
+  client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+  cr_assert(client != NULL, "%s", why);
+}
+
+void broker_mock(int brokers) {
+  needs_consumer();
+  need_client();
+  mock = rd_kafka_mock_cluster_new(client, brokers);
+  cr_assert(mock != NULL);
+  snprintf(address, sizeof address, "%s", rd_kafka_mock_cluster_bootstraps(mock));
+}
+
+void broker_mock_refuses(int code, ...) {
+  rd_kafka_resp_err_t codes[64];
+  size_t count = 0;
+  va_list arguments;
+  va_start(arguments, code);
+  for (; code != 0 && count < sizeof codes / sizeof codes[0]; code = va_arg(arguments, int))
+    codes[count++] = (rd_kafka_resp_err_t)code;
+  va_end(arguments);
+  rd_kafka_mock_push_request_errors_array(mock, PRODUCE, count, codes);
+}
+
+void broker_mock_down(int number, bool is_down) {
+  if (is_down)
+    rd_kafka_mock_broker_set_down(mock, number);
+  else
+    rd_kafka_mock_broker_set_up(mock, number);
+}
+
+void broker_mock_delay(int milliseconds) {
+  for (int number = 1; rd_kafka_mock_broker_set_rtt(mock, number, milliseconds) == RD_KAFKA_RESP_ERR_NO_ERROR; number++)
+    ;
+}
+
+const char *broker_url(const char *path) {
+  static char url[768];
+  snprintf(url, sizeof url, "kafka://%s%s", address, path);
+  return url;
+}
+
+void broker_make_topic(const char *topic, int partitions, const char *setting) {
+  char why[512];
+  if (mock != NULL) {
+    cr_assert_eq(rd_kafka_mock_topic_create(mock, topic, partitions, 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+    return;
+  }
+  need_client();
+  rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic, partitions, 1, why, sizeof why);
+  cr_assert(wanted != NULL, "%s", why);
+  if (setting != NULL) {
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(setting, "="), setting);
+    rd_kafka_NewTopic_set_config(wanted, name, strchr(setting, '=') + 1);
+  }
+  rd_kafka_queue_t *answers = rd_kafka_queue_new(client);
+  rd_kafka_CreateTopics(client, &wanted, 1, NULL, answers);
+  rd_kafka_event_t *answer = rd_kafka_queue_poll(answers, 30000);
+  size_t count = 0;
+  const rd_kafka_CreateTopics_result_t *result = answer != NULL ? rd_kafka_event_CreateTopics_result(answer) : NULL;
+  const rd_kafka_topic_result_t **topics = result != NULL ? rd_kafka_CreateTopics_result_topics(result, &count) : NULL;
+  cr_assert(count == 1 && rd_kafka_topic_result_error(topics[0]) == RD_KAFKA_RESP_ERR_NO_ERROR, "%s: %s", topic,
+            count == 1 ? rd_kafka_topic_result_error_string(topics[0]) : "no answer");
+  rd_kafka_event_destroy(answer);
+  rd_kafka_queue_destroy(answers);
+  rd_kafka_NewTopic_destroy(wanted);
+}
+
+void broker_load(struct fixture *fixture, const char *topic) {
+  char command[1024];
+  static char bytes[65536];
+  snprintf(command, sizeof command, "timeout 60 kcat -b %s -C -t '%s' -e -J -q 2>&1", address, topic);
+  sql(fixture->at_source, "drop table if exists message; drop table if exists line; create temp table line (line json)");
+  PGresult *result = PQexec(fixture->at_source, "copy line from stdin (format csv, delimiter e'\\x01', quote e'\\x02')");
+  cr_assert_eq(PQresultStatus(result), PGRES_COPY_IN);
+  PQclear(result);
+  FILE *pipe = popen(command, "r");
+  cr_assert(pipe != NULL);
+  for (size_t length; (length = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
+    cr_assert_eq(PQputCopyData(fixture->at_source, bytes, (int)length), 1);
+  int status = pclose(pipe);
+  cr_assert_eq(PQputCopyEnd(fixture->at_source, NULL), 1);
+  finish(fixture->at_source);
+  cr_assert(status == 0, "%s: %d", command, status);
+  sql(fixture->at_source,
+      "create temp table message as select (line ->> 'offset')::bigint as n, (line ->> 'partition')::int as partition, "
+      "line ->> 'key' as key, line ->> 'payload' as value, (select json_object(array_agg(h order by o)) from "
+      "json_array_elements_text(line -> 'headers') with ordinality as e(h, o)) as headers from line; "
+      "create index on message (partition, key, n); analyze message");
+}
+
+void broker_is_complete(struct fixture *fixture, const char *relation) {
+  sql(fixture->at_source,
+      "drop table if exists event; create temp table event as select n, partition, key, "
+      "(value::json -> 'data' ->> 'change_id')::bigint as id, value::json -> 'data' ->> 'op' as op from message "
+      "where value is not null");
+  const char *missing =
+      ask(fixture->at_source,
+          "select string_agg(change_id::text, ' ') from (select change_id from rowrelay.history where relation = "
+          "'%s'::regclass except select id from event limit 20) as m",
+          relation);
+  cr_assert(missing[0] == '\0', "changes %s have not arrived", missing);
+  cr_assert_str_eq(ask(fixture->at_source, "select count(*) from (select key from event where key is not null group by "
+                                           "key having count(distinct partition) > 1) as k"),
+                   "0", "a key is in several partitions");
+  /* The first arrivals of a key's changes ascend. */
+  const char *late = ask(
+      fixture->at_source,
+      "select string_agg(format('%%s of %%s after %%s', id, key, before), e'\\n') from (select id, key, max(id) over "
+      "(partition by partition, key order by n rows between unbounded preceding and 1 preceding) as before, "
+      "row_number() over (partition by partition, id order by n) as nth from event where op <> 'truncate') as e where "
+      "nth = 1 and id < before");
+  cr_assert(late[0] == '\0', "%s", late);
+}
+#else
+static void skip(void) {
+  cr_skip("rowrelay was built without librdkafka");
+}
+
+void broker_begin(void) {
+  skip();
+}
+void broker_begin_own(bool secure) {
+  (void)secure;
+  skip();
+}
+void broker_control(const char *command) {
+  (void)command;
+}
+const char *broker_path(const char *name) {
+  return name;
+}
+const char *broker_says(const char *name) {
+  return name;
+}
+void broker_mock(int brokers) {
+  (void)brokers;
+  skip();
+}
+void broker_mock_refuses(int code, ...) {
+  (void)code;
+}
+void broker_mock_down(int number, bool is_down) {
+  (void)number;
+  (void)is_down;
+}
+void broker_mock_delay(int milliseconds) {
+  (void)milliseconds;
+}
+const char *broker_url(const char *path) {
+  return path;
+}
+void broker_make_topic(const char *topic, int partitions, const char *setting) {
+  (void)topic;
+  (void)partitions;
+  (void)setting;
+}
+void broker_load(struct fixture *fixture, const char *topic) {
+  (void)fixture;
+  (void)topic;
+}
+void broker_is_complete(struct fixture *fixture, const char *relation) {
+  (void)fixture;
+  (void)relation;
+}
+#endif

@@ -1,0 +1,47 @@
+/*
+ * broker: Kafka in tests: a real broker (tests/support/kafka.sh), or librdkafka's own mock of one, which needs nothing
+ * else; and what a consumer, Debian's kcat, reads from it. A test is skipped, with the reason, where what it needs cannot
+ * be had.
+ */
+#ifndef ROWRELAY_TESTS_BROKER_H
+#define ROWRELAY_TESTS_BROKER_H
+
+#include "fixture.h"
+
+/* A real one that all tests of the run share, whose topics have 4 partitions. */
+void broker_begin(void);
+/* One of this test's own; `secure`: with TLS and SASL. */
+void broker_begin_own(bool secure);
+/* Runs kafka.sh with this command: kill, start, freeze, thaw. */
+void broker_control(const char *command);
+/* A file in the real one's directory, and what its first line says; valid until the next call. */
+const char *broker_path(const char *name);
+const char *broker_says(const char *name);
+
+/* Mock brokers in this process. It ends with the test. */
+void broker_mock(int brokers);
+/* The next requests that carry messages are answered with these codes of librdkafka; 0 ends them. */
+void broker_mock_refuses(int code, ...);
+/* One of them, from 1, is away; or all answer so late. */
+void broker_mock_down(int broker, bool is_down);
+void broker_mock_delay(int milliseconds);
+
+/* "kafka://HOST:PORT" and `path`; valid until the next call. */
+const char *broker_url(const char *path);
+
+/* Makes a topic with one setting ("max.message.bytes=1000"; NULL: none). */
+void broker_make_topic(const char *topic, int partitions, const char *setting);
+
+/*
+ * Reads a topic into table `message` at the source: n (order of arrival in its partition), partition, key, value (null:
+ * a tombstone), headers as a JSON object.
+ */
+void broker_load(struct fixture *fixture, const char *topic);
+
+/*
+ * What is in table message is complete and in order: each change of `relation` is there, and of each key none comes
+ * after a younger one, but for what comes again. The value must have "change_id" in its "data".
+ */
+void broker_is_complete(struct fixture *fixture, const char *relation);
+
+#endif
