@@ -61,8 +61,9 @@ static void take_error(rd_kafka_t *library, int code, const char *reason, void *
   char fatal[512];
   switch (code) {
   case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
-    error_set(&producer->down, FAILURE_RETRY, "no broker answers%s%s", producer->reason[0] != '\0' ? ": " : "",
-              producer->reason);
+    if (producer->down.kind == FAILURE_NONE) /* it may be known why */
+      error_set(&producer->down, FAILURE_RETRY, "no broker answers%s%s", producer->reason[0] != '\0' ? ": " : "",
+                producer->reason);
     break;
   case RD_KAFKA_RESP_ERR__AUTHENTICATION:
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:

@@ -1,7 +1,7 @@
 /*
  * broker: Kafka in tests: a real broker (tests/support/kafka.sh), or librdkafka's own mock of one, which needs nothing
- * else; and what a consumer, Debian's kcat, reads from it. A test is skipped, with the reason, where what it needs cannot
- * be had.
+ * else; and what a consumer, Debian's kcat, reads from it. A test is skipped, with the reason, where what it needs
+ * cannot be had.
  */
 #ifndef ROWRELAY_TESTS_BROKER_H
 #define ROWRELAY_TESTS_BROKER_H

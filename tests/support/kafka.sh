@@ -93,6 +93,8 @@ offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+broker.heartbeat.interval.ms=200
+broker.session.timeout.ms=1500
 CONF
   [[ -e $dir/password ]] || return 0
   cat >>"$dir/server.properties" <<CONF
