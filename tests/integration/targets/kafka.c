@@ -233,6 +233,65 @@ Test(kafka, a_message_that_is_too_large_is_refused_alone_with_the_brokers_words,
   fixture_end(&f);
 }
 
+/* All changes are of one row, in many requests of one push. */
+Test(kafka, nothing_of_a_row_arrives_behind_a_refused_change_that_blocks_it, .timeout = 400) {
+  struct fixture f;
+  broker_begin();
+  fixture_begin(&f, "kafka_blocked");
+  broker_make_topic("kafka_blocked", 1, "max.message.bytes=20000");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "target", "add", "w", broker_url("/kafka_blocked"), "-o", "request_bytes=5000", "-o", "retries=2",
+              "-o", "on_error=block", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source,
+      "insert into item values (1); do $$ begin for i in 1 .. 999 loop update item set name = case i when "
+      "499 then (select string_agg(md5(n::text), '') from generate_series(1, 1000) as n) else 'small' end; "
+      "end loop; end $$");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  broker_load(&f, "kafka_blocked");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct message, ', ') from rowrelay.errors where state = "
+                                    "'error'"),
+                   "Broker: Message size too large");
+  cr_assert_str_eq(
+      ask(f.at_source, "select count(distinct (value::json -> 'data' ->> 'change_id')::bigint) from message"), "499");
+  cr_assert_str_eq(ask(f.at_source, "select max((value::json -> 'data' ->> 'change_id')::bigint) < (select "
+                                    "min(change_id) from rowrelay.errors) from message"),
+                   "t");
+  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  fixture_end(&f);
+}
+
+Test(kafka, what_may_have_arrived_is_not_sent_again_where_that_is_at_most_once, .timeout = 400) {
+  struct fixture f;
+  broker_begin_own(false);
+  begin_at(&f, "kafka_once", "guarantee=at-most-once");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "push_timeout=2", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 50) as n");
+  deliver(&f);
+  /* A producer that has no connection yet cannot have sent anything. */
+  pid_t process = fixture_run(&f, NULL, NULL);
+  sql(f.at_source, "update item set name = 'w'");
+  wait_until_empty(&f, 20);
+  broker_control("freeze");
+  sql(f.at_source, "update item set name = 'x'");
+  wait_until_says(process, "no answer within 2 s", 20);
+  broker_control("thaw");
+  wait_until_empty(&f, 40);
+  stop_process(process, SIGTERM);
+  load(&f, "item");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select concat(count(*), ' ', count(distinct value)) from message where value is not "
+                       "null"),
+                   ask(f.at_source, "select concat(count(distinct value), ' ', count(distinct value)) from message"));
+  cr_assert_str_eq(ask(f.at_source,
+                       "select count(*) from rowrelay.history h where not exists (select from message where "
+                       "(value::json -> 'data' ->> 'change_id')::bigint = h.change_id) and not exists "
+                       "(select from rowrelay.errors e where e.change_id = h.change_id)"),
+                   "0");
+  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.errors") > 0);
+  fixture_end(&f);
+}
+
 Test(kafka, a_topic_that_cannot_be_holds_its_table_and_no_other, .timeout = 400) {
   struct fixture f;
   broker_begin();
