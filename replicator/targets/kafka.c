@@ -130,7 +130,7 @@ static const struct target_url_rule URL_RULES[] = {
      .hint = "Write kafka://HOST:9092/TOPIC, with a comma between brokers."},
     {.pattern = "^kafka://[^/]+(/" A_TOPIC "*)?$",
      .problem = "names a topic that cannot be",
-     .hint = "A topic has letters, digits, '.', '_', '-', and {table} in the place of a table's name."},
+     .hint = "Use letters, digits, '.', '_' and '-'; {table} stands for a table's name."},
     {.pattern = NULL},
 };
 

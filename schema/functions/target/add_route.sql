@@ -1,6 +1,6 @@
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
--- Errors:     as rowrelay.route()
+-- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
                                               shared boolean) returns void
@@ -11,6 +11,11 @@ declare
   is_again      boolean;
 begin
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
+  if create_table and exists (select from rowrelay.target t
+                               where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
+    raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation

@@ -30,7 +30,8 @@ begin
      and (sasl = 'none' or n.name like 'oauth%' and sasl <> 'OAUTHBEARER') limit 1;
   if found then
     raise exception 'option % needs option sasl', excess using errcode = 'invalid_parameter_value',
-      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.' else 'Set it to the mechanism to log in by.' end;
+      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.'
+                  else 'Set sasl to the mechanism to log in by.' end;
   end if;
   select n.name into excess
     from unnest(array['ca_file', 'certificate', 'private_key', 'private_key_password']) as n(name)

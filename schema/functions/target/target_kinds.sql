@@ -79,7 +79,7 @@ language sql immutable as $table$
        "hint": "Write kafka://HOST:9092/TOPIC, with a comma between brokers."},
       {"pattern": "^kafka://[^/]+(/([A-Za-z0-9._-]|\\\\{table\\\\}|\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\})*)?$",
        "problem": "names a topic that cannot be",
-       "hint": "A topic has letters, digits, ''.'', ''_'', ''-'', and {table} in the place of a table''s name."}]'::jsonb),
+       "hint": "Use letters, digits, ''.'', ''_'' and ''-''; {table} stands for a table''s name."}]'::jsonb),
     (7, 'file'::text, '{file}'::text[],
      '{file}'::text[],
      true, false, false,

@@ -233,6 +233,26 @@ Test(kafka, a_message_that_is_too_large_is_refused_alone_with_the_brokers_words,
   fixture_end(&f);
 }
 
+Test(kafka, a_compacted_topic_refuses_what_has_no_key_and_takes_the_rest, .timeout = 400) {
+  struct fixture f;
+  begin(&f, "kafka_compacted", NULL);
+  broker_make_topic("kafka_compacted.public.item", 2, "cleanup.policy=compact");
+  broker_make_topic("kafka_compacted.public.plain", 1, "cleanup.policy=compact");
+  sql(f.at_source, "insert into item values (1), (2); insert into plain values ('a')");
+  sql(f.at_source, "truncate item");
+  sql(f.at_source, "insert into item values (3)");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation, op, message), ', ' order by change_id) "
+                                    "from rowrelay.errors"),
+                   "plain insert Broker: Broker failed to validate record, item truncate Broker: Broker failed to "
+                   "validate record");
+  load(&f, "item");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by key) from message"),
+                   "{\"id\":1} {\"id\":2} {\"id\":3}");
+  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  fixture_end(&f);
+}
+
 /* All changes are of one row, in many requests of one push. */
 Test(kafka, nothing_of_a_row_arrives_behind_a_refused_change_that_blocks_it, .timeout = 400) {
   struct fixture f;
@@ -538,6 +558,9 @@ Test(kafka, what_cannot_work_is_said_where_it_is_set) {
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   cr_expect(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
   cr_expect(strstr(errors, "no broker answers: ") != NULL && strstr(errors, "Connection refused") != NULL, "%s",
+            errors);
+  cr_expect(rowrelay(&f, NULL, &errors, "capture", "item", "--to", "w", "--create", NULL) == 0);
+  cr_expect(strstr(errors, "warning: target \"w\" has no tables: nothing is created there for table") != NULL, "%s",
             errors);
   const char *output;
   cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);

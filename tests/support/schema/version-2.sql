@@ -2136,7 +2136,7 @@ language sql immutable as $table$
        "hint": "Write kafka://HOST:9092/TOPIC, with a comma between brokers."},
       {"pattern": "^kafka://[^/]+(/([A-Za-z0-9._-]|\\\\{table\\\\}|\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\})*)?$",
        "problem": "names a topic that cannot be",
-       "hint": "A topic has letters, digits, ''.'', ''_'', ''-'', and {table} in the place of a table''s name."}]'::jsonb),
+       "hint": "Use letters, digits, ''.'', ''_'' and ''-''; {table} stands for a table''s name."}]'::jsonb),
     (7, 'file'::text, '{file}'::text[],
      '{file}'::text[],
      true, false, false,
@@ -2397,9 +2397,9 @@ begin
 end
 $$;
 -- Purpose:    refuses options of a target that exclude each other, or lack another one
--- Parameters: url; options with the defaults of its kind
+-- Parameters: options, with the defaults of the target's kind
 -- Errors:     name both options, and what to do
-create or replace function rowrelay.check_target_pairs(url text, in_force jsonb) returns void
+create or replace function rowrelay.check_target_pairs(in_force jsonb) returns void
 language plpgsql immutable as $$
 declare
   sasl   constant text := in_force ->> 'sasl';
@@ -2428,7 +2428,8 @@ begin
      and (sasl = 'none' or n.name like 'oauth%' and sasl <> 'OAUTHBEARER') limit 1;
   if found then
     raise exception 'option % needs option sasl', excess using errcode = 'invalid_parameter_value',
-      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.' else 'Set it to the mechanism to log in by.' end;
+      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.'
+                  else 'Set sasl to the mechanism to log in by.' end;
   end if;
   select n.name into excess
     from unnest(array['ca_file', 'certificate', 'private_key', 'private_key_password']) as n(name)
@@ -2461,7 +2462,7 @@ begin
             hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
                           2 * push_timeout, lease);
   end if;
-  perform rowrelay.check_target_pairs(url, in_force);
+  perform rowrelay.check_target_pairs(in_force);
 end
 $$;
 -- Purpose:    adds a target. It receives nothing before a table is routed to it.
@@ -8191,7 +8192,7 @@ end
 $$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
--- Errors:     as rowrelay.route()
+-- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
                                               shared boolean) returns void
@@ -8202,6 +8203,11 @@ declare
   is_again      boolean;
 begin
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
+  if create_table and exists (select from rowrelay.target t
+                               where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
+    raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
