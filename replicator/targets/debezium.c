@@ -6,7 +6,7 @@
  */
 #include "targets/debezium.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -28,26 +28,40 @@ static const char *letter_of(enum operation operation) {
   }
 }
 
+/* Reads a number behind a letter ('\0': none). */
+static bool read_number(const char **text, char before, int *number) {
+  const char *c = *text;
+  char *end;
+  if (before != '\0' && *c++ != before)
+    return false;
+  if (*c < '0' || *c > '9')
+    return false;
+  *number = (int)strtol(c, &end, 10);
+  *text = end;
+  return true;
+}
+
 /* Milliseconds since 1970 of a timestamp such as 2026-01-02T03:04:05.6+00:00; false: it is none. */
 static bool read_time(const char *text, int64_t *milliseconds) {
   struct tm day = {.tm_isdst = 0};
-  int hours = 0;
-  int minutes = 0;
-  int rest = 0;
-  if (text == NULL || sscanf(text, "%d-%d-%dT%d:%d:%d%n", &day.tm_year, &day.tm_mon, &day.tm_mday, &day.tm_hour,
-                             &day.tm_min, &day.tm_sec, &rest) < 6)
+  const char *c = text;
+  if (c == NULL || !read_number(&c, '\0', &day.tm_year) || !read_number(&c, '-', &day.tm_mon) ||
+      !read_number(&c, '-', &day.tm_mday) || !read_number(&c, 'T', &day.tm_hour) ||
+      !read_number(&c, ':', &day.tm_min) || !read_number(&c, ':', &day.tm_sec))
     return false;
   day.tm_year -= 1900;
   day.tm_mon -= 1;
-  const char *c = text + rest;
   int64_t fraction = 0;
   int64_t unit = 100;
   if (*c == '.')
     for (c++; *c >= '0' && *c <= '9'; c++, unit /= 10)
       fraction += unit * (*c - '0');
-  if ((*c == '+' || *c == '-') && sscanf(c + 1, "%d:%d", &hours, &minutes) < 1)
-    return false;
-  int64_t ahead = (int64_t)(*c == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+  char sign = *c;
+  int hours = 0;
+  int minutes = 0;
+  if ((sign == '+' || sign == '-') && read_number(&c, sign, &hours) && !read_number(&c, ':', &minutes))
+    minutes = 0;
+  int64_t ahead = (int64_t)(sign == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
   *milliseconds = 1000 * ((int64_t)timegm(&day) - ahead) + fraction;
   return true;
 }

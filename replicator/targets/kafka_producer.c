@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -10,6 +11,7 @@
 #include "common/url.h"
 #include "postgres/number.h"
 #include "targets/kafka_producer.h"
+#include "targets/kafka_token.h"
 #include "targets/tls_options.h"
 
 /* Largest message; the broker's socket.request.max.bytes is 100 MiB. Bytes. */
@@ -66,6 +68,9 @@ static void take_error(rd_kafka_t *library, int code, const char *reason, void *
                 producer->reason);
     break;
   case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    if (producer->down.kind != FAILURE_NONE) /* no token */
+      break;
+    __attribute__((fallthrough));
   case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
     keep_reason(producer, reason);
     error_set(&producer->down, FAILURE_FATAL, "the broker does not know us: %s", producer->reason);
@@ -115,6 +120,27 @@ static void take_answer(rd_kafka_t *library, const rd_kafka_message_t *message, 
   producer->pending--;
   if (--ticket->pending == 0 && producer->complete != NULL)
     producer->complete(producer->context, ticket);
+}
+
+/* Called while it is served. The library asks again where it fails, and says so meanwhile. */
+static void take_token_request(rd_kafka_t *library, const char *config, void *opaque) {
+  struct kafka_producer *producer = opaque;
+  const struct target_values *values = &producer->kafka->values;
+  struct kafka_token token = {.lifetime = 0};
+  struct error error;
+  char why[512];
+  (void)config;
+  bool ok = kafka_token_fetch(&token, values, &error);
+  int64_t until = (int64_t)time(NULL) * 1000 + token.lifetime * 1000;
+  if (ok && rd_kafka_oauthbearer_set_token(library, token.text.data, until, target_values_text(values, "sasl_username"),
+                                           NULL, 0, why, sizeof why) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    ok = error_set(&error, FAILURE_FATAL, "%s", why);
+  buffer_release(&token.text);
+  if (ok)
+    return;
+  error_set(&producer->down, error.kind, "no token from %s: %s", target_values_text(values, "oauth_url"),
+            error.message);
+  rd_kafka_oauthbearer_set_token_failure(library, "no token");
 }
 
 /* ---- where a message goes -------------------------------------------------------------------------------------- */
@@ -182,11 +208,8 @@ static bool set_security(rd_kafka_conf_t *conf, const struct kafka *kafka, struc
   if (strcmp(mechanism, "OAUTHBEARER") != 0)
     return ok && set(conf, "sasl.username", target_values_text(values, "sasl_username"), error) &&
            set_secret(conf, "sasl.password", kafka, "sasl_password", error);
-  return ok && set(conf, "sasl.oauthbearer.method", "oidc", error) &&
-         set(conf, "sasl.oauthbearer.token.endpoint.url", target_values_text(values, "oauth_url"), error) &&
-         set(conf, "sasl.oauthbearer.client.id", target_values_text(values, "sasl_username"), error) &&
-         set_secret(conf, "sasl.oauthbearer.client.secret", kafka, "sasl_password", error) &&
-         set(conf, "sasl.oauthbearer.scope", target_values_text(values, "oauth_scope"), error);
+  rd_kafka_conf_set_oauthbearer_token_refresh_cb(conf, take_token_request);
+  return ok;
 }
 
 static bool set_order(rd_kafka_conf_t *conf, const struct kafka *kafka, bool careful, struct error *error) {

@@ -11,7 +11,8 @@
 #
 # It is put together from its Maven artifacts, which are fetched once, into build/kafka. Exit status 77 where it cannot be
 # had: there is no Java, no Maven, or nothing to fetch from. HEAP=384m is its memory. With SECURE=1, when it is made, it asks
-# for TLS and SASL: DIR/ca.pem is the authority, and user rowrelay has the password in DIR/password.
+# for TLS and SASL: DIR/ca.pem is the authority, and user rowrelay has the password in DIR/password; it also
+# takes tokens that nobody signed.
 #
 # Several may ask for the same DIR at once: it is started by one of them. As root it runs as user nobody.
 set -euo pipefail
@@ -102,11 +103,13 @@ ssl.keystore.type=PEM
 ssl.keystore.location=$dir/keystore.pem
 ssl.truststore.type=PEM
 ssl.truststore.location=$dir/ca.pem
-sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,OAUTHBEARER
 sasl.mechanism.inter.broker.protocol=PLAIN
 listener.name.clients.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
 username="rowrelay" password="$(cat "$dir/password")" user_rowrelay="$(cat "$dir/password")";
 listener.name.clients.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.clients.oauthbearer.sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule \
+required unsecuredLoginStringClaim_sub="rowrelay";
 CONF
 }
 

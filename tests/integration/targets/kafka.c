@@ -8,6 +8,7 @@
 
 #include "broker.h"
 #include "fixture.h"
+#include "receiver.h"
 #include "writers.h"
 
 /* The first of them waits until the broker is there, which may have to be fetched. */
@@ -526,6 +527,49 @@ Test(kafka, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_
                            "set") != NULL,
             "%s", errors);
   fixture_end(&f);
+}
+
+/* Whoever gives tokens is asked with the client's id and secret. */
+Test(kafka, a_broker_that_asks_for_a_token_gets_one, .timeout = 400) {
+  struct fixture f;
+  struct receiver *receiver = receiver_begin();
+  char body[1024];
+  char ca_file[300];
+  char url[300];
+  broker_begin_own(true);
+  fixture_begin(&f, "kafka_token");
+  const char *token = ask(f.at_source, "select string_agg(translate(encode(convert_to(part, 'UTF8'), 'base64'), "
+                                       "e'+/=\\n', '-_'), '.') || '.' from unnest(array['{\"alg\":\"none\"}', "
+                                       "format('{\"sub\":\"rowrelay\",\"iat\":%%s,\"exp\":%%s}', floor(extract(epoch "
+                                       "from now())), floor(extract(epoch from now())) + 3600)]) as part");
+  snprintf(body, sizeof body, "{\"access_token\":\"%s\",\"token_type\":\"Bearer\",\"expires_in\":3600}", token);
+  receiver_answer(receiver, NULL, 0,
+                  (struct answer){.status = 200, .headers = "Content-Type: application/json\r\n", .body = body});
+  snprintf(ca_file, sizeof ca_file, "ca_file=%s", broker_path("ca.pem"));
+  snprintf(url, sizeof url, "oauth_url=%s", receiver_url(receiver, "/token"));
+  setenv("CLIENT_SECRET", "geheim/9", 1);
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", broker_url("/in"), "-o", "tls=true", "-o", ca_file, "-o", "sasl=OAUTHBEARER",
+              "-o", "sasl_username=client7", "-o", "sasl_password=${CLIENT_SECRET}", "-o", "oauth_scope=all", "-o", url,
+              NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  deliver(&f);
+  receiver_load(receiver, f.at_source);
+  cr_assert_str_eq(ask(f.at_source, "select concat(substring(head from '^[^ ]+ [^ ]+'), ' ', substring(head from "
+                                    "'Authorization: Basic (.*?)\\r') = encode('client7:geheim%%2F9', 'base64'), ' ', "
+                                    "body) from request limit 1"),
+                   "POST /token t grant_type=client_credentials&scope=all");
+  /* one that gives none is an outage, and what it says is not shown */
+  receiver_recover(receiver);
+  receiver_answer(receiver, NULL, 0, (struct answer){.status = 401, .body = "geheim/9 is wrong"});
+  const char *errors;
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
+  cr_assert(strstr(errors, "no token from http://") != NULL && strstr(errors, "/token: HTTP 401") != NULL, "%s",
+            errors);
+  cr_assert(strstr(errors, "geheim") == NULL, "%s", errors);
+  fixture_end(&f);
+  receiver_end(receiver);
 }
 
 Test(kafka, what_cannot_work_is_said_where_it_is_set) {
