@@ -325,6 +325,8 @@ static bool tell(const struct sending *sending, size_t index, struct error *erro
 static bool run(struct sending *sending, struct error *error) {
   struct kafka *kafka = sending->kafka;
   struct error why;
+  for (size_t i = 0; i < sending->push->count; i++)
+    sending->tickets[i].change = sending->push->changes[i];
   bool ok = need_producer(kafka, false, error) && push_is_still_ours(sending->push, error) && send_all(sending, error);
   bool in_time = clock_now() - sending->began < kafka->settings->push_timeout / 2;
   if (ok && in_time && is_open(sending))
@@ -358,12 +360,12 @@ bool kafka_push(void *handle, const struct push *push, struct error *error) {
   buffer_init(&sending.topic, URL_LIMIT);
   buffer_init(&sending.key, MESSAGE_LIMIT);
   buffer_init(&sending.value, MESSAGE_LIMIT);
-  bool ok = (sending.tickets != NULL && sending.next != NULL && sending.waits != NULL && sending.ready != NULL) ||
-            error_set(error, FAILURE_RETRY, "out of memory");
-  for (size_t i = 0; ok && i < push->count; i++)
-    sending.tickets[i].change = push->changes[i];
-  ok = ok && learn_database(kafka, error) && row_order_chain(push->changes, push->count, sending.next, error) &&
-       run(&sending, error);
+  bool ok = sending.tickets != NULL && sending.next != NULL && sending.waits != NULL && sending.ready != NULL;
+  if (ok)
+    ok = learn_database(kafka, error) && row_order_chain(push->changes, push->count, sending.next, error) &&
+         run(&sending, error);
+  else
+    error_set(error, FAILURE_RETRY, "out of memory");
   /* It knows the tickets as long as it has not answered all of them. */
   if (kafka->producer != NULL && (!ok || kafka->producer->pending > 0))
     drop_producer(kafka);

@@ -48,7 +48,7 @@ bool target_find_kind(const char *url, const struct target_kind **kind, struct e
 
 bool target_check_built(const char *url, struct error *error) {
   const struct target_kind *kind = NULL;
-  if (url == NULL || !target_find_kind(url, &kind, NULL) || kind->lacks == NULL)
+  if (url == NULL || !target_find_kind(url, &kind, NULL) || kind == NULL || kind->lacks == NULL)
     return true;
   error_set(error, FAILURE_USAGE, "this rowrelay was built without %s, which %s targets need", kind->lacks, kind->name);
   return error_hint(error, "install Debian's package %s-dev, then build rowrelay again: make", kind->lacks);

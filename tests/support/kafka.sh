@@ -14,6 +14,8 @@
 # for TLS and SASL: DIR/ca.pem is the authority, and user rowrelay has the password in DIR/password; it also
 # takes tokens that nobody signed.
 #
+# With AUTO_CREATE=false it creates no topic by itself.
+#
 # Several may ask for the same DIR at once: it is started by one of them. As root it runs as user nobody.
 set -euo pipefail
 
@@ -85,6 +87,7 @@ inter.broker.listener.name=CLIENTS
 controller.listener.names=CONTROLLER
 log.dirs=$dir/data
 num.partitions=4
+auto.create.topics.enable=${AUTO_CREATE:-true}
 num.network.threads=2
 num.io.threads=2
 background.threads=2

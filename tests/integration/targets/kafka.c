@@ -341,6 +341,30 @@ Test(kafka, a_topic_that_cannot_be_holds_its_table_and_no_other, .timeout = 400)
   fixture_end(&f);
 }
 
+Test(kafka, a_table_waits_for_a_topic_that_brokers_do_not_create, .timeout = 400) {
+  struct fixture f;
+  setenv("AUTO_CREATE", "false", 1);
+  broker_begin_own(false);
+  broker_make_topic("kafka_waits.public.plain", 1, NULL);
+  begin_at(&f, "kafka_waits", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
+  sql(f.at_source, "truncate item");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "item waiting 101", 40,
+             "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n "
+             "from rowrelay.errors group by 1, 2) as e");
+  load(&f, "plain");
+  broker_is_complete(&f, "plain");
+  broker_make_topic("kafka_waits.public.item", 2, NULL);
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  wait_until(f.at_source, "0", 60, "select count(*) from rowrelay.errors");
+  wait_until_empty(&f, 20);
+  stop_process(process, SIGTERM);
+  load(&f, "item");
+  broker_is_complete(&f, "item");
+  fixture_end(&f);
+}
+
 Test(kafka, one_topic_for_all_tables_that_cannot_be_is_an_outage, .timeout = 400) {
   struct fixture f;
   broker_begin();
