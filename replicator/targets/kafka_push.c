@@ -188,7 +188,9 @@ static bool need_producer(struct kafka *kafka, bool careful, struct error *error
     if (kafka->producer->stopped || kafka->producer->down.kind != FAILURE_NONE || careful)
       drop_producer(kafka);
   }
-  return kafka->producer != NULL || kafka_producer_new(&kafka->producer, kafka, careful, error);
+  if (kafka->producer == NULL && !kafka_producer_new(&kafka->producer, kafka, careful, error))
+    return false;
+  return kafka->producer != NULL;
 }
 
 /* Remembers that what comes after a change of its row has to wait for it. */
