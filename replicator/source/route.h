@@ -24,7 +24,9 @@ struct route {
   const char *columns;     /* JSON [{"name", "type"}], NULL unless create_table, and when the table is gone */
   const char
       *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
-  const char *types;   /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
+  const char
+      *column_types; /* JSON [{"name", "type"}] of what is captured now, NULL unless option schema; and as above */
+  const char *types; /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
 };
 
 struct routes {

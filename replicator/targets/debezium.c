@@ -116,15 +116,20 @@ static void add_source(struct buffer *buffer, const struct change *change, const
                     change->txid != NULL && change->txid[0] != '\0' ? change->txid : "null", (long long)change->id);
 }
 
-void debezium_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
-                       int64_t now) {
+void debezium_add_envelope(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                           const struct debezium_writing *writing) {
   bool is_truncate = change->operation == OPERATION_TRUNCATE;
   buffer_add_string(buffer, "{\"before\":");
-  change_add_image(buffer, change, is_truncate ? NULL : change->old_row);
+  writing->add_row(buffer, change, is_truncate ? NULL : change->old_row);
   buffer_add_string(buffer, ",\"after\":");
-  change_add_image(buffer, change, is_truncate || change->operation == OPERATION_DELETE ? NULL : change->new_row);
+  writing->add_row(buffer, change, is_truncate || change->operation == OPERATION_DELETE ? NULL : change->new_row);
   buffer_add_string(buffer, ",\"source\":");
-  add_source(buffer, change, debezium, now);
+  add_source(buffer, change, debezium, writing->now);
   buffer_add_format(buffer, ",\"op\":\"%s\",\"ts_ms\":%lld,\"transaction\":null}", letter_of(change->operation),
-                    (long long)now);
+                    (long long)writing->now);
+}
+
+void debezium_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                       int64_t now) {
+  debezium_add_envelope(buffer, change, debezium, &(struct debezium_writing){.now = now, .add_row = change_add_image});
 }

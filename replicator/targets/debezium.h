@@ -14,6 +14,15 @@ struct debezium {
   const char *database; /* that the tables are in */
 };
 
+/* What differs where an envelope has its schema. */
+struct debezium_writing {
+  int64_t now; /* milliseconds since 1970 */
+  /* Appends an image; NULL is null. */
+  void (*add_row)(struct buffer *buffer, const struct change *change, const char *image);
+};
+void debezium_add_envelope(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                           const struct debezium_writing *writing);
+
 /* Appends the envelope; `now` is the time in milliseconds since 1970. */
 void debezium_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
                        int64_t now);

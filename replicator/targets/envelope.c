@@ -5,6 +5,8 @@
 
 #include "targets/change_json.h"
 #include "targets/cloudevent.h"
+#include "targets/debezium_schema.h"
+#include "targets/message_key.h"
 
 /* Of one header; a key may be long. Bytes. */
 #define HEADER_LIMIT ((size_t)16 * 1024 * 1024)
@@ -16,6 +18,10 @@ const struct target_option TARGET_ENVELOPE_OPTIONS[] = {
          "or the row alone",
      .choices = "rowrelay|cloudevents-binary|debezium|row",
      .initial = "rowrelay"},
+    {.name = "schema",
+     .help = "whether Debezium's envelope and key come with their schemas",
+     .choices = "true|false",
+     .initial = "false"},
     {.name = "source_name",
      .help = "source.name in Debezium's envelope, instead of the database's name",
      .pattern = "^\\S+$",
@@ -31,6 +37,7 @@ void envelope_init(struct envelope *envelope, const struct settings *settings, c
   for (size_t i = ENVELOPE_ROWRELAY + 1; format != NULL && i < sizeof NAMES / sizeof NAMES[0]; i++)
     if (strcmp(format, NAMES[i]) == 0)
       envelope->format = (enum envelope_format)i;
+  envelope->has_schema = envelope->format == ENVELOPE_DEBEZIUM && target_values_flag(values, "schema");
   envelope->debezium.name = target_values_text(values, "source_name");
 }
 
@@ -56,6 +63,19 @@ static bool add_row(struct buffer *buffer, const struct change *change) {
   return true;
 }
 
+bool envelope_add_key(struct buffer *buffer, const struct envelope *envelope, const struct change *change) {
+  if (!envelope->has_schema)
+    return message_key_add(buffer, change);
+  struct buffer key;
+  buffer_init(&key, buffer->limit);
+  bool has_key = message_key_add(&key, change);
+  if (has_key && key.data != NULL)
+    debezium_schema_add_key(buffer, change, &envelope->debezium, key.data);
+  buffer_inherit(buffer, &key);
+  buffer_release(&key);
+  return has_key;
+}
+
 bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, const struct change *change) {
   switch (envelope->format) {
   case ENVELOPE_ROWRELAY:
@@ -65,7 +85,10 @@ bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, 
     cloudevent_add_data(buffer, change);
     return true;
   case ENVELOPE_DEBEZIUM:
-    debezium_add_json(buffer, change, &envelope->debezium, time_now());
+    if (envelope->has_schema)
+      debezium_schema_add_json(buffer, change, &envelope->debezium, time_now());
+    else
+      debezium_add_json(buffer, change, &envelope->debezium, time_now());
     return true;
   case ENVELOPE_ROW:
     return add_row(buffer, change);

@@ -1,6 +1,6 @@
 /*
  * envelope: what a change looks like as a message, for targets that carry messages: its value and its headers, by
- * option `format`. The key is the same in all formats; see message_key.h.
+ * option `format`. The key is the same in all formats, but for the schema that Debezium's may have.
  */
 #ifndef ROWRELAY_TARGETS_ENVELOPE_H
 #define ROWRELAY_TARGETS_ENVELOPE_H
@@ -20,6 +20,7 @@ enum envelope_format {
 
 struct envelope {
   enum envelope_format format;
+  bool has_schema;       /* Debezium's has */
   const char *source_id; /* borrowed, as the others */
   struct debezium debezium;
 };
@@ -28,6 +29,9 @@ struct envelope {
 void envelope_init(struct envelope *envelope, const struct settings *settings, const struct target_values *values);
 /* Tells the database's name, which is that of the source, too, unless option source_name is set. */
 void envelope_name(struct envelope *envelope, const char *database);
+
+/* Appends the key; see message_key.h. False: there is none. */
+bool envelope_add_key(struct buffer *buffer, const struct envelope *envelope, const struct change *change);
 
 /*
  * Appends the value. False: the message has none, which is all that format row says of a deleted row (unless it has no

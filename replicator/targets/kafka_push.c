@@ -27,7 +27,6 @@
 #include "common/url.h"
 #include "targets/kafka_producer.h"
 #include "targets/kafka_topic.h"
-#include "targets/message_key.h"
 #include "targets/row_order.h"
 
 #define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
@@ -126,7 +125,7 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
   buffer_clear(&sending->key);
   buffer_clear(&sending->value);
   kafka_topic_add(&sending->topic, kafka->topic, change->route);
-  if (message_key_add(&sending->key, change))
+  if (envelope_add_key(&sending->key, &kafka->envelope, change))
     message.key = &sending->key;
   bool has_value = envelope_add_value(&sending->value, &kafka->envelope, change);
   if (!buffer_ok(&sending->topic, "the name of a topic", error) || !buffer_ok(&sending->key, "a key", error))

@@ -34,7 +34,7 @@ fetch() {
   mkdir -p "$parts"
   exec {lock}>"$parts/lock"
   flock "$lock"
-  if [[ ! -e $parts/complete ]]; then
+  if [[ ! $parts/complete -nt $here/kafka/pom.xml ]]; then
     command -v java >/dev/null || cannot "there is no Java here"
     command -v mvn >/dev/null || cannot "there is no Maven here"
     [[ ! -e $parts/failed || -n $(find "$parts/failed" -mmin +60) ]] || cannot "its parts could not be fetched a while ago"

@@ -4,7 +4,7 @@
 -- tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
---   columns, types, document, source_columns, read_from
+--   columns, types, document, source_columns, read_from, column_types
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
        r.into_table,
@@ -37,7 +37,21 @@ select r.capture,
                    from rowrelay.document_source d
                    join rowrelay.capture s on s.id = d.capture
                   where d.document = r.target),
-                array[rowrelay.full_name(c.relation)]) as read_from
+                array[rowrelay.full_name(c.relation)]) as read_from,
+       -- only for messages that carry a schema
+       case when exists (select from rowrelay.target s
+                          where s.options ->> 'schema' = 'true'
+                            and s.id in ($1::integer,
+                                         (select d.delivers_to from rowrelay.document d where d.target = $1::integer)))
+            then coalesce(
+              (select d.columns::json from rowrelay.document d where d.target = r.target),
+              (select json_agg(json_build_object('name', a.attname,
+                                                 'type', format_type(rowrelay.base_type(a.atttypid), null))
+                               order by a.attnum)
+                 from pg_attribute a
+                where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
+                  and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))))
+       end as column_types
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (select exists (select from pg_class o where o.oid = c.relation) as is_there) as t

@@ -21,6 +21,9 @@ begin
       using errcode = 'invalid_parameter_value',
             hint = 'With format=row a message without a value is all that tells of a deleted row.';
   end if;
+  if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
+    raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
+  end if;
   if sasl <> 'none' and lacked is not null then
     raise exception 'option sasl=% needs option %', sasl, lacked using errcode = 'invalid_parameter_value';
   end if;

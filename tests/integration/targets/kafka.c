@@ -127,12 +127,38 @@ Test(kafka, a_killed_broker_loses_and_reorders_nothing, .timeout = 400) {
   fixture_end(&f);
 }
 
-Test(kafka, a_key_goes_to_the_partition_where_javas_default_partitioner_sends_it, .timeout = 400) {
-  struct fixture f;
+/* Pipes what a query says through a program of tests/support/kafka, into table said (n, line) at the source. */
+static void ask_java(struct fixture *f, const char *program, const char *query) {
+  char path[64];
   char command[512];
-  begin(&f, "kafka_partition", NULL);
   if (!has_programs("javac"))
     cr_skip("there is no Java development kit here");
+  snprintf(path, sizeof path, "/tmp/rowrelay-java-%d", (int)getpid());
+  FILE *lines = fopen(path, "w");
+  cr_assert(lines != NULL);
+  PGresult *rows = PQexec(f->at_source, query);
+  cr_assert(PQresultStatus(rows) == PGRES_TUPLES_OK, "%s", PQerrorMessage(f->at_source));
+  for (int row = 0; row < PQntuples(rows); row++)
+    fprintf(lines, "%s\n", PQgetvalue(rows, row, 0));
+  PQclear(rows);
+  fclose(lines);
+  snprintf(command, sizeof command, "java -cp 'build/kafka/lib/*' tests/support/kafka/%s < %s", program, path);
+  FILE *said = popen(command, "r");
+  cr_assert(said != NULL);
+  sql(f->at_source,
+      "drop table if exists said; create temp table said (n int generated always as identity, line text)");
+  for (char line[4096]; fgets(line, sizeof line, said) != NULL;) {
+    line[strcspn(line, "\n")] = '\0';
+    const char *values[] = {line};
+    PQclear(PQexecParams(f->at_source, "insert into said (line) values ($1)", 1, NULL, values, NULL, NULL, 0));
+  }
+  cr_assert_eq(pclose(said), 0);
+  unlink(path);
+}
+
+Test(kafka, a_key_goes_to_the_partition_where_javas_default_partitioner_sends_it, .timeout = 400) {
+  struct fixture f;
+  begin(&f, "kafka_partition", NULL);
   sql(f.at_source,
       "create table pair (a text, b int, primary key (a, b)); insert into item select n from "
       "generate_series(1, 200) as n; insert into pair select 'ü\"' || n, n from generate_series(1, 200) as n");
@@ -142,29 +168,16 @@ Test(kafka, a_key_goes_to_the_partition_where_javas_default_partitioner_sends_it
   deliver(&f);
   for (int table = 0; table < 2; table++) {
     load(&f, table == 0 ? "item" : "pair");
-    snprintf(command, sizeof command, "/tmp/rowrelay-keys-%d", (int)getpid());
-    FILE *keys = fopen(command, "w");
-    cr_assert(keys != NULL);
-    PGresult *rows = PQexec(f.at_source, "select key, partition from message order by key collate \"C\", n");
-    for (int row = 0; row < PQntuples(rows); row++)
-      fprintf(keys, "%s\n", PQgetvalue(rows, row, 0));
-    fclose(keys);
-    snprintf(command, sizeof command,
-             "java -cp 'build/kafka/lib/*' tests/support/kafka/Partitions.java 4 < /tmp/rowrelay-keys-%d",
-             (int)getpid());
-    FILE *chosen = popen(command, "r");
-    cr_assert(chosen != NULL);
-    cr_assert(PQntuples(rows) >= 200);
-    for (int row = 0; row < PQntuples(rows); row++) {
-      char line[32] = "";
-      cr_assert(fgets(line, sizeof line, chosen) != NULL);
-      line[strcspn(line, "\n")] = '\0';
-      cr_assert_str_eq(line, PQgetvalue(rows, row, 1), "%s", PQgetvalue(rows, row, 0));
-    }
-    cr_assert_eq(pclose(chosen), 0);
-    PQclear(rows);
-    snprintf(command, sizeof command, "/tmp/rowrelay-keys-%d", (int)getpid());
-    unlink(command);
+    sql(f.at_source,
+        "create temp table sent as select row_number() over (order by partition, n) as place, * from message");
+    ask_java(&f, "Partitions.java 4", "select key from sent order by place");
+    cr_assert(ask_number(f.at_source, "select count(*) from sent") >= 200);
+    cr_assert_str_eq(ask(f.at_source,
+                         "select string_agg(concat_ws(' ', key, partition, line), ', ') from sent full join "
+                         "said on said.n = place where line is distinct from partition::text"),
+                     "");
+    cr_assert_str_eq(ask(f.at_source, "select count(distinct line) from said"), "4");
+    sql(f.at_source, "drop table sent");
   }
   cr_assert_str_eq(ask(f.at_source, "select count(*) from message where key = '{\"a\":\"ü\\\"7\",\"b\":7}'"), "1");
   fixture_end(&f);
@@ -468,6 +481,46 @@ Test(kafka, debeziums_envelope_has_its_members, .timeout = 400) {
   fixture_end(&f);
 }
 
+#define EVERY "shop.public.every.Envelope "
+#define FIRST(E)                                                                                                       \
+  "Struct{b=2,C \"c=ü\",d=1.50,e=" E ",f=true,g={\"x\": [1, \"y\"]},h=[1,2],i=2026-01-02T03:04:05+00:00,j=0.5,k=*}"
+
+Test(kafka, kafka_connect_reads_debeziums_envelope_with_its_schema, .timeout = 400) {
+  struct fixture f;
+  begin(&f, "kafka_schema", "format=debezium");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "schema=true", "--option", "source_name=shop", NULL);
+  sql(f.at_source,
+      "create domain short as text; create table every (a smallint, b bigint, \"C \"\"c\" text, d numeric, e double "
+      "precision, f boolean, g jsonb, h int[], i timestamptz, j real, k short, l text, primary key (b, \"C \"\"c\"))");
+  rowrelay_ok(&f, "capture", "every", "--to", "w", "--before", "--exclude", "l", "--mask", "a=x,k=*", NULL);
+  sql(f.at_source,
+      "insert into every values (1, 2, 'ü\"', 1.50, 1e3, true, '{\"x\": [1, \"y\"]}', '{1,2}', "
+      "'2026-01-02 03:04:05+00', 0.5, 'k', 'l'), (null, 3, '', null, 'NaN', null, null, null, null, null, null, null)");
+  sql(f.at_source, "update every set e = -1 where b = 2; delete from every where b = 2");
+  deliver(&f);
+  load(&f, "every");
+  ask_java(&f, "Connect.java",
+           "select value from message where value is not null order by value::json -> 'payload' -> "
+           "'source' ->> 'lsn'");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line, e'\\n' order by n) from said"),
+                   EVERY "c null " FIRST("1000.0") "\n" EVERY "c null Struct{b=3,C \"c=,k=*}\n" EVERY
+                                                   "u " FIRST("1000.0") " " FIRST("-1.0") "\n" EVERY
+                                                                                          "d " FIRST("-1.0") " null");
+  ask_java(&f, "Connect.java", "select distinct key from message order by key");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line, e'\\n' order by n) from said"),
+                   "shop.public.every.Key Struct{b=2,C \"c=ü\"}\nshop.public.every.Key Struct{b=3,C \"c=}");
+  /* a truncate, and a table without a key */
+  sql(f.at_source, "insert into plain values ('p'); truncate plain");
+  deliver(&f);
+  load(&f, "plain");
+  ask_java(&f, "Connect.java",
+           "select distinct on (value::json -> 'payload' ->> 'op') value from message where value is "
+           "not null order by value::json -> 'payload' ->> 'op'");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(line, e'\\n' order by n) from said"),
+                   "shop.public.plain.Envelope c null Struct{what=p}\nshop.public.plain.Envelope t null null");
+  fixture_end(&f);
+}
+
 Test(kafka, the_row_alone_is_null_when_it_is_deleted, .timeout = 400) {
   struct fixture f;
   begin(&f, "kafka_row", "format=row");
@@ -614,6 +667,7 @@ Test(kafka, what_cannot_work_is_said_where_it_is_set) {
           "format=avro");
   REFUSES("options format=row and tombstones=false exclude each other", "kafka://a", "-o", "format=row", "-o",
           "tombstones=false");
+  REFUSES("option schema=true needs option format=debezium", "kafka://a", "-o", "schema=true");
   REFUSES("option sasl=PLAIN needs option sasl_username", "kafka://a", "-o", "sasl=PLAIN");
   REFUSES("option sasl=OAUTHBEARER needs option oauth_url", "kafka://a", "-o", "sasl=OAUTHBEARER", "-o",
           "sasl_username=a", "-o", "sasl_password=${B}");

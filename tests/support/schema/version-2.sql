@@ -2126,8 +2126,8 @@ language sql immutable as $table$
      false, false, false,
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
        "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
-       "guarantee": "at-least-once", "format": "rowrelay", "tombstones": "true", "compression": "none",
-       "request_bytes": "1000000", "tls": "false", "sasl": "none"}'::jsonb,
+       "guarantee": "at-least-once", "format": "rowrelay", "schema": "false", "tombstones": "true",
+       "compression": "none", "request_bytes": "1000000", "tls": "false", "sasl": "none"}'::jsonb,
      E'[{"pattern": "@", "forbidden": true,
        "problem": "names a user",
        "hint": "Set options sasl and sasl_username."},
@@ -2244,6 +2244,9 @@ language sql immutable as $table$
     ('format'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
      '^(rowrelay|cloudevents-binary|debezium|row)$'::text,
      'rowrelay, cloudevents-binary, debezium or row'::text),
+    ('schema'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
     ('source_name'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
      E'^\\S+$'::text,
      'a name without blanks'::text),
@@ -2418,6 +2421,9 @@ begin
     raise exception 'options format=row and tombstones=false exclude each other'
       using errcode = 'invalid_parameter_value',
             hint = 'With format=row a message without a value is all that tells of a deleted row.';
+  end if;
+  if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
+    raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
   end if;
   if sasl <> 'none' and lacked is not null then
     raise exception 'option sasl=% needs option %', sasl, lacked using errcode = 'invalid_parameter_value';

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "targets/debezium_schema.h"
 #include "targets/kafka_topic.h"
 #include "targets/message_key.h"
 
@@ -140,6 +141,47 @@ Test(envelope, times_are_those_of_their_zone) {
   assert_has(debezium_of(&change), "\"ts_ms\":1767323045000,");
   change.captured_at = "2026-01-01T22:04:05.5-05";
   assert_has(debezium_of(&change), "\"ts_ms\":1767323045500,");
+}
+
+Test(envelope, with_a_schema_values_fit_it_or_are_null) {
+  const struct route route = {
+      .relation = "shop.item",
+      .key_columns = "[\"id\"]",
+      .column_types = "[{\"name\" : \"id\", \"type\" : \"integer\"}, {\"name\" : \"n\", \"type\" : \"numeric\"}, "
+                      "{\"name\" : \"d\", \"type\" : \"double precision\"}, {\"name\" : \"j\", \"type\" : \"jsonb\"}, "
+                      "{\"name\" : \"b\", \"type\" : \"boolean\"}, {\"name\" : \"gone\", \"type\" : \"text\"}]"};
+  const struct change change = {.id = 1,
+                                .operation = OPERATION_INSERT,
+                                .key = "7",
+                                .new_row = "{\"id\":7,\"n\":1.50,\"d\":\"NaN\",\"j\":{\"a\": [1, \"x\"]},\"b\":true,"
+                                           "\"new\":1}",
+                                .route = &route};
+  debezium_schema_add_json(&buffer, &change, &DEBEZIUM, 1);
+  assert_has(buffer.data,
+             "\"payload\":{\"before\":null,\"after\":{\"id\":7,\"n\":\"1.50\",\"d\":null,\"j\":\"{\\\"a\\\": "
+             "[1, \\\"x\\\"]}\",\"b\":true,\"gone\":null},\"source\":{");
+  assert_has(buffer.data,
+             "{\"type\":\"int32\",\"optional\":true,\"field\":\"id\"},{\"type\":\"string\",\"optional\":true,"
+             "\"field\":\"n\"},{\"type\":\"double\",");
+  assert_has(buffer.data, "\"optional\":true,\"name\":\"shop1.shop.item.Value\",\"field\":\"after\"}");
+  buffer_clear(&buffer);
+  debezium_schema_add_key(&buffer, &change, &DEBEZIUM, "{\"id\":7}");
+  cr_expect_str_eq(buffer.data, "{\"schema\":{\"type\":\"struct\",\"fields\":[{\"type\":\"int32\",\"optional\":false,"
+                                "\"field\":\"id\"}],\"optional\":false,\"name\":\"shop1.shop.item.Key\"},\"payload\":"
+                                "{\"id\":7}}");
+}
+
+Test(envelope, a_table_that_is_gone_has_strings_in_its_schema) {
+  const struct route route = {.relation = "shop.item", .key_columns = "[\"id\"]"};
+  const struct change change = {
+      .id = 1, .operation = OPERATION_INSERT, .key = "7", .new_row = "{\"id\":7}", .route = &route};
+  debezium_schema_add_key(&buffer, &change, &DEBEZIUM, "{\"id\":7}");
+  assert_has(buffer.data, "{\"type\":\"string\",\"optional\":false,\"field\":\"id\"}");
+  assert_has(buffer.data, "\"payload\":{\"id\":\"7\"}}");
+  buffer_clear(&buffer);
+  debezium_schema_add_json(&buffer, &change, &DEBEZIUM, 1);
+  assert_has(buffer.data, "\"fields\":[],\"optional\":true");
+  assert_has(buffer.data, "\"after\":{},");
 }
 
 /* ---- topics ---------------------------------------------------------------------------------------------------- */

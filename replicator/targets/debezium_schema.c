@@ -1,0 +1,197 @@
+#include "targets/debezium_schema.h"
+
+#include <string.h>
+
+#include "common/json.h"
+#include "targets/change_json.h"
+
+/* ---- types ----------------------------------------------------------------------------------------------------- */
+
+/* The type of Kafka Connect for one of PostgreSQL, which is a JSON string. */
+static const char *connect_type(const struct json_member *type) {
+  static const char *const KNOWN[][2] = {{"\"smallint\"", "int16"}, {"\"integer\"", "int32"},
+                                         {"\"bigint\"", "int64"},   {"\"boolean\"", "boolean"},
+                                         {"\"real\"", "float"},     {"\"double precision\"", "double"}};
+  for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+    if (type->value_length == strlen(KNOWN[i][0]) && memcmp(type->value, KNOWN[i][0], type->value_length) == 0)
+      return KNOWN[i][1];
+  return "string";
+}
+
+/* A column and its type, of the JSON array column_types. */
+struct column {
+  struct json_member name; /* its text with quotes is `value` */
+  const char *type;
+};
+
+static bool next_column(const char **next, struct column *column) {
+  static const struct json_member NAME = {.name = "\"name\"", .name_length = 6};
+  static const struct json_member TYPE = {.name = "\"type\"", .name_length = 6};
+  struct json_member object;
+  struct json_member type;
+  if (*next == NULL || !json_next_element(next, &object) || !json_find(object.value, &NAME, &column->name) ||
+      !json_find(object.value, &TYPE, &type))
+    return false;
+  column->type = connect_type(&type);
+  return true;
+}
+
+/* The type of a column; a string where that is unknown. */
+static const char *type_of(const struct change *change, const struct json_member *name) {
+  const char *next = change->route->document ? NULL : change->route->column_types;
+  struct column column;
+  while (next_column(&next, &column))
+    if (column.name.value_length == name->name_length && memcmp(column.name.value, name->name, name->name_length) == 0)
+      return column.type;
+  return "string";
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------------- */
+
+/* A value as its type wants it; the member's value may be any JSON. */
+static void add_value(struct buffer *buffer, const struct json_member *value, const char *type) {
+  char first = value->value[0];
+  size_t length = value->value_length;
+  while (length > 0 && strchr(" \t\r\n", value->value[length - 1]) != NULL)
+    length--;
+  bool fits = strcmp(type, "boolean") == 0  ? first == 't' || first == 'f'
+              : strcmp(type, "string") == 0 ? first == '"'
+                                            : first == '-' || (first >= '0' && first <= '9');
+  if (fits) {
+    buffer_add(buffer, value->value, length);
+  } else if (strcmp(type, "string") != 0 || first == 'n') {
+    buffer_add_string(buffer, "null");
+  } else {
+    struct buffer text;
+    buffer_init(&text, buffer->limit);
+    buffer_add(&text, value->value, length);
+    buffer_add_json_string(buffer, text.data);
+    buffer_inherit(buffer, &text);
+    buffer_release(&text);
+  }
+}
+
+/* An image with all columns of the schema, and no others. */
+static void add_row(struct buffer *buffer, const struct change *change, const char *image) {
+  const char *next = change->route->column_types;
+  const char *between = "{";
+  struct buffer plain;
+  struct column column;
+  if (image == NULL) {
+    buffer_add_string(buffer, "null");
+    return;
+  }
+  buffer_init(&plain, buffer->limit);
+  change_add_image(&plain, change, image);
+  while (plain.data != NULL && next_column(&next, &column)) {
+    const struct json_member wanted = {.name = column.name.value, .name_length = column.name.value_length};
+    struct json_member found;
+    buffer_add_string(buffer, between);
+    buffer_add(buffer, wanted.name, wanted.name_length);
+    buffer_add_string(buffer, ":");
+    if (json_find(plain.data, &wanted, &found))
+      add_value(buffer, &found, column.type);
+    else
+      buffer_add_string(buffer, "null");
+    between = ",";
+  }
+  buffer_add_string(buffer, between[0] == '{' ? "{}" : "}");
+  buffer_inherit(buffer, &plain);
+  buffer_release(&plain);
+}
+
+/* ---- schemas --------------------------------------------------------------------------------------------------- */
+
+/* A name in a string that is open. */
+static void add_name(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                     const char *part) {
+  struct buffer name;
+  struct buffer quoted;
+  buffer_init(&name, 4096);
+  buffer_init(&quoted, 16384);
+  buffer_add_format(&name, "%s.%s.%s", debezium->name, change->route->relation, part);
+  buffer_add_json_string(&quoted, name.data);
+  buffer_add_string(buffer, ",\"name\":");
+  buffer_add_string(buffer, quoted.data != NULL ? quoted.data : "null");
+  buffer_inherit(buffer, &name);
+  buffer_inherit(buffer, &quoted);
+  buffer_release(&name);
+  buffer_release(&quoted);
+}
+
+static void add_row_schema(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                           const char *field) {
+  const char *next = change->route->column_types;
+  const char *between = "";
+  struct column column;
+  buffer_add_string(buffer, "{\"type\":\"struct\",\"fields\":[");
+  while (next_column(&next, &column)) {
+    buffer_add_format(buffer, "%s{\"type\":\"%s\",\"optional\":true,\"field\":", between, column.type);
+    buffer_add(buffer, column.name.value, column.name.value_length);
+    buffer_add_string(buffer, "}");
+    between = ",";
+  }
+  buffer_add_string(buffer, "],\"optional\":true");
+  add_name(buffer, change, debezium, "Value");
+  buffer_add_format(buffer, ",\"field\":\"%s\"},", field);
+}
+
+#define FIELD(TYPE, OPTIONAL, NAME) "{\"type\":\"" TYPE "\",\"optional\":" OPTIONAL ",\"field\":\"" NAME "\"}"
+
+static void add_schema(struct buffer *buffer, const struct change *change, const struct debezium *debezium) {
+  buffer_add_string(buffer, "{\"type\":\"struct\",\"fields\":[");
+  add_row_schema(buffer, change, debezium, "before");
+  add_row_schema(buffer, change, debezium, "after");
+  buffer_add_string(
+      buffer, "{\"type\":\"struct\",\"fields\":[" FIELD("string", "false", "version") "," FIELD("string", "false",
+                                                                                                "connector") //
+      "," FIELD("string", "false", "name") "," FIELD("int64", "false", "ts_ms") "," FIELD("string", "true",
+                                                                                          "snapshot") //
+      "," FIELD("string", "false", "db") "," FIELD("string", "true", "sequence") "," FIELD("string", "false",
+                                                                                           "schema")             //
+      "," FIELD("string", "false", "table") "," FIELD("int64", "true", "txId") "," FIELD("int64", "true", "lsn") //
+      "," FIELD("int64", "true", "xmin") "],\"optional\":false,\"name\":\"io.debezium.connector.postgresql.Source\","
+                                         "\"field\":\"source\"}," FIELD("string", "false", "op") "," FIELD(
+                                             "int64", "true", "ts_ms") ","
+                                                                       "{\"type\":\"struct\",\"fields\":[" FIELD(
+                                                                           "string", "false",
+                                                                           "id") "," FIELD("int64", "false",
+                                                                                           "total_order") //
+      "," FIELD("int64", "false",
+                "data_collection_order") "],\"optional\":true,\"name\":\"event.block\","
+                                         "\"version\":1,\"field\":\"transaction\"}],\"optional\":false");
+  add_name(buffer, change, debezium, "Envelope");
+  buffer_add_string(buffer, "}");
+}
+
+void debezium_schema_add_json(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                              int64_t now) {
+  buffer_add_string(buffer, "{\"schema\":");
+  add_schema(buffer, change, debezium);
+  buffer_add_string(buffer, ",\"payload\":");
+  debezium_add_envelope(buffer, change, debezium, &(struct debezium_writing){.now = now, .add_row = add_row});
+  buffer_add_string(buffer, "}");
+}
+
+void debezium_schema_add_key(struct buffer *buffer, const struct change *change, const struct debezium *debezium,
+                             const char *key) {
+  struct json_member member;
+  const char *between = "";
+  buffer_add_string(buffer, "{\"schema\":{\"type\":\"struct\",\"fields\":[");
+  for (const char *next = key; json_next(&next, &member); between = ",") {
+    buffer_add_format(buffer, "%s{\"type\":\"%s\",\"optional\":false,\"field\":", between, type_of(change, &member));
+    buffer_add(buffer, member.name, member.name_length);
+    buffer_add_string(buffer, "}");
+  }
+  buffer_add_string(buffer, "],\"optional\":false");
+  add_name(buffer, change, debezium, "Key");
+  buffer_add_string(buffer, "},\"payload\":");
+  between = "{";
+  for (const char *next = key; json_next(&next, &member); between = ",") {
+    buffer_add_string(buffer, between);
+    buffer_add(buffer, member.name, member.name_length);
+    buffer_add_string(buffer, ":");
+    add_value(buffer, &member, type_of(change, &member));
+  }
+  buffer_add_string(buffer, "}}");
+}
