@@ -14,8 +14,8 @@ do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
-      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "key_days_from_last", "last_change_id",
-      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
+      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "is_same_key", "key_days_from_last",
+      "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
       "undo_obstacle",
       "undo_transaction"],
     "rowrelay_worker": [
@@ -30,6 +30,7 @@ declare
       "migration": ["select"],
       "source": ["select"],
       "capture": ["select"],
+      "row_hashing": ["select"],
       "shape": ["select"],
       "tick": ["select"],
       "history": ["select"],

@@ -53,6 +53,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/maintenance/maintain_partitions.sql
 \ir functions/row/key_hash.sql
 \ir functions/row/text_hash.sql
+\ir functions/row/hash_keys.sql
 \ir functions/history/key_partitions.sql
 \ir functions/queue/writing_xids.sql
 \ir functions/maintenance/index_changes.sql
@@ -63,7 +64,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/candidates.sql
 \ir functions/history/latest_since.sql
 \ir functions/history/key_days_from_last.sql
-\ir functions/history/latest_changes.sql
+\ir functions/history/latest_by_text.sql
 \ir functions/row/key_as_logged.sql
 \ir functions/history/changes_of_key.sql
 \ir functions/history/truncates_of.sql
@@ -204,6 +205,8 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/part_state.sql
 \ir functions/row/same_key.sql
 \ir functions/row/parsed_keys.sql
+\ir functions/row/hash_statement.sql
+\ir functions/row/hash_method.sql
 \ir ../triggers/key_is_unique.sql
 \ir ../triggers/is_present.sql
 \ir ../triggers/note_follower.sql
@@ -309,6 +312,15 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/drop_document.sql
 \ir functions/row/row_hashes.sql
 \ir functions/row/is_same_key.sql
+\ir functions/row/is_key_of_row.sql
+\ir functions/row/one_spelling.sql
+\ir functions/maintenance/index_rows.sql
+\ir functions/maintenance/note_row_hashing.sql
+\ir functions/maintenance/index_older_rows.sql
+\ir functions/history/indexed_spellings.sql
+\ir functions/history/other_spellings.sql
+\ir functions/history/spellings.sql
+\ir functions/history/latest_changes.sql
 \ir functions/queue/requeue_present.sql
 \ir functions/queue/requeue_absent.sql
 \ir functions/queue/requeue.sql
@@ -323,6 +335,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/history/check_past.sql
 \ir functions/as_of/past_tick.sql
 \ir functions/retention/is_unfinished.sql
+\ir functions/as_of/past_of_spelling.sql
 \ir functions/as_of/past_of_key.sql
 \ir functions/as_of/past_of.sql
 \ir functions/as_of/past_shapes.sql
@@ -383,7 +396,6 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/seal/verify_log.sql
 \ir functions/redaction/redacted_image.sql
 \ir functions/history/has_value.sql
-\ir functions/history/spellings.sql
 \ir functions/history/former_keys.sql
 \ir functions/redaction/check_redactable.sql
 \ir functions/redaction/resalt.sql

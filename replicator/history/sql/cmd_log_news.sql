@@ -18,7 +18,10 @@ select h.change_id, h.day, hashtextextended(concat_ws(' ', h.txid, extract(epoch
    and h.op = any (coalesce($10::text[], '{insert,update,delete,truncate,snapshot}'))
    and ($11::timestamptz is null or h.captured_at >= $11::timestamptz)
    and ($12::timestamptz is null or h.captured_at <= $12::timestamptz)
-   and ($13::text is null or h.key = $13::text or h.op = 'truncate')
+   and ($13::text is null or h.key = $13::text or h.op = 'truncate'
+        or (select bool_or(not c.key_is_exact) from rowrelay.capture c where c.relation = any ($8::oid[]))
+           and exists (select from rowrelay.capture c
+                        where c.relation = h.relation and rowrelay.is_key_of_row(c.id, h.key, $13::text)))
    and ($14::xid8 is null or h.txid = $14::xid8)
  order by h.change_id
  limit $15::bigint;

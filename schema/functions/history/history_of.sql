@@ -1,12 +1,13 @@
 -- Purpose:    returns the history of one row by its key, with what each change did. Where a change has no image before,
 --             or not all of it, the row's previous change supplies it.
--- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Parameters: relation; key, in any spelling: the text of a single column, a JSON array of several
 -- Result:     rows of rowrelay.history, the newest first, with truncates of the table since the oldest
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = history_of.relation);
+  keys     text[]; -- all spellings
   ids      bigint[];
   days     date[];
   line     record;
@@ -19,9 +20,10 @@ begin
                  || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   for spelling in 1 .. 2 loop
+    keys := rowrelay.spellings(captures, array[history_of.key]);
     -- the rows are read anyway, and show which changes belong to other keys with the same hash
     with own as materialized (
-      select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
+      select f.change_id, f.day from rowrelay.candidates(captures, keys) as f
     ), found as (
       select o.change_id, o.day from own o
       union all
@@ -41,7 +43,7 @@ begin
            bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
       from rowrelay.history_at(ids, days) as h
      where h.relation = history_of.relation
-       and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
+       and (h.op = 'truncate' or h.key = any (keys) and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
     exit when not line.was_there; -- only earlier truncates remain

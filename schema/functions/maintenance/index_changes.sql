@@ -15,6 +15,12 @@ declare
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
   writers   constant xid8[] := coalesce(previous.writers, '{}');
+  hashed    constant integer[] := array(select r.capture from rowrelay.row_hashing r);
+  -- changes of keys that may have other spellings
+  ids       bigint[];
+  days      date[];
+  captures  integer[];
+  keys      text[];
 begin
   with looked as (
     select c.id, c.day, c.capture, c.op, c.key, c.txid
@@ -36,13 +42,21 @@ begin
   ), block as (
     select int8range(min(f.id), max(f.id), '[]') as ids, int8range(min(f.number), max(f.number), '[]') as txids
       from fresh f group by f.id / 512
+  ), respelled as (
+    select array_agg(f.id) as ids, array_agg(f.day) as days, array_agg(f.capture) as captures, array_agg(f.key) as keys
+      from fresh f
+     where hashed <> '{}' and f.capture = any (hashed) and f.key is not null and f.op not in ('b', 'r')
   )
-  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
+  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids, r.ids, r.days,
+         r.captures, r.keys
     into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day,
-      index_changes.block_ids,
-         index_changes.block_txids
+      index_changes.block_ids, index_changes.block_txids, ids, days, captures, keys
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
          (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
-         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
+         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b,
+         respelled r;
+  if ids is not null then
+    perform rowrelay.index_rows(ids, days, captures, keys);
+  end if;
 end
 $$;

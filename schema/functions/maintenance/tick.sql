@@ -11,7 +11,7 @@
 --             previous value. A change that is visible in the snapshot has an id up to high, because its transaction
 --             had ended by then.
 -- Parameters: max_rows: how many changes to read at most; at_once: do not wait until a tick is worthwhile
--- Result:     number of changes read; fewer than max_rows: this tick is done
+-- Result:     number of changes read; fewer than max_rows: this tick is done, and all older changes are indexed
 -- Errors:     the transaction has written something, or is not READ COMMITTED
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -64,9 +64,10 @@ begin
                                          where w.xid <> all (tick.writers)));
     perform rowrelay.key_partitions();
   else
-    return 0;
+    return rowrelay.index_older_rows(max_rows);
   end if;
 
+  perform rowrelay.note_row_hashing(greatest(coalesce(previous.high, 0), tick.indexed_to));
   select * into piece from rowrelay.index_changes(tick, previous, tick.indexed_to, max_rows);
   tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
   tick.first_day := least(tick.first_day, piece.first_day);
@@ -85,6 +86,6 @@ begin
                                block_ids = tick.block_ids, block_txids = tick.block_txids
      where t.id = tick.id;
   end if;
-  return piece.looked_at;
+  return piece.looked_at + rowrelay.index_older_rows(max_rows - piece.looked_at);
 end
 $$;

@@ -20,6 +20,7 @@ begin
     cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id
                         and c.day = l.day offset 0) as h
+   where not exists (select from unnest(changes) as u where u.id = h.id) -- under another spelling of the key
    order by h.id desc limit 1;
   if last.id is not null then
     raise exception 'row % of table % was changed again later', last.key, last.relation

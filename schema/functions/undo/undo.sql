@@ -1,7 +1,7 @@
 -- Purpose:    undoes the last change of a row: returns the statement that restores the row, for a person to read and
 --             run, or runs it. An update of a key, or one that moved a row to another partition, is captured as two
 --             changes: either of them stands for both.
--- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run the
+-- Parameters: relation; key in any spelling (null or empty: the table has none); change id; apply: run the
 --             statement. It runs with the caller's rights and is captured like any other change.
 -- Result:     the statement; no row when the change changed nothing that the log knows of. The statement changes
 --             nothing when the row is not as the log left it.
@@ -18,7 +18,8 @@ declare
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
-   where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
+   where h.id = change_id and c.relation = undo.relation
+     and rowrelay.is_key_of_row(h.capture, coalesce(h.key, ''), coalesce(undo.key, ''));
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
       using errcode = 'no_data_found',
@@ -60,7 +61,9 @@ begin
     from rowrelay.changes_of_transaction(change.txid) as f
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h
-   where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
+   where h.op = 'r' and h.capture = change.capture
+     and exists (select from unnest(array[change.key, neighbour.key]) as k
+                  where rowrelay.is_key_of_row(h.capture, h.key, k));
   return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end
 $$;

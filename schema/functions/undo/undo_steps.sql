@@ -33,9 +33,14 @@ begin
   end if;
   for pair in
     -- the previous change of each row: of this transaction, else the last one before it
-    with given as materialized (
-      select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
-        from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
+    with spelled as materialized (
+      select s.* from rowrelay.one_spelling(array(select c.capture from unnest(changes) as c),
+                                            array(select c.key from unnest(changes) as c)) as s
+    ), given as materialized (
+      select c as change, coalesce(s.row_key, c.key) as row_key,
+             lag(c) over (partition by c.capture, coalesce(s.row_key, c.key) order by c.id) as previous
+        from unnest(changes) as c left join spelled s on s.capture = c.capture and s.key = c.key
+       where c.op in ('i', 'u', 'd', 't')
     ), wanted as materialized (
       select array_agg((g.change).id order by (g.change).id) as ids,
         array_agg(k.relation order by (g.change).id) as relations,
@@ -48,7 +53,7 @@ begin
         from wanted w
        cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
     )
-    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+    select g.change, g.row_key, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
       else h.former end as previous
       from given g
       left join former f on f.id = (g.change).id
@@ -88,11 +93,11 @@ begin
 
     step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
     if change.op <> 'd' then
-      step.was_key := change.key;
+      step.was_key := pair.row_key;
       step.was := rowrelay.row_texts(capture, change, change.new_row);
     end if;
     if change.op <> 'i' then
-      step.be_key := change.key;
+      step.be_key := pair.row_key;
       step.be := rowrelay.row_before(change, capture, pair.previous);
     end if;
     if change.op = 'i' and last.was is null and last.be is not null and rowrelay.is_same_row(capture, last, step) then
