@@ -2,7 +2,7 @@
 --             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
-language sql stable as $$
+language sql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
   with recursive part(type) as (
     select p.type
       from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p

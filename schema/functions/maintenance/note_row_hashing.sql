@@ -1,6 +1,6 @@
 -- Purpose:    notes for which captures changes are indexed under the hashes of their rows from now on, and how these are
 --             computed. If that has changed, what was indexed before has to be indexed again (rowrelay.index_older_rows).
---             At most 20 captures are compared in a call, so that many tables do not slow it down.
+--             At most 10 captures are compared in a call, so that many tables do not slow it down.
 -- Parameters: up_to: changes with larger ids are not indexed yet
 create or replace function rowrelay.note_row_hashing(up_to bigint) returns void
 language plpgsql as $$
@@ -14,7 +14,7 @@ begin
             from (select c.id, c as capture
                     from rowrelay.capture c left join rowrelay.row_hashing r on r.capture = c.id
                    where not c.key_is_exact and cardinality(c.key_columns) > 0
-                   order by r.capture is not null, random() limit 20) as s) as m
+                   order by r.capture is not null, random() limit 10) as s) as m
    where m.method is not null
      and not exists (select from rowrelay.row_hashing r where r.capture = m.id and r.method = m.method)
   on conflict (capture) do update set method = excluded.method, above_id = excluded.above_id;

@@ -19,7 +19,8 @@ begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
    where h.id = change_id and c.relation = undo.relation
-     and rowrelay.is_key_of_row(h.capture, coalesce(h.key, ''), coalesce(undo.key, ''));
+     and (coalesce(h.key, '') = coalesce(undo.key, '') or h.key = rowrelay.key_as_logged(undo.relation, undo.key)
+          or rowrelay.is_key_of_row(h.capture, h.key, undo.key));
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
       using errcode = 'no_data_found',
