@@ -1,6 +1,6 @@
 -- Purpose:    finds the few changes that determine what the row with one spelling of a key was at a time: the last one
---             that counts and the first one that does not. Queries then read only these, not all partitions in which the
---             row was ever changed.
+--             that counts and the first one that does not. Queries then read only these, not all partitions in which
+--             the row was ever changed.
 -- Parameters: as for rowrelay.past_of_key(); key: in this spelling only
 -- Result:     the same
 create or replace function rowrelay.past_of_spelling(capture rowrelay.capture, after_id bigint, log_since timestamptz,

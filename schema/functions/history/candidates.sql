@@ -1,10 +1,11 @@
--- Purpose:    lists changes that may be of some keys: from rowrelay.change_key up to the last tick, and from the log after
---             it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
+-- Purpose:    lists changes that may be of some keys: from rowrelay.change_key up to the last tick, and from the log
+--             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
 --             and reads more of the log. Plans are cached, because planning takes longer than execution.
 -- Parameters: capture ids; keys: of one row, in all spellings (rowrelay.spellings)
 -- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
 --             among them
-create or replace function rowrelay.candidates(captures integer[], keys text[]) returns table (change_id bigint, day date)
+create or replace function rowrelay.candidates(captures integer[], keys text[])
+returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
   rest     bigint; -- the index may lack changes with larger ids

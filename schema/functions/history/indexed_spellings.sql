@@ -7,9 +7,11 @@ language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqs
 begin
   return array(
     select distinct h.key
-      from (select d.day, lag(d.older_to) over (order by d.day desc) as last_id from rowrelay.key_days_from_last() as d) as d
+      from (select l.day, lag(l.older_to) over (order by l.day desc) as last_id
+              from rowrelay.key_days_from_last() as l) as d
       -- no function is pushed down through a security_barrier view to its index
-      cross join (select rowrelay.key_hash(capture_id, u.hash::text) as hash from unnest(hashes) as u(hash) offset 0) as w
+      cross join (select rowrelay.key_hash(capture_id, u.hash::text) as hash
+                    from unnest(hashes) as u(hash) offset 0) as w
       cross join lateral (select k.change_id from rowrelay.readable_key k
                            where k.day = d.day and k.key_hash = w.hash and k.change_id > after_id
                              and k.change_id <= indexed_spellings.last_id offset 0) as k

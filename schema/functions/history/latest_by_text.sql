@@ -1,5 +1,5 @@
--- Purpose:    as rowrelay.latest_changes(), of keys in the given spelling only. Changes that no tick has indexed yet are
---             read once for all keys; the others day by day, from the last day back, until all are found.
+-- Purpose:    as rowrelay.latest_changes(), of keys in the given spelling only. Changes that no tick has indexed yet
+--             are read once for all keys; the others day by day, from the last day back, until all are found.
 -- Parameters: as for rowrelay.latest_changes()
 -- Result:     the same
 create or replace function rowrelay.latest_by_text(relations regclass[], keys text[], above_ids bigint[],

@@ -24,7 +24,8 @@ begin
   ), every as (
     select a.* from asked a
     union
-    select a.relation, o.spelling, a.above, a.below, a.n from asked a join other o on (o.relation, o.key) = (a.relation, a.key)
+    select a.relation, o.spelling, a.above, a.below, a.n
+      from asked a join other o on o.relation = a.relation and o.key = a.key
   )
   select array_agg(e.relation order by e.n) as relations, array_agg(e.key order by e.n) as keys,
          array_agg(e.above order by e.n) as above_ids, array_agg(e.below order by e.n) as below_ids,

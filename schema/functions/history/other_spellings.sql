@@ -1,5 +1,6 @@
--- Purpose:    finds other spellings of keys in the log of a capture whose equal keys may have different texts. The index
---             (rowrelay.change_key) has its changes under the hash of the row too; what it does not have so, the log has.
+-- Purpose:    finds other spellings of keys in the log of a capture whose equal keys may have different texts. The
+--             index (rowrelay.change_key) has its changes under the hash of the row too; where it does not, the log is
+--             read.
 -- Parameters: capture; keys; after_id: only in changes with larger ids
 -- Result:     pairs of one of the keys and another text in the log that equals it; only of what the caller may read
 create or replace function rowrelay.other_spellings(capture_id integer, keys text[], after_id bigint)

@@ -15,7 +15,8 @@ declare
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
   writers   constant xid8[] := coalesce(previous.writers, '{}');
-  hashed    constant integer[] := array(select r.capture from rowrelay.row_hashing r);
+  hashed    constant integer[] := array(select r.capture from rowrelay.row_hashing r
+                                            where r.method is not null);
   -- changes of keys that may have other spellings
   ids       bigint[];
   days      date[];

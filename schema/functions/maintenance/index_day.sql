@@ -5,7 +5,8 @@
 create or replace function rowrelay.index_day(day date) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-  hashed  constant integer[] := array(select r.capture from rowrelay.row_hashing r);
+  hashed  constant integer[] := array(select r.capture from rowrelay.row_hashing r
+                                            where r.method is not null);
   indexed bigint;
 begin
   perform rowrelay.key_partitions();

@@ -1,5 +1,5 @@
--- Purpose:    puts a piece of the older log, from the end, into rowrelay.change_key under the hashes of the rows: what was
---             indexed before these were computed as they are now (rowrelay.row_hashing)
+-- Purpose:    puts a piece of the older log, from the end, into rowrelay.change_key under the hashes of the rows: what
+--             was indexed before these were computed as they are now (rowrelay.row_hashing)
 -- Parameters: max_rows: changes to read at most
 -- Result:     number of changes read; fewer than max_rows: nothing is left to do
 create or replace function rowrelay.index_older_rows(max_rows bigint) returns bigint

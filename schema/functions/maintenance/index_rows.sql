@@ -1,5 +1,6 @@
 -- Purpose:    puts changes into rowrelay.change_key once more, under the hash of their row, by which they are found
---             under all spellings of its key. Only changes of captures whose equal keys may have different texts need it.
+--             under all spellings of its key. Only changes of captures whose equal keys may have different texts need
+--             it.
 -- Parameters: ids, days, captures, keys: the changes
 create or replace function rowrelay.index_rows(ids bigint[], days date[], captures integer[], keys text[]) returns void
 language sql as $$

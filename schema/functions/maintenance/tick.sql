@@ -67,7 +67,9 @@ begin
     return rowrelay.index_older_rows(max_rows);
   end if;
 
-  perform rowrelay.note_row_hashing(greatest(coalesce(previous.high, 0), tick.indexed_to));
+  -- comparing how hashes are computed takes milliseconds, so it is done once a minute
+  perform rowrelay.note_row_hashing(greatest(coalesce(previous.high, 0), tick.indexed_to),
+                                    date_trunc('minute', last.taken_at) = date_trunc('minute', clock_timestamp()));
   select * into piece from rowrelay.index_changes(tick, previous, tick.indexed_to, max_rows);
   tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
   tick.first_day := least(tick.first_day, piece.first_day);

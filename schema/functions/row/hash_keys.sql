@@ -1,5 +1,5 @@
--- Purpose:    hashes keys with the caller's rights. One that cannot be read as the types are now does not keep the others
---             from being hashed.
+-- Purpose:    hashes keys with the caller's rights. One that cannot be read as the types are now does not keep the
+--             others from being hashed.
 -- Parameters: statement (rowrelay.hash_statement), null for none; keys
 -- Result:     the hashes, in the order of the keys; 0: unknown
 create or replace function rowrelay.hash_keys(statement text, keys text[]) returns bigint[]

@@ -53,8 +53,9 @@ begin
         from wanted w
        cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
     )
-    select g.change, g.row_key, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
-      else h.former end as previous
+    select g.change, g.row_key,
+           case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+                else h.former end as previous
       from given g
       left join former f on f.id = (g.change).id
       left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c

@@ -829,7 +829,20 @@ comment on column rowrelay.refusal.row_hash is 'hash of the key, equal for equal
                                                'rowrelay.text_hash() or '
   'rowrelay.row_hashes(); 0: any row of the table';
 
-drop function if exists rowrelay.was_overtaken(integer, integer, bigint);
+create table rowrelay.row_hashing (
+  capture  integer primary key,
+  method   text,
+  above_id bigint not null
+);
+comment on table rowrelay.row_hashing is
+  'captures whose equal keys may have different texts: which changes rowrelay.change_key has under the hash of the row '
+  'too, which is equal for all spellings of its key';
+comment on column rowrelay.row_hashing.capture is 'the capture';
+comment on column rowrelay.row_hashing.method is 'how the hashes are computed, see rowrelay.hash_method(); null: they cannot be';
+comment on column rowrelay.row_hashing.above_id is
+  'of the indexed changes, all with larger ids are there; processes index the others too, from the last one down';
+drop function if exists rowrelay.candidates(integer[], text);
+drop function if exists rowrelay.candidates_since(integer[], text, bigint, date);
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
@@ -1392,6 +1405,25 @@ create or replace function rowrelay.text_hash(key text) returns bigint
 language sql immutable parallel safe as $$
   select coalesce(nullif(pg_catalog.hashtextextended(coalesce(key, '') collate "C", 0), 0), 1)
 $$;
+-- Purpose:    hashes keys with the caller's rights. One that cannot be read as the types are now does not keep the
+--             others from being hashed.
+-- Parameters: statement (rowrelay.hash_statement), null for none; keys
+-- Result:     the hashes, in the order of the keys; 0: unknown
+create or replace function rowrelay.hash_keys(statement text, keys text[]) returns bigint[]
+language plpgsql stable as $$
+declare
+  half   constant integer := cardinality(keys) / 2;
+  hashes bigint[];
+begin
+  if statement is not null then
+    execute statement into hashes using keys;
+  end if;
+  return coalesce(hashes, array_fill(0::bigint, array[cardinality(keys)]));
+exception when others then
+  return case when half = 0 then '{0}'
+              else rowrelay.hash_keys(statement, keys[:half]) || rowrelay.hash_keys(statement, keys[half + 1:]) end;
+end
+$$;
 -- Purpose:    creates the partitions of rowrelay.change_key, one for each month of which rowrelay.change has a day.
 --             Does not block readers.
 -- Result:     number of partitions created
@@ -1462,6 +1494,13 @@ declare
   low       constant bigint := coalesce(previous.low, 0);
   high      constant bigint := coalesce(previous.high, 0);
   writers   constant xid8[] := coalesce(previous.writers, '{}');
+  hashed    constant integer[] := array(select r.capture from rowrelay.row_hashing r
+                                            where r.method is not null);
+  -- changes of keys that may have other spellings
+  ids       bigint[];
+  days      date[];
+  captures  integer[];
+  keys      text[];
 begin
   with looked as (
     select c.id, c.day, c.capture, c.op, c.key, c.txid
@@ -1483,14 +1522,22 @@ begin
   ), block as (
     select int8range(min(f.id), max(f.id), '[]') as ids, int8range(min(f.number), max(f.number), '[]') as txids
       from fresh f group by f.id / 512
+  ), respelled as (
+    select array_agg(f.id) as ids, array_agg(f.day) as days, array_agg(f.capture) as captures, array_agg(f.key) as keys
+      from fresh f
+     where hashed <> '{}' and f.capture = any (hashed) and f.key is not null and f.op not in ('b', 'r')
   )
-  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids
+  select l.looked_at, l.last_id, f.first_day, f.last_day, b.ids, b.txids, r.ids, r.days,
+         r.captures, r.keys
     into index_changes.looked_at, index_changes.last_id, index_changes.first_day, index_changes.last_day,
-      index_changes.block_ids,
-         index_changes.block_txids
+      index_changes.block_ids, index_changes.block_txids, ids, days, captures, keys
     from (select count(*) as looked_at, max(id) as last_id from looked) as l,
          (select min(f.day) as first_day, max(f.day) as last_day from fresh f) as f,
-         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b;
+         (select array_agg(b.ids order by b.ids) as ids, array_agg(b.txids order by b.ids) as txids from block b) as b,
+         respelled r;
+  if ids is not null then
+    perform rowrelay.index_rows(ids, days, captures, keys);
+  end if;
 end
 $$;
 -- Purpose:    whether a tick is worthwhile: for a few changes a tick costs more than it saves
@@ -1525,7 +1572,7 @@ $$;
 --             previous value. A change that is visible in the snapshot has an id up to high, because its transaction
 --             had ended by then.
 -- Parameters: max_rows: how many changes to read at most; at_once: do not wait until a tick is worthwhile
--- Result:     number of changes read; fewer than max_rows: this tick is done
+-- Result:     number of changes read; fewer than max_rows: this tick is done, and all older changes are indexed
 -- Errors:     the transaction has written something, or is not READ COMMITTED
 create or replace function rowrelay.tick(max_rows integer default 10000, at_once boolean default false) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -1578,9 +1625,12 @@ begin
                                          where w.xid <> all (tick.writers)));
     perform rowrelay.key_partitions();
   else
-    return 0;
+    return rowrelay.index_older_rows(max_rows);
   end if;
 
+  -- comparing how hashes are computed takes milliseconds, so it is done once a minute
+  perform rowrelay.note_row_hashing(greatest(coalesce(previous.high, 0), tick.indexed_to),
+                                    date_trunc('minute', last.taken_at) = date_trunc('minute', clock_timestamp()));
   select * into piece from rowrelay.index_changes(tick, previous, tick.indexed_to, max_rows);
   tick.indexed_to := case when piece.looked_at >= max_rows then piece.last_id end;
   tick.first_day := least(tick.first_day, piece.first_day);
@@ -1599,14 +1649,14 @@ begin
                                block_ids = tick.block_ids, block_txids = tick.block_txids
      where t.id = tick.id;
   end if;
-  return piece.looked_at;
+  return piece.looked_at + rowrelay.index_older_rows(max_rows - piece.looked_at);
 end
 $$;
--- Purpose:    lists changes of a key that no tick has indexed yet
--- Parameters: capture ids; key; after_id: only changes with larger ids; from_day: only in this partition or a later
+-- Purpose:    lists changes of some keys that no tick has indexed yet
+-- Parameters: capture ids; keys; after_id: only changes with larger ids; from_day: only in this partition or a later
 --             one, null: in any
 -- Result:     changes and their partitions, in no order
-create or replace function rowrelay.candidates_since(captures integer[], key text, after_id bigint, from_day date)
+create or replace function rowrelay.candidates_since(captures integer[], keys text[], after_id bigint, from_day date)
 returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 begin
@@ -1614,7 +1664,7 @@ begin
     select c.id, c.day
       from rowrelay.readable_change c
      where c.id > after_id and c.day >= coalesce(from_day, '-infinity')
-       and c.capture = any (captures) and c.key = candidates_since.key;
+       and c.capture = any (captures) and c.key = any (candidates_since.keys);
 end
 $$;
 -- Purpose:    tells how far the index of changes by key (rowrelay.change_key) is complete in the calling statement's
@@ -1637,13 +1687,14 @@ begin
   from_day := known.open_from;
 end
 $$;
--- Purpose:    lists changes that may be of a key: from rowrelay.change_key up to the last tick, and from the log after
---             it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
+-- Purpose:    lists changes that may be of some keys: from rowrelay.change_key up to the last tick, and from the log
+--             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
 --             and reads more of the log. Plans are cached, because planning takes longer than execution.
--- Parameters: capture ids; key
+-- Parameters: capture ids; keys: of one row, in all spellings (rowrelay.spellings)
 -- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
 --             among them
-create or replace function rowrelay.candidates(captures integer[], key text) returns table (change_id bigint, day date)
+create or replace function rowrelay.candidates(captures integer[], keys text[])
+returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
 declare
   rest     bigint; -- the index may lack changes with larger ids
@@ -1651,7 +1702,7 @@ declare
   hashes   integer[];
 begin
   select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
-  hashes := array(select distinct rowrelay.key_hash(c, candidates.key) from unnest(captures) as c);
+  hashes := array(select distinct rowrelay.key_hash(c, k) from unnest(captures) as c, unnest(keys) as k);
   return query
     select distinct k.change_id, k.day
       from rowrelay.key_days as span
@@ -1663,7 +1714,7 @@ begin
                            where k.day = d.day and k.key_hash = h and k.change_id <= rest offset 0) as k;
   if rowrelay.last_change_id() > rest then
     return query select r.change_id, r.day
-      from rowrelay.candidates_since(captures, candidates.key, rest, from_day) as r;
+      from rowrelay.candidates_since(captures, candidates.keys, rest, from_day) as r;
   end if;
 end
 $$;
@@ -1722,12 +1773,11 @@ begin
      order by l.day desc;
 end
 $$;
--- Purpose:    finds the last change between two ids of each of many keys. Changes that no tick has indexed yet are read
---             once for all keys; the others day by day, from the last day back, until all are found.
--- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text as the log has it, and the ids
---             between which the change must be (null: no bound); ops: the operations that count
--- Result:     position of the key; the change and its partition. No row for a key without such a change.
-create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[],
+-- Purpose:    as rowrelay.latest_changes(), of keys in the given spelling only. Changes that no tick has indexed yet
+--             are read once for all keys; the others day by day, from the last day back, until all are found.
+-- Parameters: as for rowrelay.latest_changes()
+-- Result:     the same
+create or replace function rowrelay.latest_by_text(relations regclass[], keys text[], above_ids bigint[],
                                                    below_ids bigint[], ops "char"[])
 returns table ("position" integer, change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
@@ -1801,13 +1851,14 @@ exception when others then
 end
 $$;
 -- Purpose:    lists the changes of a row by its key
--- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Parameters: relation; key, in any spelling: the text of a single column, a JSON array of several
 -- Result:     the changes and their partitions, the newest first; truncates are not among them
 create or replace function rowrelay.changes_of_key(relation regclass, key text)
   returns table (change_id bigint, day date)
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = changes_of_key.relation);
+  keys     text[]; -- all spellings
   ids      bigint[];
   days     date[];
   all_days date[]; -- for the planner, so that it leaves out other partitions, of which there may be years
@@ -1816,8 +1867,9 @@ begin
     return;
   end if;
   for spelling in 1 .. 2 loop
+    keys := rowrelay.spellings(captures, array[changes_of_key.key]);
     select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into ids, days, all_days
-      from rowrelay.candidates(captures, changes_of_key.key) as f;
+      from rowrelay.candidates(captures, keys) as f;
     exit when ids is not null;
     key := rowrelay.key_as_logged(relation, key);
   end loop;
@@ -1827,7 +1879,7 @@ begin
         from unnest(ids, days) as f(id, day)
         cross join lateral (select h.* from rowrelay.readable_change h
                              where h.id = f.id and h.day = f.day and h.day = any (all_days) offset 0) as c
-       where c.capture = any (captures) and c.key = changes_of_key.key and c.op not in ('b', 'r')
+       where c.capture = any (captures) and c.key = any (keys) and c.op not in ('b', 'r')
        order by c.id desc;
   end if;
 end
@@ -1926,6 +1978,8 @@ $$;
 create or replace function rowrelay.index_day(day date) returns bigint
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+  hashed  constant integer[] := array(select r.capture from rowrelay.row_hashing r
+                                            where r.method is not null);
   indexed bigint;
 begin
   perform rowrelay.key_partitions();
@@ -1935,6 +1989,12 @@ begin
    where c.day = index_day.day and case when c.key is null then c.op = 't' else c.op not in ('b', 'r') end
    order by 3, 1;
   get diagnostics indexed = row_count;
+  if hashed <> '{}' then
+    perform rowrelay.index_rows(array_agg(c.id), array_agg(c.day), array_agg(c.capture), array_agg(c.key))
+       from rowrelay.change c
+      where c.day = index_day.day and c.capture = any (hashed) and c.key is not null and c.op not in ('b', 'r')
+      group by c.id / 10000;
+  end if;
   return indexed;
 end
 $$;
@@ -2121,23 +2181,7 @@ language sql immutable as $table$
      '[{"pattern": "^[a-z+]+://[^/?#]+",
        "problem": "names no host",
        "hint": "Write SCHEME://HOST/PATH."}]'::jsonb),
-    (6, 'kafka'::text, '{kafka}'::text[],
-     '{kafka}'::text[],
-     false, false, false,
-     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
-       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
-       "guarantee": "at-least-once", "format": "rowrelay", "schema": "false", "tombstones": "true",
-       "compression": "none", "request_bytes": "1000000", "tls": "false", "sasl": "none"}'::jsonb,
-     E'[{"pattern": "@", "forbidden": true,
-       "problem": "names a user",
-       "hint": "Set options sasl and sasl_username."},
-      {"pattern": "^kafka://[^/?#,]+(,[^/?#,]+)*(/|$)",
-       "problem": "names no broker",
-       "hint": "Write kafka://HOST:9092/TOPIC, with a comma between brokers."},
-      {"pattern": "^kafka://[^/]+(/([A-Za-z0-9._-]|\\\\{table\\\\}|\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\})*)?$",
-       "problem": "names a topic that cannot be",
-       "hint": "Use letters, digits, ''.'', ''_'' and ''-''; {table} stands for a table''s name."}]'::jsonb),
-    (7, 'file'::text, '{file}'::text[],
+    (6, 'file'::text, '{file}'::text[],
      '{file}'::text[],
      true, false, false,
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
@@ -2146,7 +2190,7 @@ language sql immutable as $table$
      '[{"pattern": "^file:.",
        "problem": "names no file",
        "hint": "Write file:PATH, such as file:/var/log/changes.jsonl."}]'::jsonb),
-    (8, 'stdout'::text, '{stdout}'::text[],
+    (7, 'stdout'::text, '{stdout}'::text[],
      '{stdout}'::text[],
      true, false, false,
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
@@ -2205,18 +2249,18 @@ language sql immutable as $table$
     ('follow_redirects'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
      '^(true|false)$'::text,
      'true or false'::text),
+    ('ca_file'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
+    ('certificate'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
+    ('private_key'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
     ('proxy'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, true, false,
      E'^(https?|socks5h?)://([^/?#@:]*(:\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})?@)?[^/?#@]+/?$'::text,
      'a URL such as http://HOST:PORT; a password is ${NAME}, taken from the environment of rowrelay run'::text),
-    ('ca_file'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
-    ('certificate'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
-    ('private_key'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
     ('concurrency'::text, '{webhook}'::text[], 1::bigint, 256::bigint, false, false,
      E'^\\d{1,9}$'::text,
      'a number of requests in flight from 1 to 256'::text),
@@ -2240,46 +2284,7 @@ language sql immutable as $table$
      'true or false'::text),
     ('api_key'::text, '{search}'::text[], null::bigint, null::bigint, true, false,
      E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
-     '${NAME}, taken from the environment of rowrelay run'::text),
-    ('format'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(rowrelay|cloudevents-binary|debezium|row)$'::text,
-     'rowrelay, cloudevents-binary, debezium or row'::text),
-    ('schema'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(true|false)$'::text,
-     'true or false'::text),
-    ('source_name'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     E'^\\S+$'::text,
-     'a name without blanks'::text),
-    ('tombstones'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(true|false)$'::text,
-     'true or false'::text),
-    ('compression'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(none|gzip|snappy|lz4|zstd)$'::text,
-     'none, gzip, snappy, lz4 or zstd'::text),
-    ('request_bytes'::text, '{kafka}'::text[], 1024::bigint, 100000000::bigint, false, false,
-     E'^\\d{1,9}$'::text,
-     'a number of bytes from 1024 to 100000000'::text),
-    ('tls'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(true|false)$'::text,
-     'true or false'::text),
-    ('private_key_password'::text, '{kafka}'::text[], null::bigint, null::bigint, true, false,
-     E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
-     '${NAME}, taken from the environment of rowrelay run'::text),
-    ('sasl'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^(none|PLAIN|SCRAM-SHA-256|SCRAM-SHA-512|OAUTHBEARER)$'::text,
-     'none, PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER'::text),
-    ('sasl_username'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     E'\\S'::text,
-     'a name'::text),
-    ('sasl_password'::text, '{kafka}'::text[], null::bigint, null::bigint, true, false,
-     E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
-     '${NAME}, taken from the environment of rowrelay run'::text),
-    ('oauth_url'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     '^https?://[^/?#@]+'::text,
-     'a URL such as https://HOST/token'::text),
-    ('oauth_scope'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
-     E'\\S'::text,
-     'a text'::text)
+     '${NAME}, taken from the environment of rowrelay run'::text)
 $table$;
 -- Purpose:    finds the kind of a target
 -- Parameters: url
@@ -2399,52 +2404,6 @@ begin
   end loop;
 end
 $$;
--- Purpose:    refuses options of a target that exclude each other, or lack another one
--- Parameters: options, with the defaults of the target's kind
--- Errors:     name both options, and what to do
-create or replace function rowrelay.check_target_pairs(in_force jsonb) returns void
-language plpgsql immutable as $$
-declare
-  sasl   constant text := in_force ->> 'sasl';
-  lacked constant text := (select n.name
-                             from unnest(array['sasl_username', 'sasl_password', 'oauth_url'])
-                                    with ordinality as n(name, place)
-                            where in_force ->> n.name is null and (n.name <> 'oauth_url' or sasl = 'OAUTHBEARER')
-                            order by n.place limit 1);
-  excess text;
-begin
-  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
-    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
-      hint = 'A request with option body carries one change: omit events or set it to 1.';
-  end if;
-  if in_force ->> 'format' = 'row' and in_force ->> 'tombstones' = 'false' then
-    raise exception 'options format=row and tombstones=false exclude each other'
-      using errcode = 'invalid_parameter_value',
-            hint = 'With format=row a message without a value is all that tells of a deleted row.';
-  end if;
-  if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
-    raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
-  end if;
-  if sasl <> 'none' and lacked is not null then
-    raise exception 'option sasl=% needs option %', sasl, lacked using errcode = 'invalid_parameter_value';
-  end if;
-  select n.name into excess
-    from unnest(array['sasl_username', 'sasl_password', 'oauth_url', 'oauth_scope']) as n(name)
-   where in_force ->> n.name is not null
-     and (sasl = 'none' or n.name like 'oauth%' and sasl <> 'OAUTHBEARER') limit 1;
-  if found then
-    raise exception 'option % needs option sasl', excess using errcode = 'invalid_parameter_value',
-      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.'
-                  else 'Set sasl to the mechanism to log in by.' end;
-  end if;
-  select n.name into excess
-    from unnest(array['ca_file', 'certificate', 'private_key', 'private_key_password']) as n(name)
-   where in_force ->> n.name is not null and in_force ->> 'tls' = 'false' limit 1;
-  if found then
-    raise exception 'option % needs option tls=true', excess using errcode = 'invalid_parameter_value';
-  end if;
-end
-$$;
 -- Purpose:    refuses a URL or options that cannot work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
 -- Errors:     each names what is wrong and what is allowed
@@ -2468,7 +2427,10 @@ begin
             hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
                           2 * push_timeout, lease);
   end if;
-  perform rowrelay.check_target_pairs(in_force);
+  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
+    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
+      hint = 'A request with option body carries one change: omit events or set it to 1.';
+  end if;
 end
 $$;
 -- Purpose:    adds a target. It receives nothing before a table is routed to it.
@@ -2751,8 +2713,8 @@ $$;
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there
---             now: look again.
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
+--             look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -2901,33 +2863,31 @@ begin
   update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
--- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something newer
---             that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again or by another key. Delivered now, an older change could
---             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
--- Parameters: target; capture
--- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
---             for the target or was refused: then the order holds
-create or replace function rowrelay.overtaken_up_to(target integer, capture integer) returns bigint
+-- Purpose:    whether a target that keeps the last state of rows has since received something newer than a refused
+--             change that the order of the row's lane does not cover: a truncate of one of the table's partitions, or
+--             changes made after the table was captured again or by another key. Delivered now, the change could
+--             restore a deleted row.
+-- Parameters: target; capture; id of the change
+-- Result:     false also while such a truncate is queued for the target or was refused: then the order holds
+create or replace function rowrelay.was_overtaken(target integer, capture integer, change_id bigint) returns boolean
 language sql stable as $$
-  select coalesce(greatest(
-           (select max(u.change_id) - 1 from rowrelay.truncation u
-             where u.capture = overtaken_up_to.capture and u.condition is not null
-               and not exists (select from rowrelay.queue q
-                                where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
-               and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
-           (select max(s.from_id)
-              from rowrelay.capture c
-              join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
-              join rowrelay.shape s on s.capture = a.id and s.begins
-             where c.id = overtaken_up_to.capture)), 0)
+  select rowrelay.keeps_state(t)
+         and (exists (
+                select from rowrelay.truncation u
+                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id
+                   and u.condition is not null
+                   and not exists (select from rowrelay.queue q
+                                    where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
+                   and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id))
+              or exists (
+                select from rowrelay.capture c
+                  join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+                  join rowrelay.shape s on s.capture = a.id and s.begins and s.from_id >= was_overtaken.change_id
+                 where c.id = was_overtaken.capture))
     from rowrelay.target t
-   where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
-  union all
-  select 0
-   limit 1
+   where t.id = was_overtaken.target
 $$;
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
 --             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
 --             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
@@ -2946,20 +2906,14 @@ declare
   total   bigint := 0;
 begin
   for moot in
-    with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
-        from (select distinct r.target, r.capture from rowrelay.refusal r
-               where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
-    )
     select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
            array_agg(f.change_id order by f.change_id) as ids
       from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
-      join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
+       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
      group by f.target, t.name, c.relation
   loop
     keys := '{}';
@@ -3056,16 +3010,11 @@ begin
 
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
-    with old as materialized (
-      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
-        from (select distinct r.target, r.capture from rowrelay.refusal r
-               where r.lane = lane_number and r.state <> 'waiting') as g
-    ), chosen as (
+    with chosen as (
       select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
-        join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
+         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
@@ -3089,9 +3038,9 @@ begin
   return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;
--- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while
---             they were set aside: what is sent at most once counts as refused until it is known to have arrived, which
---             may be after its lease has ended. rowrelay.maintain() calls it.
+-- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while they
+--             were set aside: what is sent at most once counts as refused until it is known to have arrived, which may
+--             be after its lease has ended. rowrelay.maintain() calls it.
 -- Result:     number of changes that were queued again. Those whose lanes are in use wait for the next call.
 create or replace function rowrelay.free_blocked() returns bigint
 language plpgsql set lock_timeout = '1s' as $$
@@ -4603,7 +4552,7 @@ $$;
 --             (For a column of a domain type the base type is used, see rowrelay.plain_type().)
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_domain_parts(relation regclass, numbers smallint[]) returns boolean
-language sql stable as $$
+language sql stable set jit = off as $$ -- compiling it takes a second, and it is called for each search
   with recursive part(type) as (
     select p.type
       from pg_attribute a cross join lateral rowrelay.type_parts(a.atttypid, a.attcollation) as p
@@ -5618,6 +5567,35 @@ begin
               join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped) as k
     having count(*) > 0);
 end
+$$;
+-- Purpose:    returns SQL that hashes keys of a capture as the log has them, so that keys that are equal by their
+--             types' operators have equal hashes
+-- Parameters: capture
+-- Result:     a SELECT of the hashes, never 0, of the keys in $1, an array, in its order; null: there is none, because
+--             the table is gone, its key was altered, or the key has parts of domain types, whose CHECKs must not run
+create or replace function rowrelay.hash_statement(capture rowrelay.capture) returns text
+language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
+  select format('select array_agg(coalesce(nullif(%s, 0), 1)::bigint order by g.n) '
+                'from unnest($1) with ordinality as g(key, n) '
+                'cross join lateral (select wanted.* from %s) as wanted',
+                rowrelay.hash_expression(capture.id, capture.relation, capture.key_columns, 'wanted'), p.keys)
+    from rowrelay.parsed_keys(capture, 'array[g.key]') as p(keys)
+   where p.keys is not null and not rowrelay.has_domain_parts(capture.relation, capture.key_columns)
+$$;
+-- Purpose:    identifies how rowrelay.row_hashes() hashes the keys of a capture on this server: another type of the
+--             key, another version of a collation, or another major version of PostgreSQL may give other hashes
+-- Parameters: capture
+-- Result:     a digest; null: the keys cannot be hashed
+create or replace function rowrelay.hash_method(capture rowrelay.capture) returns text
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select encode(sha256(convert_to(concat_ws(' ', current_setting('server_version_num')::integer / 10000,
+                       -- that of the database, by which citext lowers the case; then those that types may hash by
+                       (select string_agg(format('%s:%s', c.oid, pg_collation_actual_version(c.oid)), ' '
+                                          order by c.oid)
+                          from pg_collation c where c.oid = 'pg_catalog."default"'::regcollation
+                                                 or not c.collisdeterministic),
+                       s.statement), getdatabaseencoding())), 'hex')
+    from rowrelay.hash_statement(capture) as s(statement) where s.statement is not null
 $$;
 -- Purpose:    whether no two rows of a capture can have the same key, not even within a statement
 -- Parameters: capture
@@ -8198,7 +8176,7 @@ end
 $$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
--- Errors:     as rowrelay.route(); a warning where a table cannot be created
+-- Errors:     as rowrelay.route()
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
                                               shared boolean) returns void
@@ -8209,11 +8187,6 @@ declare
   is_again      boolean;
 begin
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
-  if create_table and exists (select from rowrelay.target t
-                               where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
-    raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
-      capture.relation_name;
-  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
@@ -10146,35 +10119,28 @@ $$;
 -- Purpose:    returns hashes by which keys of different spelling can be compared: keys that are equal by their types'
 --             operators have equal hashes. Different keys may have the same.
 -- Parameters: captures and keys, in pairs
--- Result:     the hash of each distinct pair. 0: unknown, because the table is gone, its key was altered, or the key
---             has parts of domain types, whose CHECKs must not run here. Such a row may be any row of the table.
+-- Result:     the hash of each distinct pair. 0: unknown, see rowrelay.hash_statement(), or because the key cannot be
+--             read any more. Such a row may be any row of the table.
 create or replace function rowrelay.row_hashes(captures integer[], keys text[])
 returns table (capture integer, key text, hash bigint)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 set datestyle = 'ISO, MDY' set timezone = 'UTC' set intervalstyle = 'postgres' set bytea_output = 'hex'
 set extra_float_digits = 1 set lc_monetary = 'C' set quote_all_identifiers = off as $$
 declare
-  captured rowrelay.capture;
-  of_one   text[];
-  hashes   bigint[];
+  captured  rowrelay.capture;
+  statement text;
+  of_one    text[];
 begin
   for captured in select c.* from rowrelay.capture c where c.id = any (captures) loop
     of_one := array(select distinct w.key from unnest(captures, keys) as w(capture, key) where w.capture = captured.id);
     begin
-      if rowrelay.has_domain_parts(captured.relation, captured.key_columns) then
-        hashes := array(select 0 from unnest(of_one));
-      else
-        execute format('select array_agg(coalesce(nullif(%s, 0), 1)::bigint order by g.n) '
-                       'from unnest($1) with ordinality as g(key, n) '
-                       'cross join lateral (select wanted.* from %s) as wanted',
-                       rowrelay.hash_expression(captured.id, captured.relation, captured.key_columns, 'wanted'),
-                       rowrelay.parsed_keys(captured, 'array[g.key]'))
-           into hashes using of_one;
-      end if;
+      statement := rowrelay.hash_statement(captured);
     exception when others then
-      hashes := array(select 0 from unnest(of_one));
+      statement := null;
     end;
-    return query select captured.id, o.key, coalesce(o.hash, 0) from unnest(of_one, hashes) as o(key, hash);
+    return query
+      select captured.id, o.key, coalesce(o.hash, 0)
+        from unnest(of_one, rowrelay.hash_keys(statement, of_one)) as o(key, hash);
   end loop;
 end
 $$;
@@ -10200,6 +10166,231 @@ begin
   return is_same;
 exception when others then
   return null;
+end
+$$;
+-- Purpose:    whether a change in the log is of the row with a key, in whatever spelling
+-- Parameters: capture of the change; its key; the key of the row
+create or replace function rowrelay.is_key_of_row(capture_id integer, logged text, key text) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select case when logged = key then true
+              else coalesce((select rowrelay.is_same_key(c.id, logged, key) from rowrelay.capture c
+                              where c.id = capture_id and not c.key_is_exact and cardinality(c.key_columns) > 0), false)
+         end
+$$;
+-- Purpose:    finds out which keys of different spelling are one row's, by their types' equality operators
+-- Parameters: captures and keys, in pairs
+-- Result:     for each key of which another one in the list is a spelling: the one of these that stands for them all
+create or replace function rowrelay.one_spelling(captures integer[], keys text[])
+returns table (capture integer, key text, row_key text)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  with inexact as materialized (
+    select array_agg(w.capture) as captures, array_agg(w.key) as keys
+      from unnest(captures, keys) as w(capture, key)
+      join rowrelay.capture c on c.id = w.capture and not c.key_is_exact and cardinality(c.key_columns) > 0
+  ), hashed as materialized (
+    select r.* from inexact i cross join lateral rowrelay.row_hashes(i.captures, i.keys) as r where r.hash <> 0
+  )
+  select h.capture, h.key, min(o.key)
+    from hashed h
+    join hashed o on o.capture = h.capture and o.hash = h.hash
+     and case when o.key = h.key then true else rowrelay.is_same_key(h.capture, h.key, o.key) end
+   group by 1, 2
+  having count(*) > 1
+$$;
+-- Purpose:    puts changes into rowrelay.change_key once more, under the hash of their row, by which they are found
+--             under all spellings of its key. Only changes of captures whose equal keys may have different texts need
+--             it.
+-- Parameters: ids, days, captures, keys: the changes
+create or replace function rowrelay.index_rows(ids bigint[], days date[], captures integer[], keys text[]) returns void
+language sql as $$
+  insert into rowrelay.change_key (change_id, day, key_hash)
+  select u.id, u.day, rowrelay.key_hash(u.capture, r.hash::text)
+    from unnest(ids, days, captures, keys) as u(id, day, capture, key)
+    join rowrelay.row_hashes(captures, keys) as r on r.capture = u.capture and r.key = u.key and r.hash <> 0
+   order by 2, 3, 1
+$$;
+-- Purpose:    notes for which captures changes are indexed under the hashes of their rows from now on, and how these
+--             are computed. If that has changed, what was indexed before has to be indexed again
+--             (rowrelay.index_older_rows). At most 10 captures are compared in a call, so that many tables do not slow
+--             it down.
+-- Parameters: up_to: changes with larger ids are not indexed yet; only_new: captures that are noted are not compared
+create or replace function rowrelay.note_row_hashing(up_to bigint, only_new boolean) returns void
+language plpgsql as $$
+begin
+  delete from rowrelay.row_hashing r
+   where not exists (select from rowrelay.capture c
+                      where c.id = r.capture and not c.key_is_exact and cardinality(c.key_columns) > 0);
+  insert into rowrelay.row_hashing as r (capture, method, above_id)
+  select m.id, m.method, case when m.method is null then 0 else up_to end
+    from (select s.id, rowrelay.hash_method(s.capture) as method
+            from (select c.id, c as capture
+                    from rowrelay.capture c left join rowrelay.row_hashing r on r.capture = c.id
+                   where not c.key_is_exact and cardinality(c.key_columns) > 0 and (r.capture is null or not only_new)
+                   order by r.capture is not null, random() limit 10) as s) as m
+   where not exists (select from rowrelay.row_hashing r
+                      where r.capture = m.id and r.method is not distinct from m.method)
+  on conflict (capture) do update set method = excluded.method, above_id = excluded.above_id;
+end
+$$;
+-- Purpose:    puts a piece of the older log, from the end, into rowrelay.change_key under the hashes of the rows: what
+--             was indexed before these were computed as they are now (rowrelay.row_hashing)
+-- Parameters: max_rows: changes to read at most
+-- Result:     number of changes read; fewer than max_rows: nothing is left to do
+create or replace function rowrelay.index_older_rows(max_rows bigint) returns bigint
+language plpgsql set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  last  constant bigint := (select max(r.above_id) from rowrelay.row_hashing r where r.above_id > 0);
+  piece record;
+begin
+  if last is null or max_rows <= 0 then
+    return 0;
+  end if;
+  select count(*) as looked_at, min(o.id) as first_id, array_agg(o.id) filter (where o.is_wanted) as ids,
+         array_agg(o.day) filter (where o.is_wanted) as days,
+         array_agg(o.capture) filter (where o.is_wanted) as captures,
+         array_agg(o.key) filter (where o.is_wanted) as keys
+    into piece
+    from (select c.id, c.day, c.capture, c.key,
+                 c.id <= r.above_id and c.key is not null and c.op not in ('b', 'r') as is_wanted
+            from (select h.id, h.day, h.capture, h.op, h.key from rowrelay.change h
+                   where h.id <= last order by h.id desc limit max_rows) as c
+            left join rowrelay.row_hashing r on r.capture = c.capture) as o;
+  if piece.ids is not null then
+    perform rowrelay.key_partitions();
+    perform rowrelay.index_rows(piece.ids, piece.days, piece.captures, piece.keys);
+  end if;
+  update rowrelay.row_hashing r
+     set above_id = case when piece.looked_at < max_rows then 0 else piece.first_id - 1 end
+   where r.above_id >= case when piece.looked_at < max_rows then 1 else piece.first_id end;
+  return piece.looked_at;
+end
+$$;
+-- Purpose:    reads the texts of keys from the changes that rowrelay.change_key has under the hashes of their rows
+-- Parameters: capture; hashes of rows; only in changes with ids greater than after_id and up to last_id
+-- Result:     the texts, each once; those of other rows with the same hash may be among them
+create or replace function rowrelay.indexed_spellings(capture_id integer, hashes bigint[], after_id bigint,
+                                                      last_id bigint) returns text[]
+language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off as $$
+begin
+  return array(
+    select distinct h.key
+      from (select l.day, lag(l.older_to) over (order by l.day desc) as last_id
+              from rowrelay.key_days_from_last() as l) as d
+      -- no function is pushed down through a security_barrier view to its index
+      cross join (select rowrelay.key_hash(capture_id, u.hash::text) as hash
+                    from unnest(hashes) as u(hash) offset 0) as w
+      cross join lateral (select k.change_id from rowrelay.readable_key k
+                           where k.day = d.day and k.key_hash = w.hash and k.change_id > after_id
+                             and k.change_id <= indexed_spellings.last_id offset 0) as k
+      cross join lateral (select c.capture, c.key from rowrelay.readable_change c
+                           where c.id = k.change_id and c.day = d.day offset 0) as h
+     where coalesce(d.last_id > after_id, true) and h.capture = capture_id and h.key is not null);
+end
+$$;
+-- Purpose:    finds other spellings of keys in the log of a capture whose equal keys may have different texts. The
+--             index (rowrelay.change_key) has its changes under the hash of the row too; where it does not, the log is
+--             read.
+-- Parameters: capture; keys; after_id: only in changes with larger ids
+-- Result:     pairs of one of the keys and another text in the log that equals it; only of what the caller may read
+create or replace function rowrelay.other_spellings(capture_id integer, keys text[], after_id bigint)
+returns table (key text, spelling text)
+language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
+declare
+  hashes   bigint[];
+  known    text[]; -- those of the keys that have a hash
+  rest     bigint; -- the index may lack changes with larger ids
+  from_day date;
+  unhashed bigint; -- and has those up to this id only by their texts
+  first_id bigint;
+  logged   text[];
+begin
+  select array_agg(r.key), array_agg(r.hash) into known, hashes
+    from rowrelay.row_hashes(array_fill(capture_id, array[cardinality(keys)]), keys) as r where r.hash <> 0;
+  if known is null then
+    return;
+  end if;
+  select u.up_to, u.from_day into rest, from_day from rowrelay.indexed_up_to() as u;
+  unhashed := coalesce((select r.above_id
+                          from rowrelay.row_hashing r join rowrelay.capture c on c.id = r.capture
+                         where r.capture = capture_id and r.method = rowrelay.hash_method(c)), rest);
+  if rest > greatest(unhashed, after_id) then
+    logged := rowrelay.indexed_spellings(capture_id, hashes, greatest(unhashed, after_id), rest);
+  end if;
+  if unhashed > after_id then
+    logged := logged || array(select distinct h.key from rowrelay.readable_change h
+                               where h.capture = capture_id and h.key is not null
+                                 and h.id > after_id and h.id <= unhashed);
+  end if;
+  first_id := greatest(rest, unhashed, after_id);
+  if rowrelay.last_change_id() > first_id then
+    logged := logged || array(select distinct h.key from rowrelay.readable_change h
+                               where h.capture = capture_id and h.key is not null
+                                 and h.id > first_id and h.day >= coalesce(from_day, '-infinity'));
+  end if;
+  if logged <> '{}' then
+    return query
+      select k.key, r.key
+        from rowrelay.row_hashes(array_fill(capture_id, array[cardinality(logged)]), logged) as r
+        join unnest(known, hashes) as k(key, hash) on k.hash = r.hash and k.key <> r.key
+       where rowrelay.is_same_key(capture_id, k.key, r.key);
+  end if;
+end
+$$;
+-- Purpose:    returns all spellings of keys in the log: texts of equal keys may differ, as "Ann" and "ann" do in citext
+-- Parameters: captures of one table; keys as the log has them, or as a person writes them
+-- Result:     these keys and all keys in the log, as far as the caller may read it, that equal one of them
+create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
+language plpgsql stable as $$
+declare
+  found text[] := keys;
+begin
+  if exists (select from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact) then
+    found := found || array(
+      select distinct o.spelling
+        from rowrelay.capture c
+       cross join lateral rowrelay.other_spellings(c.id, spellings.keys, 0) as o
+       where c.id = any (captures) and not c.key_is_exact and cardinality(c.key_columns) > 0);
+  end if;
+  return array(select distinct f from unnest(found) as f);
+end
+$$;
+-- Purpose:    finds the last change between two ids of each of many rows by their keys
+-- Parameters: relations, keys, above_ids, below_ids: for each key its table, its text in any spelling, and the ids
+--             between which the change must be (null: no bound); ops: the operations that count
+-- Result:     position of the key; the change and its partition. No row for a key without such a change.
+create or replace function rowrelay.latest_changes(relations regclass[], keys text[], above_ids bigint[],
+                                                   below_ids bigint[], ops "char"[])
+returns table ("position" integer, change_id bigint, day date)
+language plpgsql stable set plan_cache_mode = force_generic_plan set jit = off as $$
+declare
+  spelled record; -- all spellings, and of which key each is one
+begin
+  if not exists (select from rowrelay.capture c where c.relation = any (relations) and not c.key_is_exact) then
+    return query select l.* from rowrelay.latest_by_text(relations, keys, above_ids, below_ids, ops) as l;
+    return;
+  end if;
+  with asked as materialized (
+    select u.* from unnest(relations, keys, above_ids, below_ids) with ordinality as u(relation, key, above, below, n)
+  ), other as materialized (
+    select c.relation, o.key, o.spelling
+      from (select a.relation, array_agg(distinct a.key) as keys, min(coalesce(a.above, 0)) as above
+              from asked a group by 1) as a
+      join rowrelay.capture c on c.relation = a.relation and not c.key_is_exact and cardinality(c.key_columns) > 0
+     cross join lateral rowrelay.other_spellings(c.id, a.keys, a.above) as o
+  ), every as (
+    select a.* from asked a
+    union
+    select a.relation, o.spelling, a.above, a.below, a.n
+      from asked a join other o on o.relation = a.relation and o.key = a.key
+  )
+  select array_agg(e.relation order by e.n) as relations, array_agg(e.key order by e.n) as keys,
+         array_agg(e.above order by e.n) as above_ids, array_agg(e.below order by e.n) as below_ids,
+         array_agg(e.n::integer order by e.n) as positions
+    into spelled from every e;
+  return query
+    select distinct on (1) spelled.positions[l.position], l.change_id, l.day
+      from rowrelay.latest_by_text(spelled.relations, spelled.keys, spelled.above_ids, spelled.below_ids, ops) as l
+     order by 1, 2 desc;
 end
 $$;
 -- Purpose:    queues snapshots of existing rows for one target. Does not wait for a row that another session is
@@ -10707,15 +10898,14 @@ begin
   return answer;
 end
 $$;
--- Purpose:    finds the few changes that determine what one row was at a time: the last one that counts and the first
---             one that does not. Queries then read only these, not all partitions in which the row was ever changed.
--- Parameters: capture; after_id: changes up to this id are ignored; log_since: changes captured before this do not tell
---             what the row was; at: a time, or null; seen: a snapshot, or null; key
--- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
-create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz,
-                                                at timestamptz,
-                                                seen pg_snapshot, key text,
-                                                out ids bigint[], out days date[], out unfinished xid8[])
+-- Purpose:    finds the few changes that determine what the row with one spelling of a key was at a time: the last one
+--             that counts and the first one that does not. Queries then read only these, not all partitions in which
+--             the row was ever changed.
+-- Parameters: as for rowrelay.past_of_key(); key: in this spelling only
+-- Result:     the same
+create or replace function rowrelay.past_of_spelling(capture rowrelay.capture, after_id bigint, log_since timestamptz,
+                                                     at timestamptz, seen pg_snapshot, key text,
+                                                     out ids bigint[], out days date[], out unfinished xid8[])
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   found      bigint[];
@@ -10728,7 +10918,7 @@ declare
 begin
   unfinished := '{}';
   select array_agg(f.change_id), array_agg(f.day), array_agg(distinct f.day) into found, found_days, all_days
-    from rowrelay.candidates(array[(past_of_key.capture).id], past_of_key.key) as f;
+    from rowrelay.candidates(array[(past_of_spelling.capture).id], array[past_of_spelling.key]) as f;
   for change in
     select h.id, h.day, h.txid, h.captured_at, h.says
       from unnest(found, found_days) as f(id, day)
@@ -10738,7 +10928,7 @@ begin
                  and c.caveat -> 'target' is null as says
           from rowrelay.readable_change c
          where c.id = f.id and c.day = f.day and c.day = any (all_days) offset 0) as h
-     where h.id > after_id and h.capture = (past_of_key.capture).id and h.key = past_of_key.key
+     where h.id > after_id and h.capture = (past_of_spelling.capture).id and h.key = past_of_spelling.key
        and h.op in ('i', 'u', 'd', 's')
      order by h.id desc
   loop
@@ -10762,6 +10952,29 @@ begin
   end loop;
   ids := array(select distinct c from unnest(chosen) as c where c is not null);
   days := array(select distinct d from unnest(on_days) as d where d is not null);
+end
+$$;
+-- Purpose:    finds the few changes that determine what one row was at a time, under each spelling of its key
+-- Parameters: capture; after_id: changes up to this id are ignored; log_since: changes captured before this do not tell
+--             what the row was; at: a time, or null; seen: a snapshot, or null; key
+-- Result:     ids and days of these changes; unfinished: see rowrelay.counts_at()
+create or replace function rowrelay.past_of_key(capture rowrelay.capture, after_id bigint, log_since timestamptz,
+                                                at timestamptz, seen pg_snapshot, key text,
+                                                out ids bigint[], out days date[], out unfinished xid8[])
+language plpgsql stable as $$
+declare
+  spelling text;
+  found    record;
+begin
+  ids := '{}';
+  days := '{}';
+  unfinished := '{}';
+  foreach spelling in array rowrelay.spellings(array[(past_of_key.capture).id], array[past_of_key.key]) loop
+    found := rowrelay.past_of_spelling(past_of_key.capture, after_id, log_since, at, seen, spelling);
+    ids := ids || found.ids;
+    days := days || found.days;
+    unfinished := unfinished || found.unfinished;
+  end loop;
 end
 $$;
 -- Purpose:    finds what a query of a table's past needs: the part of the log to read, which changes count, and
@@ -11598,9 +11811,14 @@ begin
   end if;
   for pair in
     -- the previous change of each row: of this transaction, else the last one before it
-    with given as materialized (
-      select c as change, lag(c) over (partition by c.capture, c.key order by c.id) as previous
-        from unnest(changes) as c where c.op in ('i', 'u', 'd', 't')
+    with spelled as materialized (
+      select s.* from rowrelay.one_spelling(array(select c.capture from unnest(changes) as c),
+                                            array(select c.key from unnest(changes) as c)) as s
+    ), given as materialized (
+      select c as change, coalesce(s.row_key, c.key) as row_key,
+             lag(c) over (partition by c.capture, coalesce(s.row_key, c.key) order by c.id) as previous
+        from unnest(changes) as c left join spelled s on s.capture = c.capture and s.key = c.key
+       where c.op in ('i', 'u', 'd', 't')
     ), wanted as materialized (
       select array_agg((g.change).id order by (g.change).id) as ids,
         array_agg(k.relation order by (g.change).id) as relations,
@@ -11613,8 +11831,9 @@ begin
         from wanted w
        cross join lateral rowrelay.latest_changes(w.relations, w.keys, null, w.ids, '{i,u,d,s}') as l
     )
-    select g.change, case when (g.change).key is null then null when (g.previous).id is not null then g.previous
-      else h.former end as previous
+    select g.change, g.row_key,
+           case when (g.change).key is null then null when (g.previous).id is not null then g.previous
+                else h.former end as previous
       from given g
       left join former f on f.id = (g.change).id
       left join lateral (select row(c.*)::rowrelay.change as former from rowrelay.readable_change c
@@ -11653,11 +11872,11 @@ begin
 
     step := row(change.id, change.id, change.capture, capture.relation, null, null, null, null);
     if change.op <> 'd' then
-      step.was_key := change.key;
+      step.was_key := pair.row_key;
       step.was := rowrelay.row_texts(capture, change, change.new_row);
     end if;
     if change.op <> 'i' then
-      step.be_key := change.key;
+      step.be_key := pair.row_key;
       step.be := rowrelay.row_before(change, capture, pair.previous);
     end if;
     if change.op = 'i' and last.was is null and last.be is not null and rowrelay.is_same_row(capture, last, step) then
@@ -11934,6 +12153,7 @@ begin
     cross join lateral rowrelay.latest_changes(o.relations, o.keys, o.ids, null, '{i,u,d}') as l
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = l.change_id
                         and c.day = l.day offset 0) as h
+   where not exists (select from unnest(changes) as u where u.id = h.id) -- under another spelling of the key
    order by h.id desc limit 1;
   if last.id is not null then
     raise exception 'row % of table % was changed again later', last.key, last.relation
@@ -12112,7 +12332,7 @@ $$;
 -- Purpose:    undoes the last change of a row: returns the statement that restores the row, for a person to read and
 --             run, or runs it. An update of a key, or one that moved a row to another partition, is captured as two
 --             changes: either of them stands for both.
--- Parameters: relation; key as the log shows it (null or empty: the table has none); change id; apply: run the
+-- Parameters: relation; key in any spelling (null or empty: the table has none); change id; apply: run the
 --             statement. It runs with the caller's rights and is captured like any other change.
 -- Result:     the statement; no row when the change changed nothing that the log knows of. The statement changes
 --             nothing when the row is not as the log left it.
@@ -12129,7 +12349,9 @@ declare
 begin
   select h.* into change
     from rowrelay.readable_change h join rowrelay.capture c on c.id = h.capture
-   where h.id = change_id and c.relation = undo.relation and coalesce(h.key, '') = coalesce(undo.key, '');
+   where h.id = change_id and c.relation = undo.relation
+     and (coalesce(h.key, '') = coalesce(undo.key, '') or h.key = rowrelay.key_as_logged(undo.relation, undo.key)
+          or rowrelay.is_key_of_row(h.capture, h.key, undo.key));
   if not found then
     raise exception 'row % of table % has no change %', coalesce(key, 'without a key'), relation, change_id
       using errcode = 'no_data_found',
@@ -12171,7 +12393,9 @@ begin
     from rowrelay.changes_of_transaction(change.txid) as f
     cross join lateral (select c.* from rowrelay.readable_change c where c.id = f.change_id
                         and c.day = f.day offset 0) as h
-   where h.op = 'r' and h.capture = change.capture and h.key = any (array[change.key, neighbour.key]);
+   where h.op = 'r' and h.capture = change.capture
+     and exists (select from unnest(array[change.key, neighbour.key]) as k
+                  where rowrelay.is_key_of_row(h.capture, h.key, k));
   return query select rowrelay.undo_changes(coalesce(changes, array[change]) || marks, apply);
 end
 $$;
@@ -12587,30 +12811,6 @@ create or replace function rowrelay.has_value(image json, columns text[]) return
 language sql immutable set search_path = pg_catalog, pg_temp as $$
   select coalesce(json_typeof(image) = 'object'
                   and exists (select from unnest(columns) as c where json_typeof(image -> c) <> 'null'), false)
-$$;
--- Purpose:    returns all spellings of keys in the log: texts of equal keys may differ, as "Ann" and "ann" do in citext
--- Parameters: captures of one table; keys as the log has them, or as a person writes them
--- Result:     these keys and all keys in the log that equal one of them
-create or replace function rowrelay.spellings(captures integer[], keys text[]) returns text[]
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare
-  of_capture integer;
-  logged     text[];
-  found      text[] := keys;
-  hashes     bigint[];
-begin
-  for of_capture in select c.id from rowrelay.capture c where c.id = any (captures) and not c.key_is_exact loop
-    logged := array(select distinct h.key from rowrelay.change h where h.capture = of_capture and h.key is not null);
-    hashes := array(select r.hash
-                    from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(keys)]), keys) as r);
-    found := found || array(
-      select r.key
-        from rowrelay.row_hashes(array_fill(of_capture, array[cardinality(logged)]), logged) as r
-       where (r.hash = any (hashes) or 0 = any (hashes || r.hash))
-         and exists (select from unnest(keys) as k where rowrelay.is_same_key(of_capture, k, r.key)));
-  end loop;
-  return array(select distinct f from unnest(found) as f);
-end
 $$;
 -- Purpose:    returns the keys that a row had before its present one: the log has an update of a key as a delete of the
 --             old key and an insert of the new one. A transaction that deletes one row and then inserts another looks
@@ -13362,13 +13562,14 @@ end
 $$;
 -- Purpose:    returns the history of one row by its key, with what each change did. Where a change has no image before,
 --             or not all of it, the row's previous change supplies it.
--- Parameters: relation; key: the text of a single column, a JSON array of several
+-- Parameters: relation; key, in any spelling: the text of a single column, a JSON array of several
 -- Result:     rows of rowrelay.history, the newest first, with truncates of the table since the oldest
 -- Errors:     the table was never captured
 create or replace function rowrelay.history_of(relation regclass, key text) returns setof rowrelay.history
 language plpgsql stable set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off as $$
 declare
   captures constant integer[] := array(select c.id from rowrelay.capture c where c.relation = history_of.relation);
+  keys     text[]; -- all spellings
   ids      bigint[];
   days     date[];
   line     record;
@@ -13381,9 +13582,10 @@ begin
                  || rowrelay.command('rowrelay capture %s', 'select rowrelay.capture_table(%L);', relation::text);
   end if;
   for spelling in 1 .. 2 loop
+    keys := rowrelay.spellings(captures, array[history_of.key]);
     -- the rows are read anyway, and show which changes belong to other keys with the same hash
     with own as materialized (
-      select f.change_id, f.day from rowrelay.candidates(captures, history_of.key) as f
+      select f.change_id, f.day from rowrelay.candidates(captures, keys) as f
     ), found as (
       select o.change_id, o.day from own o
       union all
@@ -13403,7 +13605,7 @@ begin
            bool_or(h.op <> 'truncate') over (order by h.change_id) as was_there
       from rowrelay.history_at(ids, days) as h
      where h.relation = history_of.relation
-       and (h.op = 'truncate' or h.key = history_of.key and h.op not in ('barrier', 'refresh'))
+       and (h.op = 'truncate' or h.key = any (keys) and h.op not in ('barrier', 'refresh'))
      order by h.change_id desc
   loop
     exit when not line.was_there; -- only earlier truncates remain
@@ -13634,8 +13836,8 @@ do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
-      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "key_days_from_last", "last_change_id",
-      "last_id_up_to", "logged_tables", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
+      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "is_same_key", "key_days_from_last",
+      "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
       "undo_obstacle",
       "undo_transaction"],
     "rowrelay_worker": [
@@ -13650,6 +13852,7 @@ declare
       "migration": ["select"],
       "source": ["select"],
       "capture": ["select"],
+      "row_hashing": ["select"],
       "shape": ["select"],
       "tick": ["select"],
       "history": ["select"],
