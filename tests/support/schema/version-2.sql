@@ -10130,6 +10130,7 @@ declare
   captured  rowrelay.capture;
   statement text;
   of_one    text[];
+  hashes    bigint[];
 begin
   for captured in select c.* from rowrelay.capture c where c.id = any (captures) loop
     of_one := array(select distinct w.key from unnest(captures, keys) as w(capture, key) where w.capture = captured.id);
@@ -10138,9 +10139,8 @@ begin
     exception when others then
       statement := null;
     end;
-    return query
-      select captured.id, o.key, coalesce(o.hash, 0)
-        from unnest(of_one, rowrelay.hash_keys(statement, of_one)) as o(key, hash);
+    hashes := rowrelay.hash_keys(statement, of_one); -- the planner would call it once more
+    return query select captured.id, o.key, coalesce(o.hash, 0) from unnest(of_one, hashes) as o(key, hash);
   end loop;
 end
 $$;
