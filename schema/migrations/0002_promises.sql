@@ -86,7 +86,8 @@ comment on table rowrelay.row_hashing is
   'captures whose equal keys may have different texts: which changes rowrelay.change_key has under the hash of the row '
   'too, which is equal for all spellings of its key';
 comment on column rowrelay.row_hashing.capture is 'the capture';
-comment on column rowrelay.row_hashing.method is 'how the hashes are computed, see rowrelay.hash_method(); null: they cannot be';
+comment on column rowrelay.row_hashing.method is
+  'how the hashes are computed, see rowrelay.hash_method(); null: they cannot be';
 comment on column rowrelay.row_hashing.above_id is
   'of the indexed changes, all with larger ids are there; processes index the others too, from the last one down';
 drop function if exists rowrelay.candidates(integer[], text);

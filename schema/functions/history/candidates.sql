@@ -1,6 +1,6 @@
 -- Purpose:    lists changes that may be of some keys: from rowrelay.change_key up to the last tick, and from the log
---             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
---             and reads more of the log. Plans are cached, because planning takes longer than execution.
+--             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older
+--             tick, and reads more of the log. Plans are cached, because planning takes longer than execution.
 -- Parameters: capture ids; keys: of one row, in all spellings (rowrelay.spellings)
 -- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
 --             among them

@@ -838,7 +838,8 @@ comment on table rowrelay.row_hashing is
   'captures whose equal keys may have different texts: which changes rowrelay.change_key has under the hash of the row '
   'too, which is equal for all spellings of its key';
 comment on column rowrelay.row_hashing.capture is 'the capture';
-comment on column rowrelay.row_hashing.method is 'how the hashes are computed, see rowrelay.hash_method(); null: they cannot be';
+comment on column rowrelay.row_hashing.method is
+  'how the hashes are computed, see rowrelay.hash_method(); null: they cannot be';
 comment on column rowrelay.row_hashing.above_id is
   'of the indexed changes, all with larger ids are there; processes index the others too, from the last one down';
 drop function if exists rowrelay.candidates(integer[], text);
@@ -1688,8 +1689,8 @@ begin
 end
 $$;
 -- Purpose:    lists changes that may be of some keys: from rowrelay.change_key up to the last tick, and from the log
---             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older tick,
---             and reads more of the log. Plans are cached, because planning takes longer than execution.
+--             after it. The result is consistent with the calling statement's snapshot: an older snapshot sees an older
+--             tick, and reads more of the log. Plans are cached, because planning takes longer than execution.
 -- Parameters: capture ids; keys: of one row, in all spellings (rowrelay.spellings)
 -- Result:     changes and their partitions, each once, in no order; changes of other keys with the same hash may be
 --             among them
@@ -13837,9 +13838,8 @@ declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "is_same_key", "key_days_from_last",
-      "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo", "undo_apply", "undo_changes",
-      "undo_obstacle",
-      "undo_transaction"],
+      "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo",
+      "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
