@@ -205,6 +205,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/part_state.sql
 \ir functions/row/same_key.sql
 \ir functions/row/parsed_keys.sql
+\ir functions/row/has_text_cast.sql
 \ir functions/row/hash_statement.sql
 \ir functions/row/hash_method.sql
 \ir ../triggers/key_is_unique.sql

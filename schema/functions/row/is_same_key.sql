@@ -10,7 +10,8 @@ declare
   is_same boolean;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
-  if rowrelay.has_domain_parts(capture.relation, capture.key_columns) then
+  if rowrelay.has_domain_parts(capture.relation, capture.key_columns)
+     or rowrelay.has_text_cast(capture.relation, capture.key_columns) then
     return null;
   end if;
   execute format('select %s from (select wanted.* from %s) as one, (select wanted.* from %s) as other',

@@ -261,6 +261,26 @@ static int64_t id_of(struct fixture *f, const char *table, const char *which) {
                     which, table);
 }
 
+/* A cast of the owner of a type must not run with the rights of the schema's owner; then only texts are compared. */
+Test(spelling, a_cast_of_the_types_owner_is_not_called) {
+  struct fixture f;
+  fixture_begin(&f, "spelling_cast");
+  sql(f.at_source,
+      "create type mark as (a float8, b int); create table item (k mark primary key, v int);"
+      "create sequence calls; create function called(t text) returns mark language plpgsql as "
+      "$$begin perform nextval('calls'); return row(1, 1)::mark; end$$;"
+      "create cast (text as mark) with function called(text); select rowrelay.capture_table('item');"
+      "insert into item values (row('-0', 1)::mark, 1)");
+  for (int i = 0; i < 2; i++) {
+    cr_expect_str_eq(ask(f.at_source, "select hash from rowrelay.row_hashes('{1}', '{\"(0,1)\"}')"), "0");
+    cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_same_key(1, '(0,1)', '(-0,1)') is null"), "t");
+    cr_expect_str_eq(ask(f.at_source, "select count(*) from rowrelay.changes_of_key('item', '(-0,1)')"), "1");
+    tick(f.at_source);
+  }
+  cr_expect_str_eq(ask(f.at_source, "select is_called from calls"), "f");
+  fixture_end(&f);
+}
+
 /* An update of the key to another spelling is undone, and nothing before a later change is. */
 Test(spelling, a_later_change_under_another_spelling_is_not_undone_over) {
   struct fixture f;

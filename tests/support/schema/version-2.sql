@@ -5569,11 +5569,24 @@ begin
     having count(*) > 0);
 end
 $$;
+-- Purpose:    whether reading a key from its text would call a cast of its type's owner, with the rights of who reads. A
+--             function in C can only be a superuser's. A key of several columns is read from JSON, without casts.
+-- Parameters: relation; attribute numbers
+create or replace function rowrelay.has_text_cast(relation regclass, numbers smallint[]) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select exists (select from pg_attribute a
+                   join pg_cast c on c.castsource = 'text'::regtype and c.casttarget = rowrelay.plain_oid(a.atttypid)
+                   join pg_proc p on p.oid = c.castfunc
+                   join pg_language l on l.oid = p.prolang and l.lanname not in ('internal', 'c')
+                  where a.attrelid = relation and a.attnum = any (numbers) and not a.attisdropped
+                    and cardinality(numbers) = 1)
+$$;
 -- Purpose:    returns SQL that hashes keys of a capture as the log has them, so that keys that are equal by their
 --             types' operators have equal hashes
 -- Parameters: capture
 -- Result:     a SELECT of the hashes, never 0, of the keys in $1, an array, in its order; null: there is none, because
---             the table is gone, its key was altered, or the key has parts of domain types, whose CHECKs must not run
+--             the table is gone, its key was altered, or reading the key would run code of the table's owner: CHECKs of
+--             domains in it, or a cast from text
 create or replace function rowrelay.hash_statement(capture rowrelay.capture) returns text
 language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off as $$
   select format('select array_agg(coalesce(nullif(%s, 0), 1)::bigint order by g.n) '
@@ -5582,6 +5595,7 @@ language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifi
                 rowrelay.hash_expression(capture.id, capture.relation, capture.key_columns, 'wanted'), p.keys)
     from rowrelay.parsed_keys(capture, 'array[g.key]') as p(keys)
    where p.keys is not null and not rowrelay.has_domain_parts(capture.relation, capture.key_columns)
+     and not rowrelay.has_text_cast(capture.relation, capture.key_columns)
 $$;
 -- Purpose:    identifies how rowrelay.row_hashes() hashes the keys of a capture on this server: another type of the
 --             key, another version of a collation, or another major version of PostgreSQL may give other hashes
@@ -10157,7 +10171,8 @@ declare
   is_same boolean;
 begin
   select c.* into strict capture from rowrelay.capture c where c.id = capture_id;
-  if rowrelay.has_domain_parts(capture.relation, capture.key_columns) then
+  if rowrelay.has_domain_parts(capture.relation, capture.key_columns)
+     or rowrelay.has_text_cast(capture.relation, capture.key_columns) then
     return null;
   end if;
   execute format('select %s from (select wanted.* from %s) as one, (select wanted.* from %s) as other',
