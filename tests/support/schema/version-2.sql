@@ -5569,8 +5569,8 @@ begin
     having count(*) > 0);
 end
 $$;
--- Purpose:    whether reading a key from its text would call a cast of its type's owner, with the rights of who reads. A
---             function in C can only be a superuser's. A key of several columns is read from JSON, without casts.
+-- Purpose:    whether reading a key from its text would call a cast of its type's owner, with the rights of who reads.
+--             A function in C can only be a superuser's. A key of several columns is read from JSON, without casts.
 -- Parameters: relation; attribute numbers
 create or replace function rowrelay.has_text_cast(relation regclass, numbers smallint[]) returns boolean
 language sql stable set search_path = pg_catalog, pg_temp as $$
