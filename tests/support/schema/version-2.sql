@@ -844,6 +844,7 @@ comment on column rowrelay.row_hashing.above_id is
   'of the indexed changes, all with larger ids are there; processes index the others too, from the last one down';
 drop function if exists rowrelay.candidates(integer[], text);
 drop function if exists rowrelay.candidates_since(integer[], text, bigint, date);
+drop function if exists rowrelay.was_overtaken(integer, integer, bigint);
 drop function if exists rowrelay.former_keys(integer[], text);
 drop function if exists rowrelay.backfill_values(regclass, text[], text[]);
 
@@ -2182,7 +2183,23 @@ language sql immutable as $table$
      '[{"pattern": "^[a-z+]+://[^/?#]+",
        "problem": "names no host",
        "hint": "Write SCHEME://HOST/PATH."}]'::jsonb),
-    (6, 'file'::text, '{file}'::text[],
+    (6, 'kafka'::text, '{kafka}'::text[],
+     '{kafka}'::text[],
+     false, false, false,
+     '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
+       "retries": "3", "on_error": "park", "claim": "transaction", "lease": "120",
+       "guarantee": "at-least-once", "format": "rowrelay", "schema": "false", "tombstones": "true",
+       "compression": "none", "request_bytes": "1000000", "tls": "false", "sasl": "none"}'::jsonb,
+     E'[{"pattern": "@", "forbidden": true,
+       "problem": "names a user",
+       "hint": "Set options sasl and sasl_username."},
+      {"pattern": "^kafka://[^/?#,]+(,[^/?#,]+)*(/|$)",
+       "problem": "names no broker",
+       "hint": "Write kafka://HOST:9092/TOPIC, with a comma between brokers."},
+      {"pattern": "^kafka://[^/]+(/([A-Za-z0-9._-]|\\\\{table\\\\}|\\\\$\\\\{[A-Za-z_][A-Za-z0-9_]*\\\\})*)?$",
+       "problem": "names a topic that cannot be",
+       "hint": "Use letters, digits, ''.'', ''_'' and ''-''; {table} stands for a table''s name."}]'::jsonb),
+    (7, 'file'::text, '{file}'::text[],
      '{file}'::text[],
      true, false, false,
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
@@ -2191,7 +2208,7 @@ language sql immutable as $table$
      '[{"pattern": "^file:.",
        "problem": "names no file",
        "hint": "Write file:PATH, such as file:/var/log/changes.jsonl."}]'::jsonb),
-    (7, 'stdout'::text, '{stdout}'::text[],
+    (8, 'stdout'::text, '{stdout}'::text[],
      '{stdout}'::text[],
      true, false, false,
      '{"lanes": "64", "batch_rows": "2000", "batch_bytes": "8388608", "push_timeout": "60",
@@ -2250,18 +2267,18 @@ language sql immutable as $table$
     ('follow_redirects'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
      '^(true|false)$'::text,
      'true or false'::text),
-    ('ca_file'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
-    ('certificate'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
-    ('private_key'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, false, false,
-     '^/'::text,
-     'the absolute path of a file on the machine of rowrelay run'::text),
     ('proxy'::text, '{webhook,search,clickhouse,ndjson}'::text[], null::bigint, null::bigint, true, false,
      E'^(https?|socks5h?)://([^/?#@:]*(:\\$\\{[A-Za-z_][A-Za-z0-9_]*\\})?@)?[^/?#@]+/?$'::text,
      'a URL such as http://HOST:PORT; a password is ${NAME}, taken from the environment of rowrelay run'::text),
+    ('ca_file'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
+    ('certificate'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
+    ('private_key'::text, '{webhook,search,clickhouse,ndjson,kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^/'::text,
+     'the absolute path of a file on the machine of rowrelay run'::text),
     ('concurrency'::text, '{webhook}'::text[], 1::bigint, 256::bigint, false, false,
      E'^\\d{1,9}$'::text,
      'a number of requests in flight from 1 to 256'::text),
@@ -2285,7 +2302,46 @@ language sql immutable as $table$
      'true or false'::text),
     ('api_key'::text, '{search}'::text[], null::bigint, null::bigint, true, false,
      E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
-     '${NAME}, taken from the environment of rowrelay run'::text)
+     '${NAME}, taken from the environment of rowrelay run'::text),
+    ('format'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(rowrelay|cloudevents-binary|debezium|row)$'::text,
+     'rowrelay, cloudevents-binary, debezium or row'::text),
+    ('schema'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('source_name'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     E'^\\S+$'::text,
+     'a name without blanks'::text),
+    ('tombstones'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('compression'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(none|gzip|snappy|lz4|zstd)$'::text,
+     'none, gzip, snappy, lz4 or zstd'::text),
+    ('request_bytes'::text, '{kafka}'::text[], 1024::bigint, 100000000::bigint, false, false,
+     E'^\\d{1,9}$'::text,
+     'a number of bytes from 1024 to 100000000'::text),
+    ('tls'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(true|false)$'::text,
+     'true or false'::text),
+    ('private_key_password'::text, '{kafka}'::text[], null::bigint, null::bigint, true, false,
+     E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
+     '${NAME}, taken from the environment of rowrelay run'::text),
+    ('sasl'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^(none|PLAIN|SCRAM-SHA-256|SCRAM-SHA-512|OAUTHBEARER)$'::text,
+     'none, PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER'::text),
+    ('sasl_username'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     E'\\S'::text,
+     'a name'::text),
+    ('sasl_password'::text, '{kafka}'::text[], null::bigint, null::bigint, true, false,
+     E'^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'::text,
+     '${NAME}, taken from the environment of rowrelay run'::text),
+    ('oauth_url'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     '^https?://[^/?#@]+'::text,
+     'a URL such as https://HOST/token'::text),
+    ('oauth_scope'::text, '{kafka}'::text[], null::bigint, null::bigint, false, false,
+     E'\\S'::text,
+     'a text'::text)
 $table$;
 -- Purpose:    finds the kind of a target
 -- Parameters: url
@@ -2405,6 +2461,52 @@ begin
   end loop;
 end
 $$;
+-- Purpose:    refuses options of a target that exclude each other, or lack another one
+-- Parameters: options, with the defaults of the target's kind
+-- Errors:     name both options, and what to do
+create or replace function rowrelay.check_target_pairs(in_force jsonb) returns void
+language plpgsql immutable as $$
+declare
+  sasl   constant text := in_force ->> 'sasl';
+  lacked constant text := (select n.name
+                             from unnest(array['sasl_username', 'sasl_password', 'oauth_url'])
+                                    with ordinality as n(name, place)
+                            where in_force ->> n.name is null and (n.name <> 'oauth_url' or sasl = 'OAUTHBEARER')
+                            order by n.place limit 1);
+  excess text;
+begin
+  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
+    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
+      hint = 'A request with option body carries one change: omit events or set it to 1.';
+  end if;
+  if in_force ->> 'format' = 'row' and in_force ->> 'tombstones' = 'false' then
+    raise exception 'options format=row and tombstones=false exclude each other'
+      using errcode = 'invalid_parameter_value',
+            hint = 'With format=row a message without a value is all that tells of a deleted row.';
+  end if;
+  if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
+    raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
+  end if;
+  if sasl <> 'none' and lacked is not null then
+    raise exception 'option sasl=% needs option %', sasl, lacked using errcode = 'invalid_parameter_value';
+  end if;
+  select n.name into excess
+    from unnest(array['sasl_username', 'sasl_password', 'oauth_url', 'oauth_scope']) as n(name)
+   where in_force ->> n.name is not null
+     and (sasl = 'none' or n.name like 'oauth%' and sasl <> 'OAUTHBEARER') limit 1;
+  if found then
+    raise exception 'option % needs option sasl', excess using errcode = 'invalid_parameter_value',
+      hint = case when excess like 'oauth%' then 'Set sasl=OAUTHBEARER.'
+                  else 'Set sasl to the mechanism to log in by.' end;
+  end if;
+  select n.name into excess
+    from unnest(array['ca_file', 'certificate', 'private_key', 'private_key_password']) as n(name)
+   where in_force ->> n.name is not null and in_force ->> 'tls' = 'false' limit 1;
+  if found then
+    raise exception 'option % needs option tls=true', excess using errcode = 'invalid_parameter_value';
+  end if;
+end
+$$;
 -- Purpose:    refuses a URL or options that cannot work, before anything is stored
 -- Parameters: url, options (null values are allowed: they reset an option)
 -- Errors:     each names what is wrong and what is allowed
@@ -2428,10 +2530,7 @@ begin
             hint = format('Set lease to more than %s, better %s, or push_timeout to less than %s.', push_timeout,
                           2 * push_timeout, lease);
   end if;
-  if in_force ->> 'body' is not null and (in_force ->> 'events')::integer > 1 then
-    raise exception 'options body and events exclude each other' using errcode = 'invalid_parameter_value',
-      hint = 'A request with option body carries one change: omit events or set it to 1.';
-  end if;
+  perform rowrelay.check_target_pairs(in_force);
 end
 $$;
 -- Purpose:    adds a target. It receives nothing before a table is routed to it.
@@ -2714,8 +2813,8 @@ $$;
 --             of its target; for a row that can change lanes, or has done so, the barrier lane counts as one of its
 --             lanes.
 -- Parameters: target (null: all); change ids (null: all that were refused)
--- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there now:
---             look again.
+-- Result:     numbers of the lanes that it has locked. What was refused or set aside there while it waited is there
+--             now: look again.
 create or replace function rowrelay.lock_refused_lanes(target text, change_ids bigint[]) returns integer[]
 language plpgsql as $$
 declare
@@ -2864,31 +2963,33 @@ begin
   update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
--- Purpose:    whether a target that keeps the last state of rows has since received something newer than a refused
---             change that the order of the row's lane does not cover: a truncate of one of the table's partitions, or
---             changes made after the table was captured again or by another key. Delivered now, the change could
---             restore a deleted row.
--- Parameters: target; capture; id of the change
--- Result:     false also while such a truncate is queued for the target or was refused: then the order holds
-create or replace function rowrelay.was_overtaken(target integer, capture integer, change_id bigint) returns boolean
+-- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something newer
+--             that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
+--             changes made after the table was captured again or by another key. Delivered now, an older change could
+--             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
+-- Parameters: target; capture
+-- Result:     a change id; 0: there is nothing of the kind. A partition's truncate does not count while it is queued
+--             for the target or was refused: then the order holds
+create or replace function rowrelay.overtaken_up_to(target integer, capture integer) returns bigint
 language sql stable as $$
-  select rowrelay.keeps_state(t)
-         and (exists (
-                select from rowrelay.truncation u
-                 where u.capture = was_overtaken.capture and u.change_id > was_overtaken.change_id
-                   and u.condition is not null
-                   and not exists (select from rowrelay.queue q
-                                    where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
-                   and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id))
-              or exists (
-                select from rowrelay.capture c
-                  join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
-                  join rowrelay.shape s on s.capture = a.id and s.begins and s.from_id >= was_overtaken.change_id
-                 where c.id = was_overtaken.capture))
+  select coalesce(greatest(
+           (select max(u.change_id) - 1 from rowrelay.truncation u
+             where u.capture = overtaken_up_to.capture and u.condition is not null
+               and not exists (select from rowrelay.queue q
+                                where q.lane = rowrelay.lane_number(t.id, -1) and q.change_id = u.change_id)
+               and not exists (select from rowrelay.refusal r where r.target = t.id and r.change_id = u.change_id)),
+           (select max(s.from_id)
+              from rowrelay.capture c
+              join rowrelay.capture a on a.id = c.id or c.relation <> 0 and a.relation = c.relation
+              join rowrelay.shape s on s.capture = a.id and s.begins
+             where c.id = overtaken_up_to.capture)), 0)
     from rowrelay.target t
-   where t.id = was_overtaken.target
+   where t.id = overtaken_up_to.target and rowrelay.keeps_state(t)
+  union all
+  select 0
+   limit 1
 $$;
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.was_overtaken): queues each row as it is now
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
 --             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
 --             changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
@@ -2907,14 +3008,20 @@ declare
   total   bigint := 0;
 begin
   for moot in
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = any (retry_overtaken.lanes) and r.state <> 'waiting') as g
+    )
     select f.target, t.name, c.relation, min(c.relation_name) as relation_name,
            array_agg(f.change_id order by f.change_id) as ids
       from rowrelay.refusal f
       join rowrelay.target t on t.id = f.target
       join rowrelay.capture c on c.id = f.capture
+      join old o on o.target = f.target and o.capture = f.capture
      where f.lane = any (retry_overtaken.lanes) and f.state <> 'waiting'
        and (change_ids is null or f.change_id = any (change_ids))
-       and rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+       and f.change_id <= o.up_to and not (f.row_hash = 0 and f.key is null)
      group by f.target, t.name, c.relation
   loop
     keys := '{}';
@@ -3011,11 +3118,16 @@ begin
 
   total := rowrelay.retry_overtaken(lanes, change_ids);
   foreach lane_number in array lanes loop
-    with chosen as (
+    with old as materialized (
+      select g.target, g.capture, rowrelay.overtaken_up_to(g.target, g.capture) as up_to
+        from (select distinct r.target, r.capture from rowrelay.refusal r
+               where r.lane = lane_number and r.state <> 'waiting') as g
+    ), chosen as (
       select f.change_id, f.capture, f.row_hash from rowrelay.refusal f
+        join old o on o.target = f.target and o.capture = f.capture
        where f.lane = lane_number and f.state <> 'waiting'
          and (change_ids is null or f.change_id = any (change_ids))
-         and not rowrelay.was_overtaken(f.target, f.capture, f.change_id)
+         and (f.change_id > o.up_to or f.row_hash = 0 and f.key is null)
     ), moving as (
       delete from rowrelay.refusal f
        where f.lane = lane_number and f.state <> 'waiting'
@@ -3039,9 +3151,9 @@ begin
   return total + rowrelay.hurry_held(target, change_ids);
 end
 $$;
--- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while they
---             were set aside: what is sent at most once counts as refused until it is known to have arrived, which may
---             be after its lease has ended. rowrelay.maintain() calls it.
+-- Purpose:    queues changes again that wait behind a refused one that is not there any more. It may have gone while
+--             they were set aside: what is sent at most once counts as refused until it is known to have arrived, which
+--             may be after its lease has ended. rowrelay.maintain() calls it.
 -- Result:     number of changes that were queued again. Those whose lanes are in use wait for the next call.
 create or replace function rowrelay.free_blocked() returns bigint
 language plpgsql set lock_timeout = '1s' as $$
@@ -8191,7 +8303,7 @@ end
 $$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
--- Errors:     as rowrelay.route()
+-- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
                                               shared boolean) returns void
@@ -8202,6 +8314,11 @@ declare
   is_again      boolean;
 begin
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
+  if create_table and exists (select from rowrelay.target t
+                               where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
+    raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
