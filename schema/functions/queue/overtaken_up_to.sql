@@ -1,5 +1,5 @@
--- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something newer
---             that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
+-- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
+--             newer that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
 --             changes made after the table was captured again or by another key. Delivered now, an older change could
 --             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
 -- Parameters: target; capture

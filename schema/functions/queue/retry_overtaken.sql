@@ -1,6 +1,6 @@
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
---             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
---             changes and of the barrier lanes.
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is
+--             now (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of
+--             these changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
 -- Result:     number of superseded changes. Warns of changes whose rows cannot be identified; these stay where they
 --             are.

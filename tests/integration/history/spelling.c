@@ -265,12 +265,11 @@ static int64_t id_of(struct fixture *f, const char *table, const char *which) {
 Test(spelling, a_cast_of_the_types_owner_is_not_called) {
   struct fixture f;
   fixture_begin(&f, "spelling_cast");
-  sql(f.at_source,
-      "create type mark as (a float8, b int); create table item (k mark primary key, v int);"
-      "create sequence calls; create function called(t text) returns mark language plpgsql as "
-      "$$begin perform nextval('calls'); return row(1, 1)::mark; end$$;"
-      "create cast (text as mark) with function called(text); select rowrelay.capture_table('item');"
-      "insert into item values (row('-0', 1)::mark, 1)");
+  sql(f.at_source, "create type mark as (a float8, b int); create table item (k mark primary key, v int);"
+                   "create sequence calls; create function called(t text) returns mark language plpgsql as "
+                   "$$begin perform nextval('calls'); return row(1, 1)::mark; end$$;"
+                   "create cast (text as mark) with function called(text); select rowrelay.capture_table('item');"
+                   "insert into item values (row('-0', 1)::mark, 1)");
   for (int i = 0; i < 2; i++) {
     cr_expect_str_eq(ask(f.at_source, "select hash from rowrelay.row_hashes('{1}', '{\"(0,1)\"}')"), "0");
     cr_expect_str_eq(ask(f.at_source, "select rowrelay.is_same_key(1, '(0,1)', '(-0,1)') is null"), "t");

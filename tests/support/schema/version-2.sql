@@ -2963,8 +2963,8 @@ begin
   update rowrelay.source s set server = this.server, ids_skipped = s.ids_skipped + goes_on_after - before;
 end
 $$;
--- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something newer
---             that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
+-- Purpose:    up to which change of a table a target that keeps the last state of rows has since received something
+--             newer that the order of the rows' lanes does not cover: a truncate of one of the table's partitions, or
 --             changes made after the table was captured again or by another key. Delivered now, an older change could
 --             restore a deleted row. Not so for a truncate: behind a refused one, changes of its table wait.
 -- Parameters: target; capture
@@ -2989,9 +2989,9 @@ language sql stable as $$
   select 0
    limit 1
 $$;
--- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is now
---             (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of these
---             changes and of the barrier lanes.
+-- Purpose:    updates rows whose refused changes were overtaken (rowrelay.overtaken_up_to): queues each row as it is
+--             now (rowrelay.requeue), which supersedes the refused change. The caller holds the locks of the lanes of
+--             these changes and of the barrier lanes.
 -- Parameters: numbers of the lanes; change ids (null: all that were refused there)
 -- Result:     number of superseded changes. Warns of changes whose rows cannot be identified; these stay where they
 --             are.
