@@ -249,10 +249,10 @@ Test(lease, at_most_once_goes_back_at_once_where_rows_change_lanes) {
   own_server("target", NULL);
   begin(&f, "lease_back", "{\"guarantee\": \"at-most-once\", \"lease\": 30, \"push_timeout\": 5, \"batch_rows\": 10}");
   rowrelay_ok(&f, "capture", "item", "--lane", "v", NULL);
-  pid_t process = fixture_run(&f, "--workers", "4", NULL);
-  wait_until_empty(&f, 20);
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
   stop_server("target", "fast");
   sql(f.at_source, "insert into item select n, n from generate_series(2, 200) as n");
+  pid_t process = fixture_run(&f, "--workers", "4", NULL);
   wait_until(f.at_source, "t", 20, "select coalesce(max(attempts), 0) > 1 from rowrelay.trouble");
   wait_until(f.at_source, "0", 10, "select count(*) from rowrelay.refusal");
   start_server("target");
