@@ -136,6 +136,9 @@ static bool claim_and_deliver(struct round *round) {
   }
   if (claimed == CLAIMED_SOME)
     return end_round(round, deliver_claimed(work, &claim));
+  /* A failure that was reported after another worker had delivered the same changes; or these were discarded. */
+  if (claimed == CLAIMED_NONE && work->breaker.probing)
+    work_report_success(work);
   work->source_failures = 0;
   return end_round(round, wait_for_more(round, claimed));
 }
