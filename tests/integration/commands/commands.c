@@ -222,12 +222,8 @@ static int status_of(const char *const use[9], const char *more[2]) {
     words[count++] = use[i];
   for (int i = 0; i < 2 && more[i] != NULL; i++)
     words[count++] = more[i];
-  const char *out;
-  const char *errors;
-  int status = rowrelay(&f, &out, &errors, words[0], words[1], words[2], words[3], words[4], words[5], words[6],
-                        words[7], words[8], words[9], words[10], words[11], words[12], NULL);
-  cr_log_info("%s: %d: %s%s", use[0], status, out, errors);
-  return status;
+  return rowrelay(&f, NULL, NULL, words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7],
+                  words[8], words[9], words[10], words[11], words[12], NULL);
 }
 
 static bool is_used(const char *const uses[][9], size_t count, const char *name) {
