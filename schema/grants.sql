@@ -88,10 +88,10 @@ begin
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), routine as (
-      -- nobody may call trigger functions, nor those that copying a table creates
+      -- nobody may call trigger functions, nor those that capturing or copying a table creates
       select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
         and not p.prosecdef as is_harmless,
-             p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
+             p.prorettype <> 'trigger'::regtype and p.proname !~ '^(copies|capture)_[0-9]' as is_callable
         from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
     ), wanted_routine as (
       select f.oid, r.grantee

@@ -31,6 +31,9 @@ begin
   -- It runs with its owner's rights, and only the schema's owner is sure to have enough.
   if owner <> current_user then
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
+    if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
+      execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
+    end if;
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;

@@ -27,13 +27,14 @@
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the image before is kept anyway; expression for what is kept of a deleted row;
 --             expressions for keys and hashes, and for whether an update changed the key; whether a row may change
---             lanes; whether documents are built from the table
+--             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as for
+--             rowrelay.trigger_body()
 -- Result:     declarations; then, for writes that may nest: guarded: statements that check; settled: statements before
 --             the change is logged; noted: statements after it
 create or replace function rowrelay.nesting_statements(
   capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text,
     can_move boolean,
-  has_documents boolean, caveat text, out declarations text,
+  has_documents boolean, caveat text, is_apart boolean, out declarations text,
   out guarded text, out settled text, out noted text)
 language plpgsql stable as $$
 declare
@@ -43,15 +44,20 @@ declare
   -- the text of a key does not identify one row in one lane
   is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
   marked      constant text := '{"left_out":true}';
-  followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
+  -- system columns of the rows, which a function gets one by one
+  new_xmax    constant text := rowrelay.system_column('new', 'xmax', is_apart);
+  new_xmin    constant text := rowrelay.system_column('new', 'xmin', is_apart);
+  new_cmin    constant text := rowrelay.system_column('new', 'cmin', is_apart);
+  new_ctid    constant text := rowrelay.system_column('new', 'ctid', is_apart);
+  old_xmin    constant text := rowrelay.system_column('old', 'xmin', is_apart);
+  old_xmax    constant text := rowrelay.system_column('old', 'xmax', is_apart);
+  old_cmax    constant text := rowrelay.system_column('old', 'cmax', is_apart);
+  followed    constant text := new_xmax || ' operator(pg_catalog.<>) 0';
   -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
-  is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
+  is_own      constant text := '(pg_catalog.int8mi(' || old_xmin || '::pg_catalog.text::pg_catalog.int8,'
                                ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
                                ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
-  came_back   constant text := E'(pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid) operator(pg_catalog.>) 0'
-                               ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
-                               '\n        or pg_catalog.current_setting(''track_counts'') '
-                               'operator(pg_catalog.<>) ''on'')';
+  came_back   constant text := 'rowrelay.may_be_back(tg_relid)';
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
@@ -109,7 +115,7 @@ begin
            followed),
     case when has_key then
            -- system columns such as ctid are lost after an assignment to the row
-           '        is_at := new.ctid;' end,
+    format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
            '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
@@ -124,9 +130,10 @@ begin
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
                     ' and case when op operator(pg_catalog.=) ''d'''
-                    ' then t.xmin operator(pg_catalog.=) old.xmax and t.cmin operator(pg_catalog.=) old.cmax and not %s'
-                    ' else new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
-                    ' and t.cmin operator(pg_catalog.=) new.cmin end) is not true', is_own) end),
+                    ' then t.xmin operator(pg_catalog.=) %s and t.cmin operator(pg_catalog.=) %s and not %s'
+                    ' else %s operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) %s'
+                    ' and t.cmin operator(pg_catalog.=) %s end) is not true',
+                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),

@@ -581,7 +581,7 @@ Test(native, a_restored_table_is_captured_fast_again_after_maintenance) {
         ask(f.at_source, "delete from rowrelay.job; select string_agg(m, ' ') from rowrelay.maintain() as m"),
         "table public.item was altered: trigger function replaced");
     cr_assert(calls(&f, "record_row", "insert into item values (2, 1)") == 0);
-    cr_assert(calls(&f, "log_change", "insert into item values (3, 1)") == (way == 0 ? 0 : 1));
+    cr_assert(calls(&f, "log_row", "insert into item values (3, 1)") == (way == 0 ? 0 : 1));
     cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 3);
     fixture_end(&f);
   }

@@ -809,6 +809,9 @@ comment on column rowrelay.follower.day is 'partition of the change';
 drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
+drop function if exists rowrelay.image_statements(rowrelay.capture, boolean);
+drop function if exists rowrelay.nesting_statements(rowrelay.capture, boolean, text, text, text, text, boolean, boolean,
+                                                    text);
 
 -- Keys ------------------------------------------------------------------------------------------------------------
 
@@ -4200,6 +4203,7 @@ begin
          for update skip locked
     loop
       execute format('drop function rowrelay.%I()', 'capture_' || capture.id);
+      execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
       return next format('table %s was dropped: trigger function dropped', capture.relation_name);
     end loop;
   exception when others then
@@ -4883,6 +4887,23 @@ exception when others then
   return false;
 end
 $$;
+-- Purpose:    whether a trigger function can make images, keys and lanes of the rows of a table with nothing that could
+--             fail: as rowrelay.row_is_known(), and the columns that it names have their names and types still
+-- Parameters: a table; the types of its columns when the function was made; the names and types of those that it names
+-- Result:     false: the row must be captured in a guarded block
+create or replace function rowrelay.row_is_unaltered(relation regclass, types oid[], names text[], named_types oid[])
+  returns boolean
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  return rowrelay.row_is_known(relation, types, true)
+     and not exists (select from unnest(names, named_types) as n(name, type)
+                      where (n.name, n.type) not in (
+                              select c.name, c.type from rowrelay.current_columns(
+                                       (select r.reltype from pg_class r where r.oid = relation)) as c));
+exception when others then
+  return false;
+end
+$$;
 -- Purpose:    returns SQL that calls rowrelay.row_is_known() for a table and for the composite types in its images
 -- Parameters: a table or composite type; whether images take its rows unchanged
 -- Result:     a condition
@@ -4960,17 +4981,14 @@ language sql stable as $$
    where r.oid = relation and c.condition is not null
    order by a.place
 $$;
--- Purpose:    returns the statements of a trigger function that keep the session's settings from changing the text of
---             this table's values. A SET clause on the function would cost every writer about a microsecond per row; so
---             the function checks the settings, which costs next to nothing, changes those that are wrong, and restores
---             them. This happens in the guarded block, where an error undoes the change too. The statements are
---             assignments, because PERFORM is a query, and most sessions are not in UTC.
+-- Purpose:    lists the session's settings on which the text of a table's values depends
 -- Parameters: relation; attribute numbers of columns whose text becomes key or lane
--- Result:     declarations, statements before and after; null when no column needs any
-create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
-                                                   out pin text, out unpin text)
+-- Result:     name; the value that it must have while a row is captured; all values that give the same texts
+create or replace function rowrelay.pinned_settings(relation regclass, key_columns smallint[], out name text,
+                                                    out wanted text, out good text) returns setof record
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
 begin
+  return query
   with recursive text_column as materialized (
     select w.name from rowrelay.awkward_columns(relation) w where not w.is_json
   ), part(type, in_text) as (
@@ -5000,7 +5018,7 @@ begin
     select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
   ), needed(name, wanted, good) as (
     -- good: values that give the same texts as the wanted one
-    select 'extra_float_digits', '1', '{1}'
+    select 'extra_float_digits', '1', case when exists (select from foreign_part) then '{1}' else '{1,2,3}' end
      where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
                      'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype,
                        'circle'::regtype))
@@ -5023,8 +5041,24 @@ begin
     -- names of objects have their schema only when it is not in search_path
     select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
      where exists (select from name_part) or exists (select from foreign_part)
-  ), numbered as (
-    select n.*, format('set_%s', row_number() over (order by n.name)) as variable from needed n
+  )
+  select n.name, n.wanted, n.good from needed n order by n.name;
+end
+$$;
+-- Purpose:    returns the statements of a trigger function that keep the session's settings from changing the text of
+--             this table's values. A SET clause on the function would cost every writer about a microsecond per row; so
+--             the function checks the settings, which costs next to nothing, changes those that are wrong, and restores
+--             them. This happens in the guarded block, where an error undoes the change too. The statements are
+--             assignments, because PERFORM is a query, and most sessions are not in UTC.
+-- Parameters: relation; attribute numbers of columns whose text becomes key or lane
+-- Result:     declarations, statements before and after; null when no column needs any
+create or replace function rowrelay.pin_statements(relation regclass, key_columns smallint[], out declarations text,
+                                                   out pin text, out unpin text)
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+begin
+  with numbered as (
+    select n.*, format('set_%s', row_number() over (order by n.name)) as variable
+      from rowrelay.pinned_settings(relation, key_columns) as n
   )
   select E'  pinned   key%type;\n' || string_agg(format('  %s    key%%type;', n.variable), E'\n' order by n.name),
          string_agg(concat_ws(E'\n',
@@ -5449,6 +5483,114 @@ begin
                   or not capture_origin and current_setting('rowrelay.origin', true) <> '', false);
 end
 $$;
+-- Purpose:    whether a key that a table's trigger is told was deleted may exist again: this transaction has inserted
+--             into the table or updated a key there, or PostgreSQL does not count that
+-- Parameters: the table with the row
+create or replace function rowrelay.may_be_back(relation oid) returns boolean
+language plpgsql as $$
+begin
+  return pg_catalog.pg_stat_get_xact_tuples_inserted(relation) operator(pg_catalog.>) 0
+      or pg_catalog.pg_stat_get_xact_tuples_updated(relation) operator(pg_catalog.>) 0
+      or pg_catalog.current_setting('track_counts') operator(pg_catalog.<>) 'on';
+end
+$$;
+-- Purpose:    whether a trigger function may look into its table by its name and sees all rows there: another table may
+--             have the name by now, or policies may hide rows
+-- Parameters: the table with the row: the captured one, or a partition; the captured table; its name
+create or replace function rowrelay.may_look(of_row oid, relation oid, name text) returns boolean
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+begin
+  return to_regclass(name)::oid is not distinct from relation
+     and not row_security_active(of_row) and not row_security_active(relation);
+end
+$$;
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves it
+--             out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+--             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
+--             session keeps some kilobytes for each statement of each function.
+-- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the
+--             image before is kept; lanes: of each target the number of its first lane, and how many it has;
+--             the time zone to restore, null: none
+-- Result:     true
+create or replace function rowrelay.log_row(capture integer, capture_origin boolean, operation text, key text,
+                                            hash integer, old_row json, new_row json, keeps_before boolean,
+                                            lanes integer[], former_timezone text) returns boolean
+language plpgsql as $$
+declare
+  id      pg_catalog.int8;
+  day     pg_catalog.date;
+  actor   pg_catalog.text;
+  -- an INSERT prepares its expressions for every row, an assignment once per transaction
+  db_user pg_catalog.text := session_user;
+  bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
+begin
+  if former_timezone is not null then
+    former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
+  end if;
+  -- one check of all rarely used settings
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.skip', true),
+                       pg_catalog.current_setting('rowrelay.origin', true),
+                       pg_catalog.current_setting('rowrelay.actor', true),
+                       pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+  then
+    if rowrelay.is_left_out(capture_origin) then
+      return true;
+    end if;
+    actor := rowrelay.actor();
+    db_user := rowrelay.db_user();
+  end if;
+  if keeps_before then
+    bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
+  end if;
+  day := rowrelay.partition_day();
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
+                               old_row, new_row)
+  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
+          pg_catalog.lower(pg_catalog.left(operation, 1))::pg_catalog."char", key, actor, db_user,
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row);
+  if lanes operator(pg_catalog.=) '{}' then
+    return true;
+  end if;
+  hash := pg_catalog.int4and(hash, 2147483647);
+  id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
+  insert into rowrelay.queue (change_id, lane, day, bytes)
+  values (id, pg_catalog.int4pl(lanes[1], pg_catalog.mod(hash, lanes[2])), day, bytes);
+  for place in 3 .. pg_catalog.cardinality(lanes) by 2 loop
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    values (id, pg_catalog.int4pl(lanes[place], pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)])), day, bytes);
+  end loop;
+  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return true;
+end
+$$;
+-- Purpose:    sets the session's time zone to UTC, in which images are written, for the rest of a trigger function
+-- Result:     the former time zone; the caller has to restore it (rowrelay.restore_timezone)
+create or replace function rowrelay.change_timezone() returns text
+language plpgsql as $$
+declare
+  former constant pg_catalog.text := pg_catalog.current_setting('timezone');
+  pinned pg_catalog.text;
+begin
+  pinned := pg_catalog.set_config('timezone', 'UTC', true);
+  return former;
+end
+$$;
+-- Purpose:    undoes rowrelay.change_timezone()
+-- Parameters: former: its result, null when the time zone was not changed
+-- Result:     false
+create or replace function rowrelay.restore_timezone(former text) returns boolean
+language plpgsql as $$
+declare
+  pinned pg_catalog.text;
+begin
+  if former is not null then
+    pinned := pg_catalog.set_config('timezone', former, true);
+  end if;
+  return false;
+end
+$$;
 -- Purpose:    raises an error in the guarded part of a trigger function, so that the slow path captures the change
 -- Result:     none
 -- Errors:     always
@@ -5868,10 +6010,10 @@ end
 $$;
 -- Purpose:    returns the statements of a trigger function that make the row images. For most tables that is only
 --             row_to_json; columns that are left out or masked, and values that JSON does not preserve, need more.
--- Parameters: capture; whether to keep the image before
+-- Parameters: capture; whether to keep the image before; whether every change has both rows
 -- Result:     declarations; statements; expression for the column caveat, null when it is always null
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
-                                                     out declarations text, out statements text, out caveat text)
+                                                     has_both boolean, out declarations text, out statements text, out caveat text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -5987,7 +6129,7 @@ begin
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
     -- With a filter an update may count as insert or delete, but has both rows; so has a row that was assigned to
     -- above.
-    case when capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
+    case when has_both or capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
              '    end if;',
@@ -6409,6 +6551,11 @@ exception when others then
   perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
 end
 $$;
+-- Purpose:    returns SQL for a system column of a row in a generated function, which loses it when the row is passed on
+-- Parameters: new or old; name of the column; is_apart: as for rowrelay.trigger_body()
+-- Result:     an expression
+create or replace function rowrelay.system_column(row_name text, column_name text, is_apart boolean) returns text
+language sql immutable as $$ select row_name || case when is_apart then '_' else '.' end || column_name $$;
 -- Purpose:    returns the statements of a trigger function that keep the last change of a row the last one in the log
 --             when writes nest.
 --
@@ -6438,13 +6585,14 @@ $$;
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the image before is kept anyway; expression for what is kept of a deleted row;
 --             expressions for keys and hashes, and for whether an update changed the key; whether a row may change
---             lanes; whether documents are built from the table
+--             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as for
+--             rowrelay.trigger_body()
 -- Result:     declarations; then, for writes that may nest: guarded: statements that check; settled: statements before
 --             the change is logged; noted: statements after it
 create or replace function rowrelay.nesting_statements(
   capture rowrelay.capture, keeps_before boolean, key_row text, old_key text, old_hash text, rekeyed text,
     can_move boolean,
-  has_documents boolean, caveat text, out declarations text,
+  has_documents boolean, caveat text, is_apart boolean, out declarations text,
   out guarded text, out settled text, out noted text)
 language plpgsql stable as $$
 declare
@@ -6454,15 +6602,20 @@ declare
   -- the text of a key does not identify one row in one lane
   is_told     constant boolean := not is_firm or not capture.key_is_exact or can_move;
   marked      constant text := '{"left_out":true}';
-  followed    constant text := 'new.xmax operator(pg_catalog.<>) 0';
+  -- system columns of the rows, which a function gets one by one
+  new_xmax    constant text := rowrelay.system_column('new', 'xmax', is_apart);
+  new_xmin    constant text := rowrelay.system_column('new', 'xmin', is_apart);
+  new_cmin    constant text := rowrelay.system_column('new', 'cmin', is_apart);
+  new_ctid    constant text := rowrelay.system_column('new', 'ctid', is_apart);
+  old_xmin    constant text := rowrelay.system_column('old', 'xmin', is_apart);
+  old_xmax    constant text := rowrelay.system_column('old', 'xmax', is_apart);
+  old_cmax    constant text := rowrelay.system_column('old', 'cmax', is_apart);
+  followed    constant text := new_xmax || ' operator(pg_catalog.<>) 0';
   -- A transaction's ids are not smaller than its first one; others may be larger too, which does no harm.
-  is_own      constant text := '(pg_catalog.int8mi(old.xmin::pg_catalog.text::pg_catalog.int8,'
+  is_own      constant text := '(pg_catalog.int8mi(' || old_xmin || '::pg_catalog.text::pg_catalog.int8,'
                                ' pg_catalog.pg_current_xact_id()::pg_catalog.text::pg_catalog.int8)'
                                ' operator(pg_catalog.&) 4294967295) operator(pg_catalog.<) 2147483648';
-  came_back   constant text := E'(pg_catalog.pg_stat_get_xact_tuples_inserted(tg_relid) operator(pg_catalog.>) 0'
-                               ' or pg_catalog.pg_stat_get_xact_tuples_updated(tg_relid) operator(pg_catalog.>) 0'
-                               '\n        or pg_catalog.current_setting(''track_counts'') '
-                               'operator(pg_catalog.<>) ''on'')';
+  came_back   constant text := 'rowrelay.may_be_back(tg_relid)';
   name        constant text := rowrelay.full_name(capture.relation);
   -- children may share keys with the table
   has_children constant boolean := rowrelay.has_children(capture.relation);
@@ -6520,7 +6673,7 @@ begin
            followed),
     case when has_key then
            -- system columns such as ctid are lost after an assignment to the row
-           '        is_at := new.ctid;' end,
+    format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
            '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
@@ -6535,9 +6688,10 @@ begin
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
                     ' and case when op operator(pg_catalog.=) ''d'''
-                    ' then t.xmin operator(pg_catalog.=) old.xmax and t.cmin operator(pg_catalog.=) old.cmax and not %s'
-                    ' else new.xmax operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) new.xmin'
-                    ' and t.cmin operator(pg_catalog.=) new.cmin end) is not true', is_own) end),
+                    ' then t.xmin operator(pg_catalog.=) %s and t.cmin operator(pg_catalog.=) %s and not %s'
+                    ' else %s operator(pg_catalog.=) 0 and t.xmin operator(pg_catalog.=) %s'
+                    ' and t.cmin operator(pg_catalog.=) %s end) is not true',
+                    old_xmax, old_cmax, is_own, new_xmax, new_xmin, new_cmin) end),
            '      end if;',
            '      if rekeyed or is_back then',
     format('        former := %s;', old_key),
@@ -6629,81 +6783,46 @@ begin
   end if;
 end
 $$;
--- Purpose:    tells whether trigger functions are made in language rowrelay: the server module rowrelay_native is
---             installed in this database, the schema's owner may use it, and it is not switched off
---             (rowrelay.capture_natively)
-create or replace function rowrelay.has_native() returns boolean
-language sql stable as $$
-  select exists (select from pg_language l join pg_namespace n on n.nspname = 'rowrelay'
-                  where l.lanname = 'rowrelay' and has_language_privilege(n.nspowner, l.oid, 'usage'))
-     and exists (select from rowrelay.source s where s.native)
-$$;
--- Purpose:    returns the first line of a trigger function in language rowrelay. It tells the server module what the
---             function does with an ordinary row, so that the module can do the same without PL/pgSQL; see
---             triggers/native/rowrelay_native.c.
+-- Purpose:    returns SQL for whether an update changed the key of a row
 -- Parameters: capture
--- Result:     a comment; null if every row needs something that the module cannot do: a filter, excluded or masked
---             columns, documents, a lane of its own, a key that is not certainly unique, partitions, types that are
---             neither built in nor enums
-create or replace function rowrelay.native_plan(capture rowrelay.capture) returns text
+-- Result:     a condition on the rows "new" and "old", null if one of them is missing; null when there is no key
+create or replace function rowrelay.rekeyed_expression(capture rowrelay.capture) returns text
 language plpgsql stable as $$
 declare
-  -- the module pins each setting that changes how these are written
-  types     constant oid[] := '{bool,bytea,name,int8,int2,int4,text,oid,jsonb,float4,float8,macaddr,macaddr8,
-                                inet,cidr,bpchar,varchar,date,time,timetz,timestamp,timestamptz,interval,bit,varbit,
-                                numeric,uuid}'::regtype[] || '"char"'::regtype;
-  key_types constant oid[] := '{int2,int4,int8,text,varchar,uuid}'::regtype[];
-  -- times with a zone in an array would be written in the session's zone
-  arrays    constant oid[] := array(select t.typarray from pg_type t
-                                     where t.oid = any (types) and t.typname not in ('jsonb', 'timestamptz'));
-  keys      text;
-  lanes     text;
+  key_columns constant smallint[] := rowrelay.live_key(capture);
 begin
-  if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
-     or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
-     or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
-     or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
-                 where s.capture = capture.id and t.dropped_at is null)
-     or exists (select from rowrelay.image_columns(capture) as i
-                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
-     or exists (select from pg_attribute a
-                 cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
-                  join pg_type t on t.oid = b.oid
-                 where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
-                   -- PostgreSQL 18 has columns that are made when they are read
-                   and (t.oid <> all (types || arrays || 'json'::regtype::oid) and t.typtype <> 'e'
-                        or a.attgenerated = 'v'))
-  then
-    return null;
-  end if;
-
-  select string_agg(format('%s:%s', a.attnum, encode(convert_to(a.attname, getdatabaseencoding()), 'hex')), ','
-                    order by k.position)
-    into keys
-    from unnest(rowrelay.live_key(capture)) with ordinality as k(number, position)
-    join pg_attribute a on a.attrelid = capture.relation and a.attnum = k.number
-  having count(*) between 1 and 8 and bool_and(rowrelay.base_type(a.atttypid) = any (key_types));
-
-  select string_agg(format('%s:%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id) into lanes
-    from rowrelay.route r join rowrelay.target t on t.id = r.target
-    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
-   where r.capture = capture.id and r.until_id is null and t.dropped_at is null
-  having count(*) <= 32;
-  lanes := coalesce(lanes, case when not exists (select from rowrelay.route r join rowrelay.target t on t.id = r.target
-                                                  where r.capture = capture.id and r.until_id is null
-                                                    and t.dropped_at is null) then '' end);
-
-  return '-- plan 1 capture=' || capture.id || ' relation=' || capture.relation::oid
-    || ' origin=' || case when capture.capture_origin then 't' else 'f' end
-    || ' before=' || case when rowrelay.keeps_before(capture) then 't' else 'f' end
-    || ' types=' || (select string_agg(a.atttypid::text, ',' order by a.attnum) from pg_attribute a
-                      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped)
-    || ' keys=' || keys || ' lanes=' || lanes;
+  -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
+  return (
+    select case when capture.key_is_exact
+                then string_agg(format('%s operator(pg_catalog.<>) %s',
+                                       rowrelay.plain_value('new', a.attname, a.atttypid),
+                                       rowrelay.plain_value('old', a.attname, a.atttypid)), ' or ' order by u.position)
+                else format('(%s) collate pg_catalog."C" operator(pg_catalog.<>) (%s) collate pg_catalog."C"',
+                            rowrelay.key_expression(capture.relation, key_columns, 'new'),
+                            rowrelay.key_expression(capture.relation, key_columns, 'old')) end
+      from unnest(key_columns) with ordinality as u(number, position)
+      join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped);
 end
 $$;
--- Purpose:    returns the text of the function that a captured table's row triggers run. It is generated for the table,
---             so that its SQL is static and its plans are cached. All names in it have their schema, even operators, so
---             that nothing in the application's session can change what is captured.
+-- Purpose:    returns SQL for whether a trigger function is called for a table that it does not capture: the owner of a
+--             partitioned table needs the right to execute it (rowrelay.trigger_grants), and could attach it to another
+-- Parameters: capture
+-- Result:     a condition; null for a table that is not partitioned
+create or replace function rowrelay.foreign_table(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+begin
+  return (
+    select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
+                  ' and pg_catalog.pg_partition_root(tg_relid) is distinct from %L::pg_catalog.regclass',
+                  rowrelay.captured_tables(capture)::oid[], c.oid)
+      from pg_class c where c.oid = capture.relation and c.relkind = 'p');
+end
+$$;
+-- Purpose:    returns the body of a function that captures any change of a row of a table: of the function that the
+--             table's row triggers run, or of one beside it, to which that passes what it leaves
+--             (rowrelay.trigger_function). It is generated for the table, so that its SQL is static and its plans are
+--             cached. All names in it have their schema, even operators, so that nothing in the application's session
+--             can change what is captured.
 --
 --             What it does with a row:
 --               1. nothing, when this transaction has set rowrelay.skip or is rowrelay's own;
@@ -6717,11 +6836,11 @@ $$;
 --             An update of a key is two changes: the old key deleted, the new one inserted. A change that takes a row
 --             out of its lane, while its key stays or may return in another lane, is a barrier, because lanes are not
 --             ordered among each other: see rowrelay.can_change_lane(). Writes nested in a statement are captured
---             before those of the statement: see rowrelay.nesting_statements(). In language rowrelay the text begins
---             with a plan: see rowrelay.native_plan().
--- Parameters: capture
--- Result:     a CREATE OR REPLACE FUNCTION statement
-create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
+--             before those of the statement: see rowrelay.nesting_statements().
+-- Parameters: capture; whether it is a function beside the trigger's, with parameters in place of what a trigger knows
+--             (rowrelay.rest_function), where each change has both rows
+-- Result:     declarations and statements of PL/pgSQL
+create or replace function rowrelay.trigger_body(capture rowrelay.capture, is_apart boolean) returns text
 language plpgsql stable as $$
 declare
   relation     regclass := capture.relation;
@@ -6746,7 +6865,7 @@ declare
   old_key      text := rowrelay.key_expression(relation, key_columns, 'old');
   new_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'new');
   old_hash     text := rowrelay.hash_expression(capture.id, relation, lane_columns, 'old');
-  rekeyed      text;
+  rekeyed      text := rowrelay.rekeyed_expression(capture);
   new_is_null  text;
   old_is_null  text;
   size         text;
@@ -6756,32 +6875,13 @@ declare
                                                     and rowrelay.row_image((select c.reltype from pg_class c
                                                         where c.oid = relation), 'new')
                                                         = 'pg_catalog.row_to_json(new.*)');
-  -- The owner of a partitioned table needs the right to execute this function (rowrelay.trigger_grants), and could
-  -- attach it to another table.
-  foreign_to   text := (select format('tg_relid operator(pg_catalog.<>) all (%L::pg_catalog.oid[])'
-                                      ' and pg_catalog.pg_partition_root(tg_relid) is distinct from '
-                                      '%L::pg_catalog.regclass',
-                                      rowrelay.captured_tables(capture)::oid[], relation::oid)
-                          from pg_class c where c.oid = relation and c.relkind = 'p');
+  foreign_to   text := rowrelay.foreign_table(capture);
   -- PL/pgSQL accepts its keywords as fields of a row only after they appeared in quotes.
   own_words    text := (select string_agg(format('new."%1$s", old."%1$s"', a.attname), ', ') from pg_attribute a
                          where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
                            and a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}'));
-  plan         text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
-  body         text;
-  quote        text := '$rowrelay$';
 begin
-  select * into images from rowrelay.image_statements(capture, keeps_before);
-  -- Equal keys have equal texts where the type is exact, and comparing values is cheaper.
-  select case when capture.key_is_exact
-              then string_agg(format('%s operator(pg_catalog.<>) %s',
-                                     rowrelay.plain_value('new', a.attname, a.atttypid),
-                                     rowrelay.plain_value('old', a.attname, a.atttypid)), ' or ' order by u.position)
-              else format('(%s) collate pg_catalog."C" operator(pg_catalog.<>) (%s) collate pg_catalog."C"',
-                          new_key, old_key) end
-    into rekeyed
-    from unnest(key_columns) with ordinality as u(number, position)
-    join pg_attribute a on a.attrelid = capture.relation and a.attnum = u.number and not a.attisdropped;
+  select * into images from rowrelay.image_statements(capture, keeps_before, is_apart);
   -- A user chose this key; a row with a null in it cannot be identified.
   select format('      if %s then raise exception ''its key is null''; end if;',
                 string_agg(format('new.%I is null', a.attname), ' or ')),
@@ -6801,7 +6901,7 @@ begin
   select * into documents from rowrelay.document_statements(capture, size, keeps_before, key_row);
   select * into nesting
     from rowrelay.nesting_statements(capture, keeps_before, key_row, old_key, old_hash, rekeyed, can_move,
-                                     documents.queueing is not null, images.caveat);
+                                     documents.queueing is not null, images.caveat, is_apart);
 
   select string_agg(
            format(case when can_move and t.lanes > 1 then 'case when moves then %1$s else %2$s end' else '%2$s' end,
@@ -6829,9 +6929,7 @@ begin
       'rowrelay.log_change(%s, op::pg_catalog."char", key, actor, db_user, old_row, new_row, %s, %s, %s)', capture.id,
                    coalesce(images.caveat, 'null'), coalesce('array[' || lanes || ']', 'null'), size);
 
-  body := concat_ws(E'\n',
-    plan,
-    format('-- captures %s; made by rowrelay.trigger_function()', regexp_replace(relation::text, E'\\s', ' ', 'g')),
+  return concat_ws(E'\n',
            'declare',
            '  key      pg_catalog.text;',
            -- %type and text wherever possible: each type name that PostgreSQL has to look up costs a session 2 kB per
@@ -6907,9 +7005,12 @@ begin
            '      problem key%type := sqlerrm;',
            '    begin',
            -- system columns such as ctid are lost after an assignment to the row
-    format('      perform rowrelay.record_row(%s, %s, old, new, problem, tg_relid,', capture.id, operation),
-    format('        coalesce(is_at::pg_catalog.tid, case when new.xmax operator(pg_catalog.<>) 0 then new.ctid '
-           'end)%s);',
+    format('      perform rowrelay.record_row(%s, %s, %s, problem, tg_relid,', capture.id, operation,
+           case when is_apart then 'case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
+                                   'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end'
+                else 'old, new' end),
+    format('        coalesce(is_at::pg_catalog.tid, case when %s operator(pg_catalog.<>) 0 then %s end)%s);',
+           rowrelay.system_column('new', 'xmax', is_apart), rowrelay.system_column('new', 'ctid', is_apart),
            case when not has_key then ', coalesce(was_at, old.ctid)' end),
            '      return null;',
            '    end;',
@@ -6929,17 +7030,314 @@ begin
              '    perform rowrelay.ring_doorbell();',
              '  end if;') end,
            -- the result does not matter, and a variable needs no plan
-           '  return old;',
+    case when is_apart then
+           '  return null;' else
+           '  return old;' end,
            'end');
+end
+$$;
+-- Purpose:    the size of a stored row below which no image of it can be too large for PostgreSQL: values may be
+--             compressed to a 255th of their size and grow by six in JSON, and an image may have a gigabyte
+-- Result:     bytes
+create or replace function rowrelay.small_row() returns integer
+language sql immutable as $$ select 100000 $$;
+-- Purpose:    returns the name of the function beside a trigger function; see rowrelay.rest_function()
+-- Parameters: capture id
+create or replace function rowrelay.rest_name(capture_id integer) returns text
+language sql immutable as $$ select 'capture_' || capture_id || '_rest' $$;
+-- Purpose:    whether the trigger function of a table can be made of two, of which the first captures ordinary rows
+--             (rowrelay.ordinary_body)
+-- Parameters: capture
+-- Result:     false for a table with a filter, excluded or masked columns, documents, rows that change lanes, no key, a
+--             key that may be null, inheritance children, or columns whose types or names need more
+create or replace function rowrelay.has_ordinary_rows(capture rowrelay.capture) returns boolean
+language plpgsql stable as $$
+declare
+  relation    constant regclass := capture.relation;
+  key_columns constant smallint[] := rowrelay.live_key(capture);
+begin
+  return cardinality(key_columns) > 0 and capture.row_filter is null and not rowrelay.can_change_lane(capture)
+     and not rowrelay.has_children(relation)
+     and rowrelay.row_image((select c.reltype from pg_class c where c.oid = relation), 'new')
+           = 'pg_catalog.row_to_json(new.*)'
+     and not exists (select from pg_attribute a
+                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                        and (a.attnum = any (key_columns) and not a.attnotnull
+                             or a.attname = any ('{begin,by,declare,execute,foreach,if,loop,strict,while}')))
+     and not exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                      where s.capture = capture.id and t.dropped_at is null)
+     and not exists (select from rowrelay.image_columns(capture) as i
+                      where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+     -- each of them makes the function larger
+     and (select count(*) <= 4 from rowrelay.awkward_columns(relation))
+     -- no application has this one as it would have to be
+     and not exists (select from rowrelay.pinned_settings(relation, key_columns || capture.lane_columns) as p
+                      where p.name = 'search_path');
+end
+$$;
+-- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on to
+--             the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled copy of
+--             each function and its plans, for each table that it writes to; so this one is short, and rows for which it
+--             is not enough are rare: a key was changed, another write to the row may have been captured before
+--             (rowrelay.nesting_statements), the row is large, the table was altered.
+--
+--             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
+--             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a row.
+-- Parameters: capture
+-- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
+create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  relation     constant regclass := capture.relation;
+  key_columns  constant smallint[] := rowrelay.live_key(capture);
+  lane_columns constant smallint[] := coalesce(capture.lane_columns, key_columns);
+  is_firm      constant boolean := rowrelay.key_is_unique(capture);
+  keeps_before constant boolean := rowrelay.keeps_before(capture);
+  old_image    constant text := case when keeps_before then 'pg_catalog.row_to_json(old.*)' end;
+  name         constant text := rowrelay.full_name(relation);
+  small        constant text := 'operator(pg_catalog.<) ' || rowrelay.small_row();
+  has_timezone boolean;
+  known        text;
+  is_ordinary  text;
+  new_is_awkward text; -- conditions on the rows, null for a table without such columns
+  old_is_awkward text;
+  lanes        text;
+  logged       text;
+begin
+  if rowrelay.has_ordinary_rows(capture) is not true then
+    return null;
+  end if;
+
+  select concat_ws(E'\n     and ',
+           format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
+                  '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
+                  array_agg(a.attname order by a.attnum) filter (where n.is_named),
+                  array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
+           (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any (%L::pg_catalog.text[])',
+                                     p.name, p.good), E'\n     and ' order by p.name)
+              from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p where p.name <> 'timezone'),
+           'not (' || rowrelay.foreign_table(capture) || ')')
+    into known
+    from pg_attribute a
+   cross join lateral (select a.attnum = any (key_columns || lane_columns)
+                              or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
+           as n(is_named)
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
+  select string_agg(format(w.condition, format('new.%I', w.name)), ' or '),
+         string_agg(format(w.condition, format('old.%I', w.name)), ' or ')
+    into new_is_awkward, old_is_awkward
+    from rowrelay.awkward_columns(relation) as w;
+  -- The row's size comes after xmax: system columns may be lost when it is taken.
+  select concat_ws(E'\n        and ', format('(%s) is not true', rowrelay.rekeyed_expression(capture)),
+                   '(new.xmax operator(pg_catalog.=) 0 or is_last)',
+                   'pg_catalog.pg_column_size(new) ' || small,
+                   case when keeps_before then 'coalesce(pg_catalog.pg_column_size(old), 0) ' || small end,
+                   '(' || new_is_awkward || ') is not true',
+                   case when keeps_before then '(' || old_is_awkward || ') is not true' end)
+    into is_ordinary;
+  select coalesce(string_agg(format('%s,%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id), '')
+    into lanes
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
+  has_timezone := exists (select from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
+                           where p.name = 'timezone');
+  logged := format('rowrelay.log_row(%s, %L, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
+                   capture.capture_origin, keeps_before, '{' || lanes || '}',
+                   case when has_timezone then 'former_timezone' else 'null' end);
+
+  return concat_ws(E'\n',
+           'declare',
+           -- each type that is named costs a session two kilobytes
+           '  is_last found%type;',
+    case when has_timezone then
+           '  former_timezone tg_op%type;' end,
+           'begin',
+    format('  while %s', known),
+           '  loop',
+    case when has_timezone then concat_ws(E'\n',
+           '    former_timezone := case when pg_catalog.current_setting(''timezone'')'
+           ' operator(pg_catalog.<>) all (''{UTC,Etc/UTC}''::pg_catalog.text[]) then rowrelay.change_timezone() end;')
+    end,
+           '    if (case when tg_op operator(pg_catalog.<>) ''DELETE'' then',
+    format(E'      case when %s then\n        %s%s end', is_ordinary,
+           format(logged, rowrelay.key_expression(relation, key_columns, 'new'),
+                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'new'),
+                  case when keeps_before then
+                    format('case when tg_op operator(pg_catalog.=) ''UPDATE'' then %s end', old_image)
+                  else 'null' end,
+                  'pg_catalog.row_to_json(new.*)'),
+           case when has_timezone then E'\n        else rowrelay.restore_timezone(former_timezone)' end),
+    case when is_firm then
+    format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
+           case when keeps_before then
+             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small, '(' || old_is_awkward || ') is not true')
+           end,
+           format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
+                  rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
+                  coalesce(old_image, rowrelay.key_row(capture)), 'null')) end,
+    case when has_timezone then
+           '    else rowrelay.restore_timezone(former_timezone)' end,
+           '    end) then',
+           -- the result does not matter, and a variable needs no plan
+           '      return old;',
+           '    end if;',
+           '    exit when is_last is not null;',
+           '    begin',
+    format('      if not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
+           '        is_last := false;',
+           '      elsif tg_op operator(pg_catalog.=) ''DELETE'' then',
+    format('        is_last := not exists (select from %s as t where %s);', name,
+           rowrelay.same_key(capture, 't', 'old')),
+           '      else',
+    case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
+           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid);' else
+    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);', name) end,
+           '      end if;',
+           '    exception when others then',
+           '      is_last := false;',
+           '    end;',
+           '  end loop;',
+    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old), new.xmax, new.xmin, new.cmin, '
+           'new.ctid,', rowrelay.rest_name(capture.id)),
+           '    old.xmax, old.xmin, old.cmax);',
+           'end');
+end
+$$;
+-- Purpose:    returns the end of a CREATE FUNCTION statement
+-- Parameters: language; the function's text
+create or replace function rowrelay.function_body(language text, body text) returns text
+language plpgsql immutable as $$
+declare
+  quote text := '$rowrelay$';
+begin
   -- A column's name may contain the quote.
   while position(quote in body) > 0 loop
     quote := '$' || replace(quote, '$', '') || '_$';
   end loop;
+  return concat_ws(E'\n', format('language %s as %s', language, quote), body, quote);
+end
+$$;
+-- Purpose:    returns the text of the function beside a trigger function that is made for ordinary rows
+--             (rowrelay.ordinary_body): it captures any row. Nobody may execute it but its owner, as whom the trigger
+--             function runs.
+-- Parameters: capture; whether its trigger function passes rows on. If not, a session may still run an older one that
+--             does: then all its rows go the slow way.
+-- Result:     statements; they make a function whose parameters have the names of what a trigger knows. Both rows are
+--             never null, because a record must have a type: an insert has its new row twice, a delete its old one.
+create or replace function rowrelay.rest_function(capture rowrelay.capture, is_used boolean) returns text
+language plpgsql stable as $$
+begin
   return concat_ws(E'\n',
-    format('create or replace function rowrelay.%I() returns trigger', 'capture_' || capture.id),
-    format('language %s security definer as %s', case when plan is null then 'plpgsql' else 'rowrelay' end, quote),
-    body,
-    quote);
+    format('create or replace function rowrelay.%I(', rowrelay.rest_name(capture.id)),
+           '  tg_op pg_catalog.text, tg_relid pg_catalog.oid, old pg_catalog.record, new pg_catalog.record,',
+           '  new_xmax pg_catalog.xid, new_xmin pg_catalog.xid, new_cmin pg_catalog.cid, new_ctid pg_catalog.tid,',
+           '  old_xmax pg_catalog.xid, old_xmin pg_catalog.xid, old_cmax pg_catalog.cid) returns pg_catalog.record',
+    rowrelay.function_body('plpgsql',
+      case when is_used then rowrelay.trigger_body(capture, true)
+           else concat_ws(E'\n',
+           'begin',
+    format('  perform rowrelay.record_row(%s, tg_op, case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
+           'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end,', capture.id),
+           '    ''the table was captured anew'', tg_relid, case when new_xmax operator(pg_catalog.<>) 0 then new_ctid end);',
+           '  return null;',
+           'end') end) || ';',
+    format('revoke all on function rowrelay.%I from public', rowrelay.rest_name(capture.id)));
+end
+$$;
+-- Purpose:    tells whether trigger functions are made in language rowrelay: the server module rowrelay_native is
+--             installed in this database, the schema's owner may use it, and it is not switched off
+--             (rowrelay.capture_natively)
+create or replace function rowrelay.has_native() returns boolean
+language sql stable as $$
+  select exists (select from pg_language l join pg_namespace n on n.nspname = 'rowrelay'
+                  where l.lanname = 'rowrelay' and has_language_privilege(n.nspowner, l.oid, 'usage'))
+     and exists (select from rowrelay.source s where s.native)
+$$;
+-- Purpose:    returns the first line of a trigger function in language rowrelay. It tells the server module what the
+--             function does with an ordinary row, so that the module can do the same without PL/pgSQL; see
+--             triggers/native/rowrelay_native.c.
+-- Parameters: capture
+-- Result:     a comment; null if every row needs something that the module cannot do: a filter, excluded or masked
+--             columns, documents, a lane of its own, a key that is not certainly unique, partitions, types that are
+--             neither built in nor enums
+create or replace function rowrelay.native_plan(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  -- the module pins each setting that changes how these are written
+  types     constant oid[] := '{bool,bytea,name,int8,int2,int4,text,oid,jsonb,float4,float8,macaddr,macaddr8,
+                                inet,cidr,bpchar,varchar,date,time,timetz,timestamp,timestamptz,interval,bit,varbit,
+                                numeric,uuid}'::regtype[] || '"char"'::regtype;
+  key_types constant oid[] := '{int2,int4,int8,text,varchar,uuid}'::regtype[];
+  -- times with a zone in an array would be written in the session's zone
+  arrays    constant oid[] := array(select t.typarray from pg_type t
+                                     where t.oid = any (types) and t.typname not in ('jsonb', 'timestamptz'));
+  keys      text;
+  lanes     text;
+begin
+  if capture.row_filter is not null or capture.lane_columns is not null or not capture.key_is_exact
+     or not rowrelay.key_is_unique(capture) or rowrelay.can_change_lane(capture)
+     or (select c.relkind from pg_class c where c.oid = capture.relation) is distinct from 'r'
+     or exists (select from rowrelay.document_source s join rowrelay.target t on t.id = s.document
+                 where s.capture = capture.id and t.dropped_at is null)
+     or exists (select from rowrelay.image_columns(capture) as i
+                 where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+     or exists (select from pg_attribute a
+                 cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
+                  join pg_type t on t.oid = b.oid
+                 where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+                   -- PostgreSQL 18 has columns that are made when they are read
+                   and (t.oid <> all (types || arrays || 'json'::regtype::oid) and t.typtype <> 'e'
+                        or a.attgenerated = 'v'))
+  then
+    return null;
+  end if;
+
+  select string_agg(format('%s:%s', a.attnum, encode(convert_to(a.attname, getdatabaseencoding()), 'hex')), ','
+                    order by k.position)
+    into keys
+    from unnest(rowrelay.live_key(capture)) with ordinality as k(number, position)
+    join pg_attribute a on a.attrelid = capture.relation and a.attnum = k.number
+  having count(*) between 1 and 8 and bool_and(rowrelay.base_type(a.atttypid) = any (key_types));
+
+  select string_agg(format('%s:%s', rowrelay.lane_number(t.id, 0) + room, t.lanes), ',' order by t.id) into lanes
+    from rowrelay.route r join rowrelay.target t on t.id = r.target
+    cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
+   where r.capture = capture.id and r.until_id is null and t.dropped_at is null
+  having count(*) <= 32;
+  lanes := coalesce(lanes, case when not exists (select from rowrelay.route r join rowrelay.target t on t.id = r.target
+                                                  where r.capture = capture.id and r.until_id is null
+                                                    and t.dropped_at is null) then '' end);
+
+  return '-- plan 1 capture=' || capture.id || ' relation=' || capture.relation::oid
+    || ' origin=' || case when capture.capture_origin then 't' else 'f' end
+    || ' before=' || case when rowrelay.keeps_before(capture) then 't' else 'f' end
+    || ' types=' || (select string_agg(a.atttypid::text, ',' order by a.attnum) from pg_attribute a
+                      where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped)
+    || ' keys=' || keys || ' lanes=' || lanes;
+end
+$$;
+-- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if it
+--             has one. In language rowrelay the text begins with a plan for the server module, which passes what it
+--             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
+--             there are ordinary rows: see rowrelay.ordinary_body().
+-- Parameters: capture
+-- Result:     CREATE OR REPLACE FUNCTION statements
+create or replace function rowrelay.trigger_function(capture rowrelay.capture) returns text
+language plpgsql stable as $$
+declare
+  plan constant text := case when rowrelay.has_native() then rowrelay.native_plan(capture) end;
+  body constant text := case when plan is null then rowrelay.ordinary_body(capture) end;
+begin
+  return concat_ws(E';\n',
+    case when body is not null or to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture.id))) is not null then
+      rowrelay.rest_function(capture, body is not null) end,
+    format(E'create or replace function rowrelay.%I() returns trigger security definer\n%s',
+           'capture_' || capture.id,
+           rowrelay.function_body(case when plan is null then 'plpgsql' else 'rowrelay' end, concat_ws(E'\n', plan,
+             format('-- captures %s; made by rowrelay.trigger_function()',
+                    regexp_replace(capture.relation::text, E'\\s', ' ', 'g')),
+             coalesce(body, rowrelay.trigger_body(capture, false))))));
 end
 $$;
 -- Purpose:    returns the present shape of a capture's row images: the columns that row_to_json() puts into them, in
@@ -7078,6 +7476,9 @@ begin
   -- It runs with its owner's rights, and only the schema's owner is sure to have enough.
   if owner <> current_user then
     execute format('alter function rowrelay.%I() owner to %I', 'capture_' || capture_id, owner);
+    if to_regproc(format('rowrelay.%I', rowrelay.rest_name(capture_id))) is not null then
+      execute format('alter function rowrelay.%I owner to %I', rowrelay.rest_name(capture_id), owner);
+    end if;
   end if;
   for statement in select g.statement from rowrelay.trigger_grants(capture) as g(statement) loop
     execute statement;
@@ -8054,6 +8455,7 @@ begin
     'access exclusive', lock_wait);
   perform rowrelay.detach_triggers(capture);
   execute format('drop function if exists rowrelay.%I()', 'capture_' || capture.id);
+  execute format('drop function if exists rowrelay.%I', rowrelay.rest_name(capture.id));
   perform rowrelay.copy_forget(r.capture, r.target)
      from rowrelay.route r where r.capture = capture.id and r.until_id is null;
   update rowrelay.route r set until_id = rowrelay.last_change_id()
@@ -14043,10 +14445,10 @@ begin
        where r.rolname = any (own_roles)
          and r.oid <> (select n.nspowner from pg_namespace n where n.nspname = 'rowrelay')
     ), routine as (
-      -- nobody may call trigger functions, nor those that copying a table creates
+      -- nobody may call trigger functions, nor those that capturing or copying a table creates
       select p.oid, p.proname::text as name, p.proacl, p.proowner, p.provolatile <> 'v'
         and not p.prosecdef as is_harmless,
-             p.prorettype <> 'trigger'::regtype and p.proname !~ '^copies_[0-9]' as is_callable
+             p.prorettype <> 'trigger'::regtype and p.proname !~ '^(copies|capture)_[0-9]' as is_callable
         from pg_proc p where p.pronamespace = 'rowrelay'::regnamespace
     ), wanted_routine as (
       select f.oid, r.grantee

@@ -1,0 +1,61 @@
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves it
+--             out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+--             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
+--             session keeps some kilobytes for each statement of each function.
+-- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the
+--             image before is kept; lanes: of each target the number of its first lane, and how many it has;
+--             the time zone to restore, null: none
+-- Result:     true
+create or replace function rowrelay.log_row(capture integer, capture_origin boolean, operation text, key text,
+                                            hash integer, old_row json, new_row json, keeps_before boolean,
+                                            lanes integer[], former_timezone text) returns boolean
+language plpgsql as $$
+declare
+  id      pg_catalog.int8;
+  day     pg_catalog.date;
+  actor   pg_catalog.text;
+  -- an INSERT prepares its expressions for every row, an assignment once per transaction
+  db_user pg_catalog.text := session_user;
+  bytes   pg_catalog.int4 := coalesce(pg_catalog.pg_column_size(new_row), 0);
+begin
+  if former_timezone is not null then
+    former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
+  end if;
+  -- one check of all rarely used settings
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.skip', true),
+                       pg_catalog.current_setting('rowrelay.origin', true),
+                       pg_catalog.current_setting('rowrelay.actor', true),
+                       pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+  then
+    if rowrelay.is_left_out(capture_origin) then
+      return true;
+    end if;
+    actor := rowrelay.actor();
+    db_user := rowrelay.db_user();
+  end if;
+  if keeps_before then
+    bytes := pg_catalog.int4pl(bytes, coalesce(pg_catalog.pg_column_size(old_row), 0));
+  end if;
+  day := rowrelay.partition_day();
+  insert into rowrelay.change (txid, captured_at, day, capture, op, key, actor, db_user, application_name, client_addr,
+                               old_row, new_row)
+  values (pg_catalog.pg_current_xact_id(), pg_catalog.clock_timestamp(), day, capture,
+          pg_catalog.lower(pg_catalog.left(operation, 1))::pg_catalog."char", key, actor, db_user,
+          pg_catalog.current_setting('application_name'), rowrelay.client_addr(), old_row, new_row);
+  if lanes operator(pg_catalog.=) '{}' then
+    return true;
+  end if;
+  hash := pg_catalog.int4and(hash, 2147483647);
+  id := pg_catalog.currval('rowrelay.change_id'::pg_catalog.regclass);
+  insert into rowrelay.queue (change_id, lane, day, bytes)
+  values (id, pg_catalog.int4pl(lanes[1], pg_catalog.mod(hash, lanes[2])), day, bytes);
+  for place in 3 .. pg_catalog.cardinality(lanes) by 2 loop
+    insert into rowrelay.queue (change_id, lane, day, bytes)
+    values (id, pg_catalog.int4pl(lanes[place], pg_catalog.mod(hash, lanes[pg_catalog.int4pl(place, 1)])), day, bytes);
+  end loop;
+  if id operator(pg_catalog.<=) pg_catalog.pg_sequence_last_value('rowrelay.doorbell'::pg_catalog.regclass) then
+    perform rowrelay.ring_doorbell();
+  end if;
+  return true;
+end
+$$;
