@@ -175,8 +175,8 @@ Test(many, a_process_that_ends_when_nothing_is_queued_has_done_maintenance) {
   fixture_end(&f);
 }
 
-/* Writes to the tables from - to in transactions of their own, also what makes a trigger function look into its table: a
- * row that is written twice, and a delete after an insert. */
+/* Writes to the tables from - to in transactions of their own, also what makes a trigger function look into its table:
+ * a row that is written twice, and a delete after an insert. */
 static void write_to_each(PGconn *writer, int from, int to) {
   sql(writer,
       "do $$ begin for n in %d .. %d loop execute format('insert into t%%s values (1, ''x'')', n); "

@@ -14079,6 +14079,121 @@ select e.*
  where e.relation = any ((select rowrelay.readable_relations())::regclass[]);
 comment on view rowrelay.history is 'every captured change of tables that the caller may read: what, when, who, and '
                                     'its status for each target; deliveries: see rowrelay.delivery_of()';
+-- Purpose:    returns a snapshot of what is committed and on the disk, so that no crash can undo what is visible in it.
+--             What was committed with synchronous_commit = off is visible before it is there: then this waits until it
+--             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay.
+create or replace function rowrelay.durable_snapshot() returns pg_snapshot
+language plpgsql set search_path = pg_catalog, pg_temp as $$
+declare
+  snapshot constant pg_snapshot := pg_current_snapshot();
+  written  constant pg_lsn := pg_current_wal_insert_lsn();
+  latest   constant timestamptz := clock_timestamp() + 3 * current_setting('wal_writer_delay')::interval;
+begin
+  while pg_current_wal_flush_lsn() < written and clock_timestamp() < latest loop
+    perform pg_sleep(0.001);
+  end loop;
+  return snapshot;
+end
+$$;
+-- Purpose:    hands out the log, each change once, however late its transaction commits: for a consumer that keeps a
+--             cursor and needs no target. Ids alone would miss a change: they are assigned while transactions run, so a
+--             smaller one may appear after a larger one was read.
+--
+--             A cursor is a snapshot, up to which all is read, or two: what lies between them is being read, in order of
+--             ids, from the one that it names on. What lies between two snapshots is visible in the second and not in
+--             the first. Changes of a row are in order: who changes it again has seen the change before, and takes a
+--             larger id. Ticks tell from which id to search (rowrelay.tick); without a running process, which takes
+--             them, a call reads all of the log since the last one.
+--
+--             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no change
+--             comes twice, and transactions that get the ids of forgotten ones are new.
+-- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
+--             of which tables, null: of all that the caller may read
+-- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more, a
+--             row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
+-- Errors:     the cursor is not one of this function, or of another server; this server is a standby
+create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
+                                                  relations regclass[] default null)
+  returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
+                 captured_at timestamptz, txid xid8, actor text, problem text)
+language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan as $$
+declare
+  parts   text[];
+  now_era integer;     -- another one if the log was restored from a dump into another server
+  since   pg_snapshot; -- up to it all is read
+  until   pg_snapshot; -- up to it is being read
+  after   bigint := 0; -- from this id on
+  known   rowrelay.tick;
+  first   bigint;
+  given   bigint := 0;
+begin
+  if pg_is_in_recovery() then
+    raise exception 'changes_since() does not work on a standby' using errcode = 'object_not_in_prerequisite_state',
+      hint = 'Connect to the primary.';
+  end if;
+  parts := case coalesce(cursor, '')
+    when '' then '{NULL,1:1:,NULL,NULL}'::text[]
+    when 'now' then '{NULL,NULL,NULL,NULL}'
+    else regexp_match(cursor, '^([0-9]{1,9})/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)'
+                              '(?:/([0-9]{1,19}:[0-9]{1,19}:[0-9,]*)/([0-9]{1,18}))?$') end;
+  begin
+    since := parts[2];
+    until := parts[3];
+    after := coalesce(parts[4]::bigint, 0);
+  exception when others then
+    parts := null;
+  end;
+  if parts is null then
+    raise exception 'this is not a cursor: %', left(cursor, 100) using errcode = 'invalid_parameter_value',
+      hint = 'Give what changes_since() returned as next_cursor. An empty text begins with the oldest change, ''now'' '
+             'with the next one.';
+  end if;
+  select t.* into known from rowrelay.tick t order by t.id desc limit 1;
+  now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
+  if parts[1]::integer <> now_era then
+    raise exception 'the log was restored into another server since this cursor' using
+      errcode = 'object_not_in_prerequisite_state',
+      hint = 'Begin again: an empty text begins with the oldest change, ''now'' with the next one.';
+  end if;
+  -- most calls find nothing new, and need not wait for the disk
+  if until is null and pg_current_snapshot()::text is distinct from since::text then
+    until := rowrelay.durable_snapshot();
+  end if;
+  until := coalesce(until, since);
+  since := coalesce(since, until);
+
+  if since::text <> until::text then
+    -- Searching begins where a tick says that took place before: xmax grows with time.
+    select t.* into known
+      from rowrelay.tick t
+     where t.era = now_era and pg_snapshot_xmax(t.snapshot) < pg_snapshot_xmax(since)
+     order by pg_snapshot_xmax(t.snapshot) desc, t.id desc limit 1;
+    -- but for those that wrote then, and have ended between the two snapshots
+    select least(known.low, min(w.first)) into first
+      from unnest(known.writers, known.writers_from) as w(txid, first)
+     where not pg_visible_in_snapshot(w.txid, since) and pg_visible_in_snapshot(w.txid, until);
+    for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
+      select h.change_id, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.problem
+        from rowrelay.history h
+       where h.change_id > greatest(after, first)
+         and h.day >= coalesce(known.open_from, '-infinity')
+         and not pg_visible_in_snapshot(h.txid, since) and pg_visible_in_snapshot(h.txid, until)
+         and (relations is null or h.relation = any (relations))
+         and h.op = any ('{insert,update,delete,truncate,snapshot}')
+       order by h.change_id
+       limit max_changes
+    loop
+      given := given + 1;
+      next_cursor := concat_ws('/', now_era, since, until, change_id);
+      return next;
+    end loop;
+  end if;
+  if given < max_changes then
+    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text, null::json,
+                        null::json, null::timestamptz, null::xid8, null::text, null::text;
+  end if;
+end
+$$;
 -- Purpose:    returns chosen rows of rowrelay.history, each found by its id in its partition. The planner gets the
 --             partitions as a list, so that it leaves out all others, of which there may be years.
 -- Parameters: ids; days: the partition of each
@@ -14371,8 +14486,8 @@ do $grants$
 declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
-      "changes_in_transaction", "check_undone", "day_bounds", "delivery_of", "is_same_key", "key_days_from_last",
-      "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo",
+      "changes_in_transaction", "changes_since", "check_undone", "day_bounds", "delivery_of", "durable_snapshot",
+      "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo",
       "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",

@@ -1,0 +1,191 @@
+/* rowrelay.changes_since(): a consumer that reads the log by a cursor gets each change once. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixture.h"
+#include "people.h"
+#include "writers.h"
+
+static struct fixture f;
+/* The consumer: where it goes on. */
+static char cursor[4096];
+
+static void begin(const char *name) {
+  fixture_begin(&f, name);
+  sql(f.at_source, "create table item (id int primary key, n int); select rowrelay.capture_table('item')");
+  snprintf(cursor, sizeof cursor, "%s", "");
+}
+
+static PGresult *ask_since(PGconn *consumer, const char *from, int most) {
+  const char *values[] = {from, NULL};
+  char limit[16];
+  snprintf(limit, sizeof limit, "%d", most);
+  values[1] = limit;
+  return PQexecParams(consumer, "select next_cursor, change_id, op, key from rowrelay.changes_since($1, $2::int)", 2,
+                      NULL, values, NULL, NULL, 0);
+}
+
+/* Reads at most so many changes, and goes on behind them: "i1 u2 ", the operation and the key of each. */
+static const char *read_some(PGconn *consumer, int most) {
+  static char words[64 * 1024];
+  size_t length = 0;
+  words[0] = '\0';
+  PGresult *rows = ask_since(consumer, cursor, most);
+  cr_assert(PQresultStatus(rows) == PGRES_TUPLES_OK, "%s", PQerrorMessage(consumer));
+  cr_assert(PQntuples(rows) <= most || PQgetisnull(rows, PQntuples(rows) - 1, 1));
+  for (int i = 0; i < PQntuples(rows); i++) {
+    snprintf(cursor, sizeof cursor, "%s", PQgetvalue(rows, i, 0));
+    if (!PQgetisnull(rows, i, 1))
+      length += (size_t)snprintf(words + length, sizeof words - length, "%c%s ", PQgetvalue(rows, i, 2)[0],
+                                 PQgetvalue(rows, i, 3));
+  }
+  PQclear(rows);
+  return words;
+}
+
+Test(cursor, hands_out_each_change_once_however_late_it_commits) {
+  begin("cursor_late");
+  PGconn *late = connect_to(f.source, NULL);
+  PGconn *later = connect_to(f.source, NULL);
+  sql(f.at_source, "insert into item values (1)");
+  sql(late, "begin; insert into item values (2)");
+  sql(later, "begin; savepoint a; insert into item values (3); release a");
+  sql(f.at_source, "insert into item values (4)");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i1 i4 ");
+  cr_assert_str_eq(read_some(f.at_source, 100), "");
+  sql(f.at_source, "insert into item values (5)");
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  sql(late, "update item set n = 1 where id = 2; commit");
+  cr_assert_str_eq(read_some(f.at_source, 2), "i2 i5 ");
+  sql(later, "commit");
+  sql(f.at_source, "insert into item values (6); update item set n = 2 where id = 3");
+  cr_assert_str_eq(read_some(f.at_source, 2), "u2 ", "what is being read is read to its end first");
+  cr_assert_str_eq(read_some(f.at_source, 100), "i3 i6 u3 ");
+  sql(f.at_source, "begin; insert into item values (7); rollback; delete from item where id = 6; truncate item");
+  cr_assert_str_eq(read_some(f.at_source, 100), "d6 t ");
+  cr_assert_str_eq(read_some(f.at_source, 100), "");
+  PQfinish(late);
+  PQfinish(later);
+  fixture_end(&f);
+}
+
+Test(cursor, begins_where_it_is_told_to) {
+  begin("cursor_begin");
+  sql(f.at_source, "create table note (id int primary key); select rowrelay.capture_table('note')");
+  sql(f.at_source, "insert into item values (1); insert into note values (2)");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ') from rowrelay.changes_since('', 10, '{note}')"), "2");
+  snprintf(cursor, sizeof cursor, "now");
+  cr_assert_str_eq(read_some(f.at_source, 10), "");
+  sql(f.at_source, "insert into item values (3)");
+  cr_assert_str_eq(read_some(f.at_source, 10), "i3 ");
+  sql_fails(f.at_source, "select * from rowrelay.changes_since('1.5')");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "this is not a cursor: 1.5"));
+  sql_fails(f.at_source, "select * from rowrelay.changes_since('0/9:3:5')");
+  sql_fails(f.at_source, "select * from rowrelay.changes_since('3/3:3:')");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "restored into another server since this cursor"));
+  /* in one transaction all is read that it sees, and nothing else */
+  PGconn *reader = connect_to(f.source, NULL);
+  sql(reader, "begin isolation level repeatable read; select");
+  cr_assert_str_eq(read_some(reader, 10), "");
+  sql(f.at_source, "insert into item values (4)");
+  cr_assert_str_eq(read_some(reader, 10), "");
+  sql(reader, "commit");
+  cr_assert_str_eq(read_some(reader, 10), "i4 ");
+  PQfinish(reader);
+  fixture_end(&f);
+}
+
+/* Reads pieces of random size until there is nothing, and notes them in a table of the consumer. */
+static void read_into_table(PGconn *consumer, struct dice *dice) {
+  for (bool more = true; more;) {
+    PGresult *rows = ask_since(consumer, cursor, roll(dice, 40));
+    cr_assert(PQresultStatus(rows) == PGRES_TUPLES_OK, "%s", PQerrorMessage(consumer));
+    int last = PQntuples(rows) - 1;
+    more = !PQgetisnull(rows, last, 1);
+    for (int i = 0; i <= last; i++)
+      if (!PQgetisnull(rows, i, 1))
+        sql(f.at_target, "insert into got (id) values (%s)", PQgetvalue(rows, i, 1));
+    snprintf(cursor, sizeof cursor, "%s", PQgetvalue(rows, last, 0));
+    PQclear(rows);
+  }
+}
+
+/* What the consumer got, and what the log has: the changes of each key in the order of ids. */
+static void got_the_log(void) {
+  static char got[1 << 20];
+  snprintf(got, sizeof got, "%s", ask(f.at_target, "select string_agg(id::text, ' ' order by id) from got"));
+  cr_assert_str_eq(got, ask(f.at_source, "select string_agg(change_id::text, ' ' order by change_id) "
+                                         "from rowrelay.history"));
+}
+
+/* With ticks and without, so that it must know itself where to search. */
+static void read_what_writers_write(bool ticks) {
+  struct dice dice = {.state = ticks ? 11 : 12};
+  struct writers writers = {0};
+  fixture_begin(&f, ticks ? "cursor_ticks" : "cursor_writers");
+  cursor[0] = '\0';
+  writers_make_tables(f.at_source);
+  sql(f.at_source, "select rowrelay.capture_table('stock'), rowrelay.capture_table('ledger')");
+  writers_fill_tables(f.at_source, 40);
+  sql(f.at_target, "create table got (place bigserial, id bigint primary key)");
+  writers_start(&writers, f.source, 6, 900, 5, 40);
+  while (!writers_are_done(&writers)) {
+    read_into_table(f.at_source, &dice);
+    if (ticks)
+      sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  }
+  writers_finish(&writers, 60);
+  read_into_table(f.at_source, &dice);
+  got_the_log();
+  /* of a row, what came later has the larger id */
+  sql(f.at_target, "create table key_of (id bigint primary key, key text)");
+  PGresult *rows = ask_since(f.at_source, "", 1000000);
+  for (int i = 0; i + 1 < PQntuples(rows); i++)
+    sql(f.at_target, "insert into key_of values (%s, nullif('%s', ''))", PQgetvalue(rows, i, 1),
+        PQgetvalue(rows, i, 3));
+  PQclear(rows);
+  cr_assert(ask_number(f.at_target,
+                       "select count(*) from (select id, lag(id) over (partition by key order by place) as before "
+                       "from got join key_of using (id) where key is not null) as g where before > id") == 0);
+  fixture_end(&f);
+}
+
+Test(cursor, hands_out_once_what_many_writers_commit, .timeout = 120) {
+  read_what_writers_write(false);
+  read_what_writers_write(true);
+}
+
+Test(cursor, hands_out_nothing_that_a_crash_undoes, .timeout = 120) {
+  own_server("source", "wal_writer_delay=300ms");
+  begin("cursor_crash");
+  struct dice dice = {.state = 13};
+  sql(f.at_target, "create table got (place bigserial, id bigint primary key)");
+  for (int round = 0; round < 3; round++) {
+    sql(f.at_source, "set synchronous_commit to off");
+    for (int n = 1; n <= 35; n++) {
+      sql(f.at_source, "insert into item values (%d)", round * 100 + n);
+      if (n % 10 == 0)
+        read_into_table(f.at_source, &dice);
+    }
+    PQfinish(f.at_source);
+    restart_server("source", "immediate");
+    f.at_source = connect_to(f.source, NULL);
+    sql(f.at_source, "insert into item values (%d)", round * 100 + 99);
+    read_into_table(f.at_source, &dice);
+    got_the_log();
+  }
+  cr_assert(ask_number(f.at_source, "select count(*) from item") < 108, "nothing was forgotten");
+  fixture_end(&f);
+}
+
+Test(cursor, hands_out_what_the_reader_may_read) {
+  struct shop s;
+  people_begin(&s, "cursor_reader");
+  sql(s.as_app, "insert into shop.item values (71)");
+  sql(s.as_app, "insert into shop.secret values (72)");
+  cr_assert_str_eq(ask(s.as_anna, "select string_agg(distinct relation::text, ' ') from rowrelay.changes_since('')"),
+                   "shop.item");
+  people_end(&s);
+}
