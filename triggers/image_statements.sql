@@ -3,7 +3,8 @@
 -- Parameters: capture; whether to keep the image before; whether every change has both rows
 -- Result:     declarations; statements; expression for the column caveat, null when it is always null
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
-                                                     has_both boolean, out declarations text, out statements text, out caveat text)
+                                                     has_both boolean, out declarations text, out statements text,
+                                                     out caveat text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -119,7 +120,8 @@ begin
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
     -- With a filter an update may count as insert or delete, but has both rows; so has a row that was assigned to
     -- above.
-    case when has_both or capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
+    case when has_both or capture.row_filter is not null or hiding is not null or hidden is not null then
+      concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
              '    end if;',

@@ -1,5 +1,5 @@
--- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves it
---             out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves
+--             it out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
 -- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the

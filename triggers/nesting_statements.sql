@@ -27,8 +27,8 @@
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the image before is kept anyway; expression for what is kept of a deleted row;
 --             expressions for keys and hashes, and for whether an update changed the key; whether a row may change
---             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as for
---             rowrelay.trigger_body()
+--             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as
+--             for rowrelay.trigger_body()
 -- Result:     declarations; then, for writes that may nest: guarded: statements that check; settled: statements before
 --             the change is logged; noted: statements after it
 create or replace function rowrelay.nesting_statements(

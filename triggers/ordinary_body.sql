@@ -1,11 +1,12 @@
--- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on to
---             the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled copy of
---             each function and its plans, for each table that it writes to; so this one is short, and rows for which it
---             is not enough are rare: a key was changed, another write to the row may have been captured before
---             (rowrelay.nesting_statements), the row is large, the table was altered.
+-- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on
+--             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
+--             copy of each function and its plans, for each table that it writes to; so this one is short, and rows for
+--             which it is not enough are rare: a key was changed, another write to the row may have been captured
+--             before (rowrelay.nesting_statements), the row is large, the table was altered.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a row.
+--             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
+--             row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -36,8 +37,8 @@ begin
                   '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
-           (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any (%L::pg_catalog.text[])',
-                                     p.name, p.good), E'\n     and ' order by p.name)
+           (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
+                                     '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
               from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p where p.name <> 'timezone'),
            'not (' || rowrelay.foreign_table(capture) || ')')
     into known
@@ -94,7 +95,8 @@ begin
     case when is_firm then
     format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
            case when keeps_before then
-             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small, '(' || old_is_awkward || ') is not true')
+             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small,
+                       '(' || old_is_awkward || ') is not true')
            end,
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
@@ -115,15 +117,16 @@ begin
            '      else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
            '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);', name) end,
+    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);',
+           name) end,
            '      end if;',
            '    exception when others then',
            '      is_last := false;',
            '    end;',
            '  end loop;',
-    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old), new.xmax, new.xmin, new.cmin, '
-           'new.ctid,', rowrelay.rest_name(capture.id)),
-           '    old.xmax, old.xmin, old.cmax);',
+    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           rowrelay.rest_name(capture.id)),
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
            'end');
 end
 $$;

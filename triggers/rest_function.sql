@@ -19,7 +19,8 @@ begin
            'begin',
     format('  perform rowrelay.record_row(%s, tg_op, case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
            'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end,', capture.id),
-           '    ''the table was captured anew'', tg_relid, case when new_xmax operator(pg_catalog.<>) 0 then new_ctid end);',
+           '    ''the table was captured anew'', tg_relid,',
+           '    case when new_xmax operator(pg_catalog.<>) 0 then new_ctid end);',
            '  return null;',
            'end') end) || ';',
     format('revoke all on function rowrelay.%I from public', rowrelay.rest_name(capture.id)));

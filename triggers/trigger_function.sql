@@ -1,5 +1,5 @@
--- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if it
---             has one. In language rowrelay the text begins with a plan for the server module, which passes what it
+-- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if
+--             it has one. In language rowrelay the text begins with a plan for the server module, which passes what it
 --             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
 --             there are ordinary rows: see rowrelay.ordinary_body().
 -- Parameters: capture

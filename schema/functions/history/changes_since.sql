@@ -2,18 +2,18 @@
 --             cursor and needs no target. Ids alone would miss a change: they are assigned while transactions run, so a
 --             smaller one may appear after a larger one was read.
 --
---             A cursor is a snapshot, up to which all is read, or two: what lies between them is being read, in order of
---             ids, from the one that it names on. What lies between two snapshots is visible in the second and not in
---             the first. Changes of a row are in order: who changes it again has seen the change before, and takes a
+--             A cursor is a snapshot, up to which all is read, or two: what lies between them is being read, in order
+--             of ids, from the one that it names on. What lies between two snapshots is visible in the second and not
+--             in the first. Changes of a row are in order: who changes it again has seen the change before, and takes a
 --             larger id. Ticks tell from which id to search (rowrelay.tick); without a running process, which takes
 --             them, a call reads all of the log since the last one.
 --
---             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no change
---             comes twice, and transactions that get the ids of forgotten ones are new.
+--             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no
+--             change comes twice, and transactions that get the ids of forgotten ones are new.
 -- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
 --             of which tables, null: of all that the caller may read
--- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more, a
---             row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
+-- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
+--             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
@@ -52,7 +52,8 @@ begin
              'with the next one.';
   end if;
   select t.* into known from rowrelay.tick t order by t.id desc limit 1;
-  now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
+  now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot)
+                                     > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
   if parts[1]::integer <> now_era then
     raise exception 'the log was restored into another server since this cursor' using
       errcode = 'object_not_in_prerequisite_state',
@@ -92,8 +93,8 @@ begin
     end loop;
   end if;
   if given < max_changes then
-    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text, null::json,
-                        null::json, null::timestamptz, null::xid8, null::text, null::text;
+    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,
+                        null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
   end if;
 end
 $$;

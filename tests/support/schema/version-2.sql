@@ -5504,8 +5504,8 @@ begin
      and not row_security_active(of_row) and not row_security_active(relation);
 end
 $$;
--- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves it
---             out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves
+--             it out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
 -- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the
@@ -6013,7 +6013,8 @@ $$;
 -- Parameters: capture; whether to keep the image before; whether every change has both rows
 -- Result:     declarations; statements; expression for the column caveat, null when it is always null
 create or replace function rowrelay.image_statements(capture rowrelay.capture, keeps_before boolean,
-                                                     has_both boolean, out declarations text, out statements text, out caveat text)
+                                                     has_both boolean, out declarations text, out statements text,
+                                                     out caveat text)
 language plpgsql stable as $$
 declare
   relation   regclass := capture.relation;
@@ -6129,7 +6130,8 @@ begin
       format('    old_row := rowrelay.trim_image(old_row, %L, %L, %L);', keep, leave_out, masks) end) end,
     -- With a filter an update may count as insert or delete, but has both rows; so has a row that was assigned to
     -- above.
-    case when has_both or capture.row_filter is not null or hiding is not null or hidden is not null then concat_ws(E'\n',
+    case when has_both or capture.row_filter is not null or hiding is not null or hidden is not null then
+      concat_ws(E'\n',
              '    if op operator(pg_catalog.=) ''d'' then',
              '      new_row := null;',
              '    end if;',
@@ -6551,7 +6553,8 @@ exception when others then
   perform rowrelay.add_change(capture_id, 'u', key, lane_hash, null, null, sqlerrm);
 end
 $$;
--- Purpose:    returns SQL for a system column of a row in a generated function, which loses it when the row is passed on
+-- Purpose:    returns SQL for a system column of a row in a generated function, which loses it when the row is passed
+--             on
 -- Parameters: new or old; name of the column; is_apart: as for rowrelay.trigger_body()
 -- Result:     an expression
 create or replace function rowrelay.system_column(row_name text, column_name text, is_apart boolean) returns text
@@ -6585,8 +6588,8 @@ language sql immutable as $$ select row_name || case when is_apart then '_' else
 --             the log no longer shows what the row was before: rowrelay.undo_steps() has to know.
 -- Parameters: capture; whether the image before is kept anyway; expression for what is kept of a deleted row;
 --             expressions for keys and hashes, and for whether an update changed the key; whether a row may change
---             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as for
---             rowrelay.trigger_body()
+--             lanes; whether documents are built from the table; expression for the caveat of an image; is_apart: as
+--             for rowrelay.trigger_body()
 -- Result:     declarations; then, for writes that may nest: guarded: statements that check; settled: statements before
 --             the change is logged; noted: statements after it
 create or replace function rowrelay.nesting_statements(
@@ -7075,14 +7078,15 @@ begin
                       where p.name = 'search_path');
 end
 $$;
--- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on to
---             the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled copy of
---             each function and its plans, for each table that it writes to; so this one is short, and rows for which it
---             is not enough are rare: a key was changed, another write to the row may have been captured before
---             (rowrelay.nesting_statements), the row is large, the table was altered.
+-- Purpose:    returns the body of a trigger function that captures ordinary rows of a table, and passes all others on
+--             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
+--             copy of each function and its plans, for each table that it writes to; so this one is short, and rows for
+--             which it is not enough are rare: a key was changed, another write to the row may have been captured
+--             before (rowrelay.nesting_statements), the row is large, the table was altered.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
---             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a row.
+--             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
+--             row.
 -- Parameters: capture
 -- Result:     declarations and statements of PL/pgSQL; null for a table without ordinary rows
 create or replace function rowrelay.ordinary_body(capture rowrelay.capture) returns text
@@ -7113,8 +7117,8 @@ begin
                   '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
-           (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any (%L::pg_catalog.text[])',
-                                     p.name, p.good), E'\n     and ' order by p.name)
+           (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
+                                     '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
               from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p where p.name <> 'timezone'),
            'not (' || rowrelay.foreign_table(capture) || ')')
     into known
@@ -7171,7 +7175,8 @@ begin
     case when is_firm then
     format(E'    when (is_last or not rowrelay.may_be_back(tg_relid))%s then\n        %s',
            case when keeps_before then
-             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small, '(' || old_is_awkward || ') is not true')
+             concat_ws(' and ', '', 'pg_catalog.pg_column_size(old) ' || small,
+                       '(' || old_is_awkward || ') is not true')
            end,
            format(logged, rowrelay.key_expression(relation, key_columns, 'old'),
                   rowrelay.hash_expression(capture.id, relation, lane_columns, 'old'),
@@ -7192,15 +7197,16 @@ begin
            '      else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
            '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);', name) end,
+    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);',
+           name) end,
            '      end if;',
            '    exception when others then',
            '      is_last := false;',
            '    end;',
            '  end loop;',
-    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old), new.xmax, new.xmin, new.cmin, '
-           'new.ctid,', rowrelay.rest_name(capture.id)),
-           '    old.xmax, old.xmin, old.cmax);',
+    format('  return rowrelay.%I(tg_op, tg_relid, coalesce(old, new), coalesce(new, old),',
+           rowrelay.rest_name(capture.id)),
+           '    new.xmax, new.xmin, new.cmin, new.ctid, old.xmax, old.xmin, old.cmax);',
            'end');
 end
 $$;
@@ -7239,7 +7245,8 @@ begin
            'begin',
     format('  perform rowrelay.record_row(%s, tg_op, case when tg_op operator(pg_catalog.<>) ''INSERT'' then old end, '
            'case when tg_op operator(pg_catalog.<>) ''DELETE'' then new end,', capture.id),
-           '    ''the table was captured anew'', tg_relid, case when new_xmax operator(pg_catalog.<>) 0 then new_ctid end);',
+           '    ''the table was captured anew'', tg_relid,',
+           '    case when new_xmax operator(pg_catalog.<>) 0 then new_ctid end);',
            '  return null;',
            'end') end) || ';',
     format('revoke all on function rowrelay.%I from public', rowrelay.rest_name(capture.id)));
@@ -7317,8 +7324,8 @@ begin
     || ' keys=' || keys || ' lanes=' || lanes;
 end
 $$;
--- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if it
---             has one. In language rowrelay the text begins with a plan for the server module, which passes what it
+-- Purpose:    returns the text of the function that a captured table's row triggers run, and of the one beside it, if
+--             it has one. In language rowrelay the text begins with a plan for the server module, which passes what it
 --             cannot do on to the text: see rowrelay.native_plan(). Else the function for any row is one beside it, if
 --             there are ordinary rows: see rowrelay.ordinary_body().
 -- Parameters: capture
@@ -14099,18 +14106,18 @@ $$;
 --             cursor and needs no target. Ids alone would miss a change: they are assigned while transactions run, so a
 --             smaller one may appear after a larger one was read.
 --
---             A cursor is a snapshot, up to which all is read, or two: what lies between them is being read, in order of
---             ids, from the one that it names on. What lies between two snapshots is visible in the second and not in
---             the first. Changes of a row are in order: who changes it again has seen the change before, and takes a
+--             A cursor is a snapshot, up to which all is read, or two: what lies between them is being read, in order
+--             of ids, from the one that it names on. What lies between two snapshots is visible in the second and not
+--             in the first. Changes of a row are in order: who changes it again has seen the change before, and takes a
 --             larger id. Ticks tell from which id to search (rowrelay.tick); without a running process, which takes
 --             them, a call reads all of the log since the last one.
 --
---             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no change
---             comes twice, and transactions that get the ids of forgotten ones are new.
+--             What is handed out cannot be forgotten in a crash: a snapshot is used when it is on the disk. So no
+--             change comes twice, and transactions that get the ids of forgotten ones are new.
 -- Parameters: cursor, '': the log from its beginning, 'now': what is committed from now on; how many changes at most;
 --             of which tables, null: of all that the caller may read
--- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more, a
---             row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
+-- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
+--             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
 -- Errors:     the cursor is not one of this function, or of another server; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
@@ -14149,7 +14156,8 @@ begin
              'with the next one.';
   end if;
   select t.* into known from rowrelay.tick t order by t.id desc limit 1;
-  now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot) > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
+  now_era := coalesce(known.era + (pg_snapshot_xmax(known.snapshot)
+                                     > pg_snapshot_xmax(pg_current_snapshot()))::integer, 0);
   if parts[1]::integer <> now_era then
     raise exception 'the log was restored into another server since this cursor' using
       errcode = 'object_not_in_prerequisite_state',
@@ -14189,8 +14197,8 @@ begin
     end loop;
   end if;
   if given < max_changes then
-    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text, null::json,
-                        null::json, null::timestamptz, null::xid8, null::text, null::text;
+    return query select concat_ws('/', now_era, until), null::bigint, null::regclass, null::text, null::text,
+                        null::json, null::json, null::timestamptz, null::xid8, null::text, null::text;
   end if;
 end
 $$;
@@ -14487,8 +14495,8 @@ declare
   wanted_functions constant jsonb := '{
     "rowrelay_reader": [
       "changes_in_transaction", "changes_since", "check_undone", "day_bounds", "delivery_of", "durable_snapshot",
-      "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes", "search_range", "sees_log", "undo",
-      "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
+      "is_same_key", "key_days_from_last", "last_change_id", "last_id_up_to", "logged_tables", "row_hashes",
+      "search_range", "sees_log", "undo", "undo_apply", "undo_changes", "undo_obstacle", "undo_transaction"],
     "rowrelay_worker": [
       "backfill_holder", "backfill_step", "change_age", "copy_abandon", "copy_finish", "copy_hold", "copy_join",
       "copy_switch", "drop_empty_days", "expand_documents", "index_closed_days", "is_same_key", "last_change_id",
