@@ -1,6 +1,6 @@
 # make             builds build/rowrelay
 # make check       builds with warnings, lints, runs all tests, and some of them once more with sanitizers;
-#                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=2 lets chaos happen and calls fail, too
+#                  TEST=pattern or SUITE=name runs some tests and nothing else; MINUTES=number is how long chaos lasts (2), and lets calls fail, too
 # make check-native    make check, with all captured by the server module (see make native) where it can be
 # make check-all   make check, then each sanitizer over all tests, then the matrix: some hours
 # make check-matrix    the same on each PostgreSQL from 13 to 18, PAIRS="13:18" on chosen ones (source:target)
@@ -179,7 +179,7 @@ ifeq ($(CHOSEN),)
 	@+$(MAKE) --no-print-directory lint
 	@+$(MAKE) --no-print-directory all tests fault-programs SANITIZE=$(SANITIZERS)
 	@[ ! -x '$(PG_CONFIG)' ] || $(MAKE) --no-print-directory native
-	@MAKEFLAGS= MODELS_TOO=1 CHAOS='$(MINUTES)' NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
+	@MAKEFLAGS= MODELS_TOO=1 CHAOS='$(or $(MINUTES),2)' FAULTS='$(MINUTES)' NATIVE_TOO=1 SANITIZED=build/sanitize-$(subst $(comma),-,$(SANITIZERS)) tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 else
 	@MAKEFLAGS= TEST='$(TEST)' SUITE='$(SUITE)' SANITIZE='$(SANITIZE)' tests/check.sh $(TEST_BUILD) $(BUILD)/rowrelay
 endif

@@ -11,7 +11,7 @@
 # directories of other PostgreSQL servers than the newest that is installed. NATIVE=1 has the source capture by the server
 # module, which `make native` has built; NATIVE_TOO=1 runs some suites once more so. SANITIZED names a build with sanitizers, of
 # which the unit tests and the suites below are run at the end. MODELS_TOO=1 also checks the models of tests/model, and
-# the checker of chaos. CHAOS=minutes lets chaos happen for so long (tests/chaos), and calls fail for a minute
+# the checker of chaos. CHAOS=minutes lets chaos happen for so long (tests/chaos). FAULTS=1 lets calls fail for a minute
 # (tests/faults).
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -180,7 +180,7 @@ if [[ -n ${CHAOS:-} ]]; then
 fi
 
 if [[ -n ${SANITIZED:-} ]]; then
-  if [[ -n ${CHAOS:-} ]]; then
+  if [[ -n ${FAULTS:-} ]]; then
     echo "---- with calls that fail"
     LIMIT=75 run_program 'calls that fail' tests/faults/faults.sh "$SANITIZED" "$ROWRELAY_BIN"
   fi
