@@ -262,6 +262,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/same_table_name.sql
 \ir functions/target/check_into.sql
 \ir functions/target/check_route.sql
+\ir functions/target/expression_obstacle.sql
+\ir functions/target/mirror_parts.sql
+\ir functions/target/tell_left_out.sql
 \ir functions/target/add_route.sql
 \ir functions/target/route.sql
 \ir functions/target/unroute.sql

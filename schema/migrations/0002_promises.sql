@@ -142,6 +142,13 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.route
+  add column create_like text not null default 'minimal',
+  add constraint create_like_is_known check (create_like in ('minimal', 'full'));
+comment on column rowrelay.route.create_like is
+  'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
+  'rowrelay.mirror_parts()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 create table rowrelay.hold (

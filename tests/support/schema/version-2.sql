@@ -894,6 +894,13 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.route
+  add column create_like text not null default 'minimal',
+  add constraint create_like_is_known check (create_like in ('minimal', 'full'));
+comment on column rowrelay.route.create_like is
+  'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
+  'rowrelay.mirror_parts()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 create table rowrelay.hold (
@@ -7938,7 +7945,8 @@ $$;
 --             before: none (the default), or full to keep the image before an update too
 --             capture_origin: also capture what rowrelay itself writes to this table (default: false)
 --             lock_wait: how long to try for the lock
---             target: also route the table there; create_table: create the table there; see rowrelay.route()
+--             target: also route the table there; create_table: create the table there; create_like: how; see
+--               rowrelay.route()
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
@@ -7949,7 +7957,7 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null) returns integer
+  target text default null, create_table boolean default null, create_like text default null) returns integer
 language plpgsql security definer as $$
 declare
   stored  record;
@@ -7970,7 +7978,7 @@ begin
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
   end if;
   if target is not null then
-    perform rowrelay.add_route(capture, target, null, create_table, false);
+    perform rowrelay.add_route(capture, target, null, create_table, false, create_like);
   end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
@@ -7992,7 +8000,7 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null) returns setof text
+  create_table boolean default null, create_like text default null) returns setof text
 language plpgsql security definer as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
@@ -8015,8 +8023,12 @@ begin
       target_id := rowrelay.target_id(target);
       select t.* into delivers from rowrelay.target t where t.id = target_id;
       into_table := rowrelay.check_route(capture, delivers, null, false);
-      insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-      values (capture.id, delivers.id, into_table, coalesce(create_table, false), rowrelay.last_change_id())
+      if create_table and create_like = 'full' then
+        perform rowrelay.tell_left_out(capture, target, into_table);
+      end if;
+      insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
+      values (capture.id, delivers.id, into_table, coalesce(create_table, false), coalesce(create_like, 'minimal'),
+              rowrelay.last_change_id())
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
     anew := was.id is not null and was.row_filter is distinct from capture.row_filter
@@ -8301,35 +8313,261 @@ begin
   return default_table;
 end
 $$;
+-- Purpose:    says why an expression of a table, a default or a CHECK, cannot be used in another database. Functions
+--             that are not immutable are few by name, because one that reads files or runs statements would do so there.
+-- Parameters: catalog and object: where the expression is, pg_attrdef or pg_constraint; relation: its table; tree: the
+--             expression as the catalog has it; is_check: it must give the same on any day and in any session
+-- Result:     "uses …", null: it can be used
+create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
+                                                        is_check boolean) returns text
+language sql stable as $$
+  select coalesce(
+    -- what is not PostgreSQL's own depends on it
+    (select format('it uses %s', pg_describe_object(d.refclassid, d.refobjid, 0))
+       from pg_depend d
+      where d.classid = catalog and d.objid = object
+        and not (d.refclassid = 'pg_class'::regclass and d.refobjid = relation)
+        and not (d.refclassid = 'pg_type'::regclass
+                 and exists (select from pg_type t where t.oid = d.refobjid and t.typtype in ('e', 'd')))
+      order by 1 limit 1),
+    (select format('it uses function %s()', min(p.proname))
+       from (select m[1]::oid as oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) (\d+)', 'g') as m
+             union all
+             select o.oprcode from regexp_matches(tree, ':opno (\d+)', 'g') as m join pg_operator o on o.oid = m[1]::oid
+             union all
+             select o.oprcode
+               from regexp_matches(tree, ':opnos \(o ([0-9 ]+)\)', 'g') as m
+               cross join regexp_split_to_table(m[1], ' +') as n
+               join pg_operator o on o.oid::text = n) as used
+       join pg_proc p on p.oid = used.oid
+      where p.provolatile <> 'i'
+        and (is_check
+             or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|uuidv[47]|'
+                              'timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
+                              'make_timestamptz|concat|concat_ws|'
+                              '(date|time|timetz|timestamp|timestamptz|interval)(_.*)?)$'))
+     having count(*) > 0),
+    case
+      when is_check and tree ~ '\{SQLVALUEFUNCTION ' then 'it uses the current time or user'
+      when is_check and tree ~ '\{(COERCEVIAIO|JSONEXPR|XMLEXPR) '
+        then 'its conversions may depend on settings of a session'
+      when tree ~ ':varattno (0|-[0-9]+) ' then 'it uses the whole row or a system column'
+    end)
+$$;
+-- Purpose:    returns what a table has beyond its columns, types and key, of which a mirror that is created with
+--             create_like => 'full' gets what lets it take every row that the table has
+-- Parameters: capture; mirror: name of the table there, for hints
+-- Result:     in the order in which they are created: kind: collation, not null, identity, default, check, comment of
+--               a column, comment of the table; name: of the column or CHECK; definition
+--             left_out: why a mirror does not get it, null: it does; kind and name are then for people, and hint says
+--               what to do there
+create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
+  returns table (kind text, name text, definition text, left_out text, hint text)
+language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set extra_float_digits = 1 set quote_all_identifiers = off
+as $$
+  with present as (
+    select a.attnum, a.attname::text as name, a.attnotnull, a.attgenerated, a.attidentity, a.atttypid, a.atttypmod,
+           a.attcollation, i.masks::jsonb ? a.attname::text as is_masked, a.attnum = any (capture.key_columns) as in_key
+      from pg_attribute a
+      cross join rowrelay.image_columns(capture) as i
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+       and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))
+  ), initial as (
+    select p.name, p.attnum, p.attnotnull, p.attgenerated, p.atttypid, p.is_masked, d.oid as definition, d.adbin,
+           pg_get_expr(d.adbin, d.adrelid) as expression, s.oid as sequence
+      from present p
+      left join pg_attrdef d on d.adrelid = capture.relation and d.adnum = p.attnum
+      left join lateral (
+        -- of an identity column, or of nextval() as the whole default
+        select c.oid
+          from pg_depend e
+          join pg_class c on c.relkind = 'S' and c.oid = case when p.attidentity <> '' then e.objid else e.refobjid end
+         where case when p.attidentity <> ''
+                    then e.classid = 'pg_class'::regclass and e.refclassid = 'pg_class'::regclass
+                         and e.refobjid = capture.relation and e.refobjsubid = p.attnum and e.deptype = 'i'
+                    else e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
+                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval\(''[^()]+''::regclass\)$' end
+         limit 1) as s on true
+     where d.oid is not null or p.attidentity <> ''
+  ), checked as (
+    select c.conname::text as name, c.oid, c.conbin, c.convalidated, c.connoinherit,
+           (select min(a.attname) from pg_attribute a
+             where a.attrelid = capture.relation and a.attnum = any (c.conkey)
+               and not exists (select from present p where p.attnum = a.attnum and not p.is_masked)) as hidden
+      from pg_constraint c
+     where c.conrelid = capture.relation and c.contype = 'c'
+  ), indexed as (
+    -- but for the key, on which the mirror has its primary key
+    select c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
+           format('CREATE %sINDEX %I ON %s%s USING ', case when x.indisunique then 'UNIQUE ' end, c.relname,
+                  case when to_jsonb(t) ->> 'relkind' = 'p' then 'ONLY ' end, rowrelay.full_name(t.oid)) as head,
+           exists (select from pg_depend d
+                    where d.classid = 'pg_class'::regclass and d.objid = x.indexrelid
+                      and d.refclassid = 'pg_class'::regclass and d.refobjid = capture.relation and d.refobjsubid > 0
+                      and d.refobjsubid not in (select p.attnum from present p)) as is_partly_hidden
+      from pg_index x
+      join pg_class c on c.oid = x.indexrelid
+      join pg_class t on t.oid = x.indrelid
+     where x.indrelid = capture.relation
+       and not (x.indisunique and x.indpred is null and x.indexprs is null
+                and (select array_agg(u.n order by u.n)
+                       from unnest(x.indkey::smallint[]) with ordinality as u(n, place)
+                      where u.place <= x.indnkeyatts)
+                    = (select array_agg(k order by k) from unnest(capture.key_columns) as k))
+  ), part(place, kind, name, definition, left_out, hint) as (
+    select 1, 'collation', p.name,
+           format('%s collate %I.%I', format_type(p.atttypid, p.atttypmod), n.nspname, c.collname),
+           case when c.oid >= 16384 then format('collation %I.%I is not PostgreSQL''s own', n.nspname, c.collname) end,
+           format('Create the collation there, then run there: alter table %s alter %I type %s collate %I.%I;',
+                  mirror, p.name, format_type(p.atttypid, p.atttypmod), n.nspname, c.collname)
+      from present p
+      join pg_type t on t.oid = p.atttypid
+      join pg_collation c on c.oid = p.attcollation
+      join pg_namespace n on n.oid = c.collnamespace
+     where p.attcollation <> t.typcollation
+    union all
+    select 2, 'not null', p.name, '',
+           case when p.is_masked then 'its values are masked'
+                when exists (select from pg_constraint c
+                              where c.conrelid = capture.relation and c.contype = 'n' and p.attnum = any (c.conkey)
+                                and not c.convalidated) then 'it is not valid for rows that were there before it' end,
+           null
+      from present p where p.attnotnull and not p.in_key
+    union all
+    select 3, 'identity', i.name,
+           format('(increment by %s minvalue %s maxvalue %s start with %s cache %s%s)', q.seqincrement,
+                  greatest(q.seqmin, b.least), least(q.seqmax, b.most), q.seqstart, q.seqcache,
+                  case when q.seqcycle then ' cycle' end),
+           case when i.is_masked then 'its values are masked'
+                when b.most is null then 'an identity column must be smallint, integer or bigint'
+                when not i.attnotnull then 'an identity column must be NOT NULL' end,
+           null
+      from initial i
+      join pg_sequence q on q.seqrelid = i.sequence
+      left join (values ('int2'::regtype, -32768, 32767), ('int4', -2147483648, 2147483647),
+                        ('int8', -9223372036854775808, 9223372036854775807)) as b(type, least, most)
+        on b.type = i.atttypid
+    union all
+    select 4, case when i.attgenerated <> '' then 'generated column' else 'default' end, i.name, i.expression,
+           case when i.attgenerated <> '' then 'its values come from here, into a plain column'
+                else rowrelay.expression_obstacle('pg_attrdef', i.definition, capture.relation, i.adbin::text,
+                                                  false) end,
+           null
+      from initial i where i.sequence is null
+    union all
+    select 5, 'check', c.name, pg_get_constraintdef(c.oid),
+           case when not c.convalidated then 'it is not valid for rows that were there before it'
+                when c.connoinherit and rowrelay.has_children(capture.relation)
+                  then 'rows of inheritance children need not meet it'
+                when c.hidden is not null then format('column %s is masked or not captured', c.hidden)
+                else rowrelay.expression_obstacle('pg_constraint', c.oid, capture.relation, c.conbin::text, true) end,
+           null
+      from checked c
+    union all
+    select 6, 'comment of a column', p.name, col_description(capture.relation, p.attnum), null, null
+      from present p where col_description(capture.relation, p.attnum) is not null
+    union all
+    select 7, 'comment of the table', '', obj_description(capture.relation, 'pg_class'), null, null
+     where obj_description(capture.relation, 'pg_class') is not null
+    union all
+    select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
+                   else 'index' end, x.name, x.definition,
+           case when x.indisunique or x.indisexclusion
+                then 'rows arrive in several lanes, and may conflict until all have arrived'
+                else 'delivering and copying is faster without it' end,
+           case when not x.is_partly_hidden and starts_with(x.definition, x.head)
+                then format('If queries there need it, run there once the rows are copied: CREATE INDEX ON %s USING %s;',
+                            mirror, substr(x.definition, length(x.head) + 1)) end
+      from indexed x
+    union all
+    select 9, 'foreign key', c.conname, null, 'rows of different tables arrive in any order', null
+      from pg_constraint c
+     where c.conrelid = capture.relation and c.contype = 'f'
+    union all
+    select distinct 10, 'constraints of domain', format_type(t.oid, null), null, 'the source checks the values', null
+      from present p
+      join pg_type t on t.oid = p.atttypid
+     where t.typtype = 'd' and (t.typnotnull or exists (select from pg_constraint c where c.contypid = t.oid))
+    union all
+    select distinct 11, 'type', format_type(t.oid, null), null, format('extension %I has it', e.extname),
+           format('Before the first row is delivered, run there: create extension if not exists %I;', e.extname)
+      from present p
+      join pg_depend d on d.classid = 'pg_type'::regclass and d.objid = p.atttypid and d.deptype = 'e'
+      join pg_extension e on e.oid = d.refobjid
+      join pg_type t on t.oid = p.atttypid
+    union all
+    select 12, 'partitions of', c.relname, null, 'the mirror is a plain table', null
+      from pg_class c where c.oid = capture.relation and c.relkind = 'p'
+  )
+  select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
+    from part p
+   order by p.place, p.name
+$$;
+-- Purpose:    tells with a notice for each what a mirror that is created with create_like => 'full' does not get of its
+--             table
+-- Parameters: capture; target: its name; mirror: name of the table there
+create or replace function rowrelay.tell_left_out(capture rowrelay.capture, target text, mirror text) returns void
+language plpgsql stable as $$
+declare
+  part record;
+begin
+  for part in select p.* from rowrelay.mirror_parts(capture, mirror) p where p.left_out is not null loop
+    if part.hint is null then
+      raise notice 'mirror of % at %: without % %: %', mirror, target, part.kind, part.name, part.left_out;
+    else
+      raise notice 'mirror of % at %: without % %: %', mirror, target, part.kind, part.name, part.left_out
+        using hint = part.hint;
+    end if;
+  end loop;
+end
+$$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
 -- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
-                                              shared boolean) returns void
+                                              shared boolean, create_like text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   target_id constant integer := rowrelay.target_id(target);
   default_table text;
+  added         rowrelay.route;
   is_again      boolean;
 begin
+  if create_like not in ('minimal', 'full') then
+    raise exception 'a mirror cannot be created like "%"', create_like using errcode = 'invalid_parameter_value',
+      hint = 'It is created minimal (columns, types and key) or full.';
+  end if;
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
   if create_table and exists (select from rowrelay.target t
                                where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
     raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
       capture.relation_name;
   end if;
+  if create_like = 'full' and exists (select from rowrelay.target t
+                                       where t.id = target_id
+                                         and (t.url !~ '^postgres' or t.options ->> 'mode' = 'append')) then
+    raise warning 'target "%" has no mirrors: there is nothing to be like table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
-  insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+  insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
-          coalesce(add_route.create_table, false), rowrelay.last_change_id())
+          coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
+          rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
-        from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+        create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end
+  returning * into added;
+  if added.create_table and add_route.create_like = 'full' then
+    perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
+  end if;
   perform rowrelay.check_indexes(target_id);
   if is_again then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
@@ -8347,11 +8585,14 @@ $$;
 -- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
 --             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
---             shared: whether another table's changes may go into the same table there
+--             shared: whether another table's changes may go into the same table there; create_like: a mirror is
+--             created with columns, types and key ('minimal'), or with all that lets it take what is delivered ('full';
+--             null: as for an existing route, else 'minimal'), see rowrelay.mirror_parts()
+-- Result:     a notice for each thing of the table that a mirror created like that does not have
 -- Errors:     table not captured; no such target; the table would be its own target, or share another one's
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
                                           create_table boolean default null,
-                                          shared boolean default false) returns void
+                                          shared boolean default false, create_like text default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
@@ -8359,7 +8600,7 @@ begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
   end if;
-  perform rowrelay.add_route(capture, target, into_table, create_table, shared);
+  perform rowrelay.add_route(capture, target, into_table, create_table, shared, create_like);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
