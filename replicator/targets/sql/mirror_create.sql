@@ -51,7 +51,8 @@ select concat(
       (select format('do %L; ',
                      'declare left_out jsonb := ''[]''; begin '
                      || string_agg(format('begin execute %L; exception when others then '
-                                          'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', sqlerrm); '
+                                          'left_out := left_out || jsonb_build_object(''what'', %L, ''reason'', '
+                                          'sqlerrm); '
                                           'end; ', p.statement, p.what), '' order by p.position)
                      || 'perform set_config(''rowrelay.left_out'', left_out::text, false); end')
          from part p having count(*) > 0), '')

@@ -31,7 +31,7 @@ as $$
                     then e.classid = 'pg_class'::regclass and e.refclassid = 'pg_class'::regclass
                          and e.refobjid = capture.relation and e.refobjsubid = p.attnum and e.deptype = 'i'
                     else e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
-                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval\(''[^()]+''::regclass\)$' end
+                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$' end
          limit 1) as s on true
      where d.oid is not null or p.attidentity <> ''
   ), checked as (
@@ -121,7 +121,7 @@ as $$
                 then 'rows arrive in several lanes, and may conflict until all have arrived'
                 else 'delivering and copying is faster without it' end,
            case when not x.is_partly_hidden and starts_with(x.definition, x.head)
-                then format('If queries there need it, run there once the rows are copied: CREATE INDEX ON %s USING %s;',
+                then format('If queries there need it, run there once rows are copied: CREATE INDEX ON %s USING %s;',
                             mirror, substr(x.definition, length(x.head) + 1)) end
       from indexed x
     union all

@@ -8313,11 +8313,12 @@ begin
   return default_table;
 end
 $$;
--- Purpose:    says why an expression of a table, a default or a CHECK, cannot be used in another database. Functions
---             that are not immutable are few by name, because one that reads files or runs statements would do so there.
+-- Purpose:    says why an expression of a table, a default or a CHECK, cannot be used in another database. Of
+--             functions that are not immutable only some are taken, by name: one that reads files or runs statements
+--             would do so there.
 -- Parameters: catalog and object: where the expression is, pg_attrdef or pg_constraint; relation: its table; tree: the
 --             expression as the catalog has it; is_check: it must give the same on any day and in any session
--- Result:     "uses …", null: it can be used
+-- Result:     "it uses …", null: it can be used
 create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
                                                         is_check boolean) returns text
 language sql stable as $$
@@ -8331,25 +8332,27 @@ language sql stable as $$
                  and exists (select from pg_type t where t.oid = d.refobjid and t.typtype in ('e', 'd')))
       order by 1 limit 1),
     (select format('it uses function %s()', min(p.proname))
-       from (select m[1]::oid as oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) (\d+)', 'g') as m
-             union all
-             select o.oprcode from regexp_matches(tree, ':opno (\d+)', 'g') as m join pg_operator o on o.oid = m[1]::oid
+       from (select m[1]::oid as oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
              union all
              select o.oprcode
-               from regexp_matches(tree, ':opnos \(o ([0-9 ]+)\)', 'g') as m
+               from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
+               join pg_operator o on o.oid = m[1]::oid
+             union all
+             select o.oprcode
+               from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
                cross join regexp_split_to_table(m[1], ' +') as n
                join pg_operator o on o.oid::text = n) as used
        join pg_proc p on p.oid = used.oid
       where p.provolatile <> 'i'
         and (is_check
-             or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|uuidv[47]|'
-                              'timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
+             or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|'
+                              'uuidv[47]|timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
                               'make_timestamptz|concat|concat_ws|'
                               '(date|time|timetz|timestamp|timestamptz|interval)(_.*)?)$'))
      having count(*) > 0),
     case
-      when is_check and tree ~ '\{SQLVALUEFUNCTION ' then 'it uses the current time or user'
-      when is_check and tree ~ '\{(COERCEVIAIO|JSONEXPR|XMLEXPR) '
+      when is_check and tree ~ '[{]SQLVALUEFUNCTION ' then 'it uses the current time or user'
+      when is_check and tree ~ '[{](COERCEVIAIO|JSONEXPR|XMLEXPR) '
         then 'its conversions may depend on settings of a session'
       when tree ~ ':varattno (0|-[0-9]+) ' then 'it uses the whole row or a system column'
     end)
@@ -8387,7 +8390,7 @@ as $$
                     then e.classid = 'pg_class'::regclass and e.refclassid = 'pg_class'::regclass
                          and e.refobjid = capture.relation and e.refobjsubid = p.attnum and e.deptype = 'i'
                     else e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
-                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval\(''[^()]+''::regclass\)$' end
+                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$' end
          limit 1) as s on true
      where d.oid is not null or p.attidentity <> ''
   ), checked as (
@@ -8477,7 +8480,7 @@ as $$
                 then 'rows arrive in several lanes, and may conflict until all have arrived'
                 else 'delivering and copying is faster without it' end,
            case when not x.is_partly_hidden and starts_with(x.definition, x.head)
-                then format('If queries there need it, run there once the rows are copied: CREATE INDEX ON %s USING %s;',
+                then format('If queries there need it, run there once rows are copied: CREATE INDEX ON %s USING %s;',
                             mirror, substr(x.definition, length(x.head) + 1)) end
       from indexed x
     union all
