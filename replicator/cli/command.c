@@ -21,6 +21,7 @@ const struct command *const COMMANDS[] = {
     &COMMAND_target_test,
     &COMMAND_route,
     &COMMAND_document_add,
+    &COMMAND_document_suggest,
     &COMMAND_document_list,
     &COMMAND_document_show,
     &COMMAND_document_drop,

@@ -946,6 +946,7 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 
 -- Purpose:    quotes a word of a command for a shell, so that the command can be pasted
 -- Parameters: the word
@@ -9943,6 +9944,22 @@ begin
                 ':', coalesce(keys_query, quote_ident(key_name)), case when keys_query is null then columns end);
 end
 $$;
+-- Purpose:    returns a user's query for the keys of changed rows, in which "changed" stands for these rows
+-- Parameters: relation; the query; an expression of type json for the rows: an array of their images
+-- Result:     a query with the same columns
+create or replace function rowrelay.changed_statement(relation regclass, keys_query text, images text) returns text
+language sql stable as $$
+  select case when keys_query ~* E'^with\\s+recursive\\M'
+                then 'with recursive ' || c.changed || ', '
+                     || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+              when keys_query ~* E'^with\\M'
+                then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
+              else 'with ' || c.changed || ' ' || keys_query end
+    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
+                                   order by a.attnum)) as changed
+            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+$$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
 --             expression of type json for these rows: an array of their images
@@ -9952,16 +9969,7 @@ create or replace function rowrelay.keys_statement(relation regclass, keys_query
 language sql stable as $$
   select format(E'select distinct %s from (%s\n) as q(k) where k is not null',
                 rowrelay.document_key_text('k', key_type),
-                case when keys_query ~* E'^with\\s+recursive\\M'
-                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query,
-                           E'^with\\s+recursive\\M', '', 'i')
-                     when keys_query ~* E'^with\\M'
-                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
-                     else 'with ' || c.changed || ' ' || keys_query end)
-    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
-                                   order by a.attnum)) as changed
-            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+                rowrelay.changed_statement(relation, keys_query, images))
 $$;
 -- Purpose:    queues documents for a refresh, in pieces of some hundred keys, each logged as a change with operation r.
 --             Many keys go to the document's late lanes, which are delivered after those of live changes.
@@ -10174,11 +10182,10 @@ begin
   end if;
 end
 $$;
--- Purpose:    returns the planner's cost of building documents, and the large tables that it would read as a whole
+-- Purpose:    returns the planner's cost of building documents
 -- Parameters: query; type of the keys; a query that returns keys
--- Result:     cost in the planner's units; whole_tables: those of more than 5000 rows; null: there are no keys
-create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text, out cost numeric,
-                                                  out whole_tables text)
+-- Result:     cost in the planner's units; null: there are no keys
+create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text) returns numeric
 language plpgsql as $$
 declare
   keys text;
@@ -10186,21 +10193,169 @@ declare
 begin
   execute format('select array_agg(k)::text from (%s) as q(k)', keys_query) into keys;
   if keys is null then
-    return;
+    return null;
   end if;
   execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])',
       replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
-  cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
-  with recursive node(plan) as (
-    select plan #> '{0,Plan}'
-    union all
-    select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
-  )
-  select string_agg(distinct format('%I', n.plan ->> 'Relation Name'), ', ') into whole_tables
-    from node n
-    join pg_class c on c.oid = to_regclass(quote_ident(n.plan ->> 'Relation Name'))
-   where n.plan ->> 'Node Type' = 'Seq Scan' and c.reltuples > 5000;
+  return (plan #>> '{0,Plan,Total Cost}')::numeric;
+end
+$$;
+-- Purpose:    returns a statement that creates the index by which a table's rows would be found
+-- Parameters: relation; aliases: a regular expression for its names in conditions; conditions: of a plan, as EXPLAIN
+--             (verbose) prints them, the most telling first
+-- Result:     one statement, or several where either of two columns may be equal; null: no condition compares a column
+--             for equality
+create or replace function rowrelay.index_creation(relation regclass, aliases text, conditions text[]) returns text
+language plpgsql stable as $$
+declare
+  -- a column, with a type that it may be cast to
+  operand   constant text := '(?<![[:alnum:]_"])(?:' || aliases || ')[.]("(?:[^"]|"")+"|[[:alpha:]_][[:alnum:]_$]*)'
+                             '[)]?(?:::([a-z ]+?))?[)]?';
+  condition text;
+  columns   text[];
+  creations text;
+begin
+  foreach condition in array coalesce(conditions, '{}') loop
+    select array_agg(i.item order by i.place) into columns
+      from (select case when f.type is null or f.type = a.atttypid
+                             or exists (select from pg_cast k where k.castsource = a.atttypid and k.casttarget = f.type
+                                                                and k.castmethod = 'b')
+                        then quote_ident(a.attname) else format('(%I::%s)', a.attname, f.type::text) end as item,
+                   min(f.place) as place
+              from (select r.place, coalesce(r.m[1], r.m[3]) as name,
+                           to_regtype(coalesce(r.m[2], r.m[4])) as type
+                      from regexp_matches(condition, operand || ' = (?![''0-9])| = (?:ANY )?[(]*' || operand, 'g')
+                           with ordinality as r(m, place)) as f
+              join pg_attribute a on a.attrelid = index_creation.relation and a.attnum > 0 and not a.attisdropped
+                                 and quote_ident(a.attname) = f.name
+             group by 1) as i;
+    if columns is null then
+      continue;
+    end if;
+    -- where either may be equal, each of them alone must lead to rows
+    select string_agg(format('CREATE INDEX %sON %s (%s);',
+                             case when c.relkind = 'p' then '' else 'CONCURRENTLY ' end,
+                             rowrelay.full_name(c.oid), u.list), ' ' order by u.list)
+      into creations
+      from pg_class c
+      cross join lateral (
+        select array_to_string(columns, ', ') as list where condition !~ ' OR '
+        union all
+        select l.item from unnest(columns) as l(item) where condition ~ ' OR ') as u
+     where c.oid = index_creation.relation;
+    return creations;
+  end loop;
+  return null;
+end
+$$;
+-- Purpose:    finds the large tables that a statement can only read as a whole, because an index is missing
+-- Parameters: a statement; it is explained, and not run
+-- Result:     relation; rows: estimated; creation: a statement that creates the missing index, null where no comparison
+--             for equality shows of which columns
+create or replace function rowrelay.missing_indexes(statement text, out relation regclass, out rows bigint,
+                                                    out creation text) returns setof record
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set max_parallel_workers_per_gather = 0 set jit = off as $$
+declare
+  plan    json;
+  whole   record;
+  aliases text;
+begin
+  -- with all other ways taken first, what is still read as a whole has no other
+  execute 'explain (verbose, format json) ' || statement into plan;
+  for whole in
+    with recursive node(plan) as (
+      select plan #> '{0,Plan}'
+      union all
+      select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
+    )
+    select coalesce(pg_partition_root(c.oid)::oid, c.oid) as oid,
+           array_agg(distinct n.plan ->> 'Alias') as aliases,
+           -- a join's condition says more than a table's own
+           (select array_agg(d.text order by d.place, d.text)
+              from (select distinct o.value as text, case when o.key = 'Filter' then 2 else 1 end as place
+                      from node m cross join lateral json_each_text(m.plan) as o
+                     where o.key in ('Filter', 'Join Filter')) as d) as conditions
+      from node n
+      join pg_namespace s on s.nspname = n.plan ->> 'Schema'
+      join pg_class c on c.relnamespace = s.oid and c.relname = n.plan ->> 'Relation Name'
+     where n.plan ->> 'Node Type' in ('Seq Scan', 'Index Scan', 'Index Only Scan')
+       and coalesce(n.plan ->> 'Index Cond', '') ~ '^([(][^=<>@&|~]* IS NOT NULL[)])?$'
+     group by 1
+     order by 1
+  loop
+    relation := whole.oid;
+    rows := rowrelay.estimated_rows(relation);
+    continue when rows <= 5000;
+    -- the planner numbers the aliases of partitions
+    select string_agg(distinct regexp_replace(quote_ident(n.name), '([^[:alnum:]_])', E'\\\\\\1', 'g'), '|') into aliases
+      from unnest(whole.aliases) as a(alias)
+      cross join lateral (values (a.alias), (regexp_replace(a.alias, '_[0-9]+$', ''))) as n(name);
+    creation := rowrelay.index_creation(relation, aliases, whole.conditions);
+    return next;
+  end loop;
+end
+$$;
+-- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns keys of the right kind;
+--             and warns of large tables that it reads as a whole for each change
+-- Parameters: document: its name, for messages; source: its text; relation and query: its parts; key_type: of the
+--             document's keys
+-- Errors:     the query cannot be used
+create or replace function rowrelay.check_keys_query(document text, source text, relation regclass, query text,
+                                                     key_type regtype) returns void
+language plpgsql as $$
+declare
+  -- without literals and comments
+  words    constant text := regexp_replace(query, E'''(?:[^'']|'''')*''|--[^\\n]*|/[*].*?[*]/', ' ', 'g');
+  returned regtype;
+  kind     "char";
+  columns  integer;
+  missing  record;
+begin
+  if words !~* E'(?<![[:alnum:]_"])changed(?![[:alnum:]_"])' and words !~ '"changed"' then
+    raise exception 'the query in "%" does not use "changed"', source using errcode = 'invalid_parameter_value',
+      hint = format('"changed" stands for the changed rows of %s, as in: select o.id from orders o join changed c on '
+                    'c.id = o.customer_id. If each change concerns all documents, add: cross join changed', relation);
+  end if;
+  begin
+    execute format('create temporary view rowrelay_keys_check as %s',
+                   rowrelay.keys_statement(relation, query, key_type, 'null'));
+    execute 'drop view pg_temp.rowrelay_keys_check';
+  exception when others then
+    raise exception 'the query in "%" cannot be run: %', source, sqlerrm using errcode = sqlstate,
+      hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
+  end;
+  execute format('create temporary view rowrelay_keys_check as %s',
+                 rowrelay.changed_statement(relation, query, 'null'));
+  select a.atttypid::regtype, t.typcategory, c.relnatts into returned, kind, columns
+    from pg_attribute a
+    join pg_class c on c.oid = a.attrelid
+    join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
+   where a.attrelid = 'pg_temp.rowrelay_keys_check'::regclass and a.attnum = 1;
+  execute 'drop view pg_temp.rowrelay_keys_check';
+  if columns <> 1 then
+    raise exception 'the query in "%" returns % columns', source, columns using errcode = 'invalid_parameter_value',
+      hint = 'It must return one column, the documents'' keys.';
+  end if;
+  -- a user's own type comes as its text
+  if returned < 16384 and kind <> 'X' and kind <> (select t.typcategory from pg_type t where t.oid = key_type) then
+    raise exception 'the query in "%" returns keys of type %, but those of document "%" are of type %', source,
+      returned, document, key_type using errcode = 'datatype_mismatch',
+      hint = format('Return the column that has the documents'' keys, or cast what it returns: ::%s', key_type);
+  end if;
+  for missing in
+    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, query, key_type, '''[]''::json')) as m
+  loop
+    if missing.creation is null then
+      raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents', document,
+        relation, missing.relation, missing.rows;
+    else
+      raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents: an index is '
+        'missing', document, relation, missing.relation, missing.rows
+        using hint = format('Create it with psql at the source: %s', missing.creation);
+    end if;
+  end loop;
 end
 $$;
 -- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
@@ -10219,9 +10374,10 @@ declare
   captured    rowrelay.capture;
   checked     record;
   is_table    boolean;
-  one         record;
-  thousand    record;
+  one         numeric;
+  thousand    numeric;
   missing     text;
+  missing_index record;
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
@@ -10312,14 +10468,7 @@ begin
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
-      begin
-        execute format('create temporary view rowrelay_keys_check as %s',
-                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
-        execute 'drop view pg_temp.rowrelay_keys_check';
-      exception when others then
-        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
-      end;
+      perform rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type);
     end if;
     -- all tables that get triggers
     captured.relation := source.relation;
@@ -10329,18 +10478,329 @@ begin
   if missing is not null then
     raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
-  select c.* into one from rowrelay.document_cost(statement, key_type,
+  one := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+           root.relation));
+  thousand := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  if one.cost is not null then
-    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+           root.relation));
+  if one is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one, thousand;
   end if;
-  if one.whole_tables is not null then
-    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
-      one.whole_tables;
+  for missing_index in
+    select m.*
+      from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
+                                                   format('(''{}''::%s[])', rowrelay.document_key_type(key_type)), 'g'))
+        as m
+  loop
+    if missing_index.creation is null then
+      raise warning 'document "%" reads the whole of % (% rows) to build one document', name, missing_index.relation,
+        missing_index.rows;
+    else
+      raise warning 'document "%" reads the whole of % (% rows) to build one document: an index is missing', name,
+        missing_index.relation, missing_index.rows
+        using hint = format('Create it with psql at the source: %s', missing_index.creation);
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    finds how foreign keys lead from tables to the key of a document
+-- Parameters: root and key_column: the table and column that have the keys of all documents
+--             used: {"oid of a table": [numbers of the columns that the document uses]}: only these tables are passed,
+--               and only by foreign keys with such columns; null: any
+--             several: tables that the document reads more than once, whose foreign keys to themselves count
+--             longest: how many foreign keys a path may have
+-- Result:     for each path the table that it begins at; what a source says behind the table's name: a column, or a
+--             query; the numbers of the table's columns by which it goes; how many foreign keys it has
+create or replace function rowrelay.key_paths(root regclass, key_column smallint, used jsonb, several oid[],
+                                              longest integer)
+  returns table (relation regclass, leads_to text, columns smallint[], hops integer)
+language sql stable as $$
+  with recursive foreign_key as (
+    select c.conrelid, c.confrelid, c.conkey, c.confkey
+      from pg_constraint c
+     where c.contype = 'f' and (c.conparentid = 0 or used ? c.conrelid::text)
+       and (used is null
+            -- the query compares one of its columns at least
+            or exists (select from unnest(c.conkey, c.confkey) as u(own, other)
+                        where used -> c.conrelid::text @> to_jsonb(u.own)
+                          and used -> c.confrelid::text @> to_jsonb(u.other)))
+       and (c.conrelid <> c.confrelid or c.conrelid = any (several))
+  ), edge as (
+    select f.conrelid as near, f.confrelid as far, f.conkey as near_columns, f.confkey as far_columns from foreign_key f
+    union
+    select f.confrelid, f.conrelid, f.confkey, f.conkey from foreign_key f
+  ), path as (
+    -- key: its column that has the key of the document, too. Else joins lead to it from base, the last table that had
+    -- one; "before" are these without its own, and "at" is what its rows must meet
+    select root::oid as relation, key_column as key, root::oid as base, key_column as base_key, 0 as depth,
+           '' collate "C" as joins, '' collate "C" as before, '' collate "C" as at, '{}'::smallint[] as columns,
+           array[root::oid] as passed, 0 as hops, false as is_end
+    union all
+    select e.far, n.key, n.base, n.base_key,
+           case when n.key is null then n.depth + 1 else 0 end,
+           case when n.key is null
+                then format('%s join %s %s on %s', n.joins, rowrelay.full_name(e.far), n.alias, c.joined) else '' end,
+           n.joins, c.at, e.far_columns, p.passed || e.far, p.hops + 1, e.far = e.near
+      from path p
+      join edge e on e.near = p.relation and not p.is_end and p.hops < longest
+                 and (e.far <> all (p.passed) or e.far = e.near)
+     cross join lateral (
+       select case when p.key is not null then e.far_columns[array_position(e.near_columns, p.key)] end as key,
+              case when p.key is not null then p.relation else p.base end as base,
+              case when p.key is not null then p.key else p.base_key end as base_key,
+              case when p.key is not null then 0 else p.depth end as depth,
+              case when p.key is not null then '' else p.joins end as joins,
+              chr(case when p.key is not null then 98 else 98 + p.depth end) as alias) as n
+     cross join lateral (
+       select string_agg(format('changed.%I = %s.%I', f.attname, chr(ascii(n.alias) - 1), a.attname), ' and '
+                         order by u.place) as at,
+              string_agg(format('%s.%I = %s.%I', n.alias, f.attname, chr(ascii(n.alias) - 1), a.attname), ' and '
+                         order by u.place) as joined
+         from unnest(e.far_columns, e.near_columns) with ordinality as u(far, near, place)
+         join pg_attribute f on f.attrelid = e.far and f.attnum = u.far
+         join pg_attribute a on a.attrelid = e.near and a.attnum = u.near) as c
+  )
+  select p.relation::regclass,
+         case when p.key is not null
+              -- as rowrelay.document_plan() takes a column
+              then format(case when k.type = r.type or array[k.type, r.type] <@ '{int2,int4,int8,oid}'::regtype[]
+                                    or array[k.type, r.type] <@ '{text,varchar,name}'::regtype[]
+                               then '%1$I' else 'select changed.%1$I from changed' end, k.name)
+              else format('select a.%I from %s a%s join changed on %s', b.attname, rowrelay.full_name(p.base), p.before,
+                          p.at) end,
+         case when p.key is not null then p.columns || p.key else p.columns end,
+         p.hops
+    from path p
+   cross join lateral (select rowrelay.base_type(a.atttypid)::regtype as type from pg_attribute a
+                        where a.attrelid = root and a.attnum = key_column) as r
+    left join lateral (select a.attname as name, rowrelay.base_type(a.atttypid)::regtype as type from pg_attribute a
+                        where a.attrelid = p.relation and a.attnum = p.key) as k on true
+    left join pg_attribute b on b.attrelid = p.base and b.attnum = p.base_key
+   where p.hops > 0
+$$;
+-- Purpose:    finds which column a document's query compares with $1, by its plan; makes the temporary view
+--             rowrelay_document_check of it
+-- Parameters: query
+-- Result:     root and key_column: that column; output: the column of the result that returns it, null: not known;
+--             occurrences: {"oid of a table": how often the plan reads it}
+-- Errors:     the query cannot be run, or compares no column with $1
+create or replace function rowrelay.key_of_query(query text, out root regclass, out key_column smallint,
+                                                 out output text, out occurrences jsonb)
+language plpgsql as $$
+declare
+  -- values by which the comparison is found again in the plan
+  sample    record;
+  statement text;
+  plan      json;
+  found     record;
+  place     bigint;
+  words     text;
+  state     text;
+begin
+  for sample in
+    select * from (values ('int8', '7205759403792793601', '7205759403792793602'), ('text', 'rowrelay:1', 'rowrelay:2'),
+                          ('uuid', '72057594-0379-2793-6017-205759403792', '72057594-0379-2793-6017-205759403793'),
+                          ('numeric', '7205759403792793601', '7205759403792793602'),
+                          ('date', '4713-01-02', '4713-01-03')) as v(type, one, other)
+  loop
+    statement := regexp_replace(query, E'\\$1(?!\\d)',
+                                format('(''{%s,%s}''::pg_catalog.%I[])', sample.one, sample.other, sample.type), 'g');
+    begin
+      execute 'create temporary view rowrelay_document_check as ' || statement;
+      words := null;
+      exit;
+    exception when undefined_function or datatype_mismatch or indeterminate_datatype then
+      get stacked diagnostics words = message_text, state = returned_sqlstate;
+    when others then
+      raise exception 'the query cannot be run: %', sqlerrm using errcode = sqlstate,
+        hint = 'Names of tables without a schema are looked up in search_path.';
+    end;
+  end loop;
+  if words is not null then
+    raise exception 'the query cannot be run: %', words using errcode = state,
+      hint = '$1 is an array of keys: integers, texts, uuids, numbers or dates.';
+  end if;
+  execute 'explain (verbose, format json) ' || statement into plan;
+  select f.* into found
+    from (
+      with recursive node(plan) as (
+        select plan #> '{0,Plan}'
+        union all
+        select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
+      ), read as (
+        select coalesce(pg_partition_root(c.oid)::oid, c.oid) as oid, n.plan ->> 'Alias' as alias, n.plan
+          from node n
+          join pg_namespace s on s.nspname = n.plan ->> 'Schema'
+          join pg_class c on c.relnamespace = s.oid and c.relname = n.plan ->> 'Relation Name'
+      ), compared as (
+        select distinct on (r.oid, m[1]) r.oid, r.alias, m[1] as name
+          from read r
+          cross join lateral json_each_text(r.plan) as o
+          cross join lateral regexp_matches(o.value,
+            regexp_replace(quote_ident(r.alias), '([^[:alnum:]_])', E'\\\\\\1', 'g')
+              || '[.]("(?:[^"]|"")+"|[[:alpha:]_][[:alnum:]_$]*)[)]*(?:::[a-z ]+)?[)]* = ANY [(]*''[{]"?'
+              || replace(sample.one, '.', '[.]'), 'g') as m
+         where o.key in ('Filter', 'Index Cond', 'Recheck Cond')
+      )
+      select c.oid, c.alias, c.name, a.attnum,
+             (select jsonb_object_agg(t.oid, t.times)
+                from (select r.oid, count(distinct r.alias) as times from read r
+                       where not exists (select from pg_class p where p.oid = r.oid and p.relkind = 'p')
+                       group by 1) as t) as times
+        from compared c
+        join pg_attribute a on a.attrelid = c.oid and quote_ident(a.attname) = c.name and a.attnum > 0
+       order by exists (select from pg_index i
+                         where i.indrelid = c.oid and i.indisunique and i.indpred is null
+                           and i.indkey::smallint[] = array[a.attnum]) desc, c.oid
+       limit 1) as f;
+  if found.oid is null then
+    raise exception 'the query compares no column of a table with $1' using errcode = 'invalid_parameter_value',
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
+  end if;
+  root := found.oid;
+  key_column := found.attnum;
+  occurrences := found.times;
+  select o.place into place
+    from json_array_elements_text(plan #> '{0,Plan,Output}') with ordinality as o(value, place)
+   where o.value = quote_ident(found.alias) || '.' || found.name
+   order by o.place limit 1;
+  select a.attname into output
+    from pg_attribute a
+   where a.attrelid = 'pg_temp.rowrelay_document_check'::regclass
+     and (a.attnum = place or place is null and quote_ident(a.attname) = found.name)
+   limit 1;
+end
+$$;
+-- Purpose:    returns which columns of tables a view uses, directly or through other views
+-- Parameters: the view
+-- Result:     {"oid of a table": [numbers of columns]}; all columns of each table where the view uses a whole row
+create or replace function rowrelay.columns_read(of_view regclass) returns jsonb
+language sql stable as $$
+  with recursive reads(relation) as (
+    select of_view::oid
+    union
+    select d.refobjid
+      from reads
+      join pg_class c on c.oid = reads.relation and c.relkind = 'v'
+      join pg_rewrite w on w.ev_class = c.oid
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+       and d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
+  ), rule as (
+    select w.oid, w.ev_action::text ~ ':varattno 0 ' as has_whole_rows
+      from reads r
+      join pg_class c on c.oid = r.relation and c.relkind = 'v'
+      join pg_rewrite w on w.ev_class = c.oid
+  ), used as (
+    select a.attrelid, a.attnum
+      from rowrelay.read_tables(of_view) as t(relation)
+      join pg_attribute a on a.attrelid = t.relation and a.attnum > 0 and not a.attisdropped
+     where exists (select from rule where has_whole_rows)
+        or exists (select from rule join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = rule.oid
+                    where d.refclassid = 'pg_class'::regclass and d.refobjid = a.attrelid and d.refobjsubid = a.attnum)
+  )
+  select coalesce(jsonb_object_agg(t.relation::oid,
+                                   coalesce((select jsonb_agg(u.attnum order by u.attnum) from used u
+                                              where u.attrelid = t.relation), '[]')), '{}')
+    from rowrelay.read_tables(of_view) as t(relation)
+$$;
+-- Purpose:    proposes the sources of a document, by the foreign keys of the tables that it reads
+-- Parameters: root and key_column: the table and column that have the keys; used: as rowrelay.columns_read() gives it;
+--             several: tables that are read more than once
+-- Result:     the root first: source: a text for rowrelay.add_document(), null: none is known; problem: what a person
+--             should look at, else null
+create or replace function rowrelay.suggest_sources(root regclass, key_column smallint, used jsonb, several oid[])
+  returns table (source text, problem text)
+language sql stable as $$
+  with read as (
+    select u.key::oid::regclass as relation, c.relkind,
+           array(select n::smallint from jsonb_array_elements_text(u.value) as n) as columns
+      from jsonb_each(used) as u join pg_class c on c.oid = u.key::oid
+  ), near as (
+    select p.* from rowrelay.key_paths(root, key_column, used, several, 6) as p
+  ), far as (
+    -- by tables and columns that the query does not use, where there is no other path
+    select p.*, rank() over (partition by p.relation order by p.hops) as place
+      from rowrelay.key_paths(root, key_column, null, several, 4) as p
+     where p.relation in (select r.relation from read r) and p.relation <> root
+       and p.relation not in (select n.relation from near n)
+       and exists (select from read r where r.relation not in (select n.relation from near n) and r.relation <> root)
+  ), way as (
+    select root as relation, (rowrelay.attribute_names(root, array[key_column]))[1] as column_name, null as leads_to,
+           array[key_column] as columns, 0 as hops, null as problem
+    union all
+    select n.relation, null, n.leads_to, n.columns, n.hops, null from near n
+    union all
+    select f.relation, null, f.leads_to, f.columns, f.hops,
+           format('the query does not join all that leads from %s to the documents: check its --from',
+                  f.relation)
+      from far f where f.place = 1
+  ), proposed as (
+    select distinct on (w.relation, t.leads_to) w.relation, t.leads_to, w.hops, w.problem,
+           case when cardinality(l.names) < (select count(*) from pg_attribute a
+                                              where a.attrelid = w.relation and a.attnum > 0 and not a.attisdropped)
+                     and array_to_string(l.names, '') !~ '[(),]'
+                then '(' || array_to_string(array(select quote_ident(x) from unnest(l.names) as x), ', ') || ')'
+                else '' end as list
+      from way w
+      join read r on r.relation = w.relation
+     cross join lateral (select coalesce(w.leads_to, quote_ident(w.column_name)) as leads_to) as t
+     cross join lateral (
+       select rowrelay.attribute_names(w.relation, array(select distinct n from unnest(r.columns || w.columns) as n
+                                                          order by n)) as names) as l
+     where r.relkind in ('r', 'p')
+     order by w.relation, t.leads_to, w.hops
+  )
+  select s.source, s.problem
+    from (
+      select case when p.leads_to like 'select %' then format('%s%s:%s', rowrelay.full_name(p.relation), p.list,
+                                                              p.leads_to)
+                  else format('%s:%s%s', rowrelay.full_name(p.relation), p.leads_to, p.list) end as source,
+             p.problem, p.relation <> root or p.hops > 0 as is_later, rowrelay.full_name(p.relation) as name, p.hops
+        from proposed p
+      union all
+      select null,
+             case r.relkind
+               when 'm' then format('%s is a materialized view: changes there are not captured', r.relation)
+               when 'f' then format('%s is a foreign table: changes there are not captured', r.relation)
+               else format('no foreign key leads from %s to the documents: add --from ''%s:QUERY'' with a query that '
+                           'returns the keys for the rows of "changed"', r.relation, rowrelay.full_name(r.relation))
+             end, true, rowrelay.full_name(r.relation), 0
+        from read r
+       where r.relation not in (select p.relation from proposed p)) as s
+   order by s.is_later, s.name, s.hops, s.source
+$$;
+-- Purpose:    proposes how to add a document, from its query alone. Nothing is stored.
+-- Parameters: query: as for rowrelay.add_document()
+-- Result:     for rowrelay.add_document(): key; sources; problems: what a person has to look at, such as tables from
+--             which no foreign key leads to the documents
+-- Errors:     the query cannot be run, or compares no column with $1
+create or replace function rowrelay.suggest_document(query text, out key text, out sources text[], out problems text[])
+language plpgsql security definer set standard_conforming_strings = on as $$
+declare
+  statement constant text := regexp_replace(query, E'[;\\s]+$', '');
+  root      record;
+  several   oid[];
+begin
+  if statement !~ E'\\$1(?!\\d)' then
+    raise exception 'the query does not use $1' using errcode = 'invalid_parameter_value',
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
+  end if;
+  select k.* into root from rowrelay.key_of_query(statement) as k;
+  several := array(select t.key::oid from jsonb_each_text(root.occurrences) as t where t.value::integer > 1);
+  select array_agg(s.source order by s.place) filter (where s.source is not null),
+         coalesce(array_agg(distinct s.problem) filter (where s.problem is not null), '{}')
+    into sources, problems
+    from rowrelay.suggest_sources(root.root, root.key_column,
+                                  rowrelay.columns_read('pg_temp.rowrelay_document_check'::regclass), several)
+         with ordinality as s(source, problem, place);
+  execute 'drop view pg_temp.rowrelay_document_check';
+  key := coalesce(root.output, (rowrelay.attribute_names(root.root, array[root.key_column]))[1]);
+  if root.output is null then
+    problems := problems || format('no column of the result is %s.%I: name the key with --key', root.root, key);
+  end if;
+  if statement ~* E'\\mwith\\s+recursive\\M' then
+    problems := problems || 'the query is recursive: --from follows one step of a tree, not all'::text;
   end if;
 end
 $$;
