@@ -119,9 +119,10 @@ const struct command COMMAND_document_suggest = {
     .least = 1,
     .most = 1,
     .options = OPTIONS,
-    .notes = "FILE holds the document's query; its $1 is the array of keys to build. Foreign keys of the tables that\n"
-             "it reads show how a changed row leads to documents. The command is printed, not run: read it, and compare\n"
-             "it with the joins of the query. Tables from which no foreign key leads to the documents are told.\n",
+    .notes =
+        "FILE holds the document's query; its $1 is the array of keys to build. Foreign keys of the tables that\n"
+        "it reads show how a changed row leads to documents. The command is printed, not run: read it, and compare\n"
+        "it with the joins of the query. Tables from which no foreign key leads to the documents are told.\n",
     .examples = "rowrelay document suggest order_search.sql\n"
                 "rowrelay document suggest order.sql --name order_search --target dw\n",
     .run = run,

@@ -1,5 +1,5 @@
--- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns keys of the right kind;
---             and warns of large tables that it reads as a whole for each change
+-- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns one column of
+--             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change
 -- Parameters: document: its name, for messages; source: its text; relation and query: its parts; key_type: of the
 --             document's keys
 -- Errors:     the query cannot be used
@@ -39,11 +39,10 @@ begin
     raise exception 'the query in "%" returns % columns', source, columns using errcode = 'invalid_parameter_value',
       hint = 'It must return one column, the documents'' keys.';
   end if;
-  -- a user's own type comes as its text
-  if returned < 16384 and kind <> 'X' and kind <> (select t.typcategory from pg_type t where t.oid = key_type) then
-    raise exception 'the query in "%" returns keys of type %, but those of document "%" are of type %', source,
-      returned, document, key_type using errcode = 'datatype_mismatch',
-      hint = format('Return the column that has the documents'' keys, or cast what it returns: ::%s', key_type);
+  if kind = 'S' and (select t.typcategory from pg_type t where t.oid = key_type) <> 'S' then
+    raise warning 'the query in "%" returns keys of type %, but those of document "%" are of type %', source,
+      returned, document, key_type
+      using hint = 'Return the column that has the documents'' keys, or make sure that each text is such a key.';
   end if;
   for missing in
     select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, query, key_type, '''[]''::json')) as m

@@ -2,9 +2,9 @@
 -- Parameters: query: as for rowrelay.add_document()
 -- Result:     for rowrelay.add_document(): key; sources; problems: what a person has to look at, such as tables from
 --             which no foreign key leads to the documents
--- Errors:     the query cannot be run, or compares no column with $1
+-- Errors:     the query cannot be run, or not by the caller, or compares no column with $1
 create or replace function rowrelay.suggest_document(query text, out key text, out sources text[], out problems text[])
-language plpgsql security definer set standard_conforming_strings = on as $$
+language plpgsql set standard_conforming_strings = on as $$
 declare
   statement constant text := regexp_replace(query, E'[;\\s]+$', '');
   root      record;
