@@ -1,5 +1,5 @@
--- How a document could be added whose query is $1: its key, the sources, what a person has to look at, and the target if
--- there is only one that takes documents.
+-- How a document could be added whose query is $1: its key, the sources, what a person has to look at, and the target
+-- if there is only one that takes documents.
 -- Gives suggestion: kind, text
 with suggested as (
   select s.key, s.sources, s.problems from rowrelay.suggest_document($1::text) as s

@@ -38,7 +38,8 @@ begin
     rows := rowrelay.estimated_rows(relation);
     continue when rows <= 5000;
     -- the planner numbers the aliases of partitions
-    select string_agg(distinct regexp_replace(quote_ident(n.name), '([^[:alnum:]_])', E'\\\\\\1', 'g'), '|') into aliases
+    select string_agg(distinct regexp_replace(quote_ident(n.name), '([^[:alnum:]_])', E'\\\\\\1', 'g'), '|')
+      into aliases
       from unnest(whole.aliases) as a(alias)
       cross join lateral (values (a.alias), (regexp_replace(a.alias, '_[0-9]+$', ''))) as n(name);
     creation := rowrelay.index_creation(relation, aliases, whole.conditions);
