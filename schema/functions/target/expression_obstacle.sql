@@ -6,8 +6,21 @@
 -- Result:     "it uses …", null: it can be used
 create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
                                                         is_check boolean) returns text
-language sql stable as $$
-  select coalesce(
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  operators constant oid[] := array(
+    select m[1] from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
+    union
+    select n
+      from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
+      cross join regexp_split_to_table(m[1], ' +') as n
+     where n <> '');
+  functions constant oid[] := array(
+    select m[1]::oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
+    union
+    select o.oprcode from pg_operator o where o.oid = any (operators));
+begin
+  return coalesce(
     -- what is not PostgreSQL's own depends on it
     (select format('it uses %s', pg_describe_object(d.refclassid, d.refobjid, 0))
        from pg_depend d
@@ -17,18 +30,8 @@ language sql stable as $$
                  and exists (select from pg_type t where t.oid = d.refobjid and t.typtype in ('e', 'd')))
       order by 1 limit 1),
     (select format('it uses function %s()', min(p.proname))
-       from (select m[1]::oid as oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
-             union all
-             select o.oprcode
-               from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
-               join pg_operator o on o.oid = m[1]::oid
-             union all
-             select o.oprcode
-               from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
-               cross join regexp_split_to_table(m[1], ' +') as n
-               join pg_operator o on o.oid::text = n) as used
-       join pg_proc p on p.oid = used.oid
-      where p.provolatile <> 'i'
+       from pg_proc p
+      where p.oid = any (functions) and p.provolatile <> 'i'
         and (is_check
              or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|'
                               'uuidv[47]|timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
@@ -40,5 +43,6 @@ language sql stable as $$
       when is_check and tree ~ '[{](COERCEVIAIO|JSONEXPR|XMLEXPR) '
         then 'its conversions may depend on settings of a session'
       when tree ~ ':varattno (0|-[0-9]+) ' then 'it uses the whole row or a system column'
-    end)
+    end);
+end
 $$;

@@ -7,9 +7,12 @@
 --               what to do there
 create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
   returns table (kind text, name text, definition text, left_out text, hint text)
-language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+language plpgsql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set extra_float_digits = 1 set quote_all_identifiers = off
-as $$
+as $$ -- rather than SQL, because its plan is kept
+#variable_conflict use_column
+begin
+  return query
   with present as (
     select a.attnum, a.attname::text as name, a.attnotnull, a.attgenerated, a.attidentity, a.atttypid, a.atttypmod,
            a.attcollation, i.masks::jsonb ? a.attname::text as is_masked, a.attnum = any (capture.key_columns) as in_key
@@ -24,14 +27,16 @@ as $$
       left join pg_attrdef d on d.adrelid = capture.relation and d.adnum = p.attnum
       left join lateral (
         -- of an identity column, or of nextval() as the whole default
-        select c.oid
+        select e.objid as oid
           from pg_depend e
-          join pg_class c on c.relkind = 'S' and c.oid = case when p.attidentity <> '' then e.objid else e.refobjid end
-         where case when p.attidentity <> ''
-                    then e.classid = 'pg_class'::regclass and e.refclassid = 'pg_class'::regclass
-                         and e.refobjid = capture.relation and e.refobjsubid = p.attnum and e.deptype = 'i'
-                    else e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
-                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$' end
+         where p.attidentity <> '' and e.refclassid = 'pg_class'::regclass and e.refobjid = capture.relation
+           and e.refobjsubid = p.attnum and e.classid = 'pg_class'::regclass and e.deptype = 'i'
+         union all
+        select e.refobjid
+          from pg_depend e
+          join pg_class c on c.oid = e.refobjid and c.relkind = 'S'
+         where e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
+           and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$'
          limit 1) as s on true
      where d.oid is not null or p.attidentity <> ''
   ), checked as (
@@ -109,11 +114,14 @@ as $$
            null
       from checked c
     union all
-    select 6, 'comment of a column', p.name, col_description(capture.relation, p.attnum), null, null
-      from present p where col_description(capture.relation, p.attnum) is not null
+    select 6, 'comment of a column', p.name, d.description, null, null
+      from pg_description d
+      join present p on p.attnum = d.objsubid
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid > 0
     union all
-    select 7, 'comment of the table', '', obj_description(capture.relation, 'pg_class'), null, null
-     where obj_description(capture.relation, 'pg_class') is not null
+    select 7, 'comment of the table', '', d.description, null, null
+      from pg_description d
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid = 0
     union all
     select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
                    else 'index' end, x.name, x.definition,
@@ -146,5 +154,6 @@ as $$
   )
   select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
     from part p
-   order by p.place, p.name
+   order by p.place, p.name;
+end
 $$;

@@ -8322,8 +8322,21 @@ $$;
 -- Result:     "it uses …", null: it can be used
 create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
                                                         is_check boolean) returns text
-language sql stable as $$
-  select coalesce(
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  operators constant oid[] := array(
+    select m[1] from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
+    union
+    select n
+      from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
+      cross join regexp_split_to_table(m[1], ' +') as n
+     where n <> '');
+  functions constant oid[] := array(
+    select m[1]::oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
+    union
+    select o.oprcode from pg_operator o where o.oid = any (operators));
+begin
+  return coalesce(
     -- what is not PostgreSQL's own depends on it
     (select format('it uses %s', pg_describe_object(d.refclassid, d.refobjid, 0))
        from pg_depend d
@@ -8333,18 +8346,8 @@ language sql stable as $$
                  and exists (select from pg_type t where t.oid = d.refobjid and t.typtype in ('e', 'd')))
       order by 1 limit 1),
     (select format('it uses function %s()', min(p.proname))
-       from (select m[1]::oid as oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
-             union all
-             select o.oprcode
-               from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
-               join pg_operator o on o.oid = m[1]::oid
-             union all
-             select o.oprcode
-               from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
-               cross join regexp_split_to_table(m[1], ' +') as n
-               join pg_operator o on o.oid::text = n) as used
-       join pg_proc p on p.oid = used.oid
-      where p.provolatile <> 'i'
+       from pg_proc p
+      where p.oid = any (functions) and p.provolatile <> 'i'
         and (is_check
              or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|'
                               'uuidv[47]|timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
@@ -8356,7 +8359,8 @@ language sql stable as $$
       when is_check and tree ~ '[{](COERCEVIAIO|JSONEXPR|XMLEXPR) '
         then 'its conversions may depend on settings of a session'
       when tree ~ ':varattno (0|-[0-9]+) ' then 'it uses the whole row or a system column'
-    end)
+    end);
+end
 $$;
 -- Purpose:    returns what a table has beyond its columns, types and key, of which a mirror that is created with
 --             create_like => 'full' gets what lets it take every row that the table has
@@ -8367,9 +8371,12 @@ $$;
 --               what to do there
 create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
   returns table (kind text, name text, definition text, left_out text, hint text)
-language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+language plpgsql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set extra_float_digits = 1 set quote_all_identifiers = off
-as $$
+as $$ -- rather than SQL, because its plan is kept
+#variable_conflict use_column
+begin
+  return query
   with present as (
     select a.attnum, a.attname::text as name, a.attnotnull, a.attgenerated, a.attidentity, a.atttypid, a.atttypmod,
            a.attcollation, i.masks::jsonb ? a.attname::text as is_masked, a.attnum = any (capture.key_columns) as in_key
@@ -8384,14 +8391,16 @@ as $$
       left join pg_attrdef d on d.adrelid = capture.relation and d.adnum = p.attnum
       left join lateral (
         -- of an identity column, or of nextval() as the whole default
-        select c.oid
+        select e.objid as oid
           from pg_depend e
-          join pg_class c on c.relkind = 'S' and c.oid = case when p.attidentity <> '' then e.objid else e.refobjid end
-         where case when p.attidentity <> ''
-                    then e.classid = 'pg_class'::regclass and e.refclassid = 'pg_class'::regclass
-                         and e.refobjid = capture.relation and e.refobjsubid = p.attnum and e.deptype = 'i'
-                    else e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
-                         and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$' end
+         where p.attidentity <> '' and e.refclassid = 'pg_class'::regclass and e.refobjid = capture.relation
+           and e.refobjsubid = p.attnum and e.classid = 'pg_class'::regclass and e.deptype = 'i'
+         union all
+        select e.refobjid
+          from pg_depend e
+          join pg_class c on c.oid = e.refobjid and c.relkind = 'S'
+         where e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
+           and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$'
          limit 1) as s on true
      where d.oid is not null or p.attidentity <> ''
   ), checked as (
@@ -8469,11 +8478,14 @@ as $$
            null
       from checked c
     union all
-    select 6, 'comment of a column', p.name, col_description(capture.relation, p.attnum), null, null
-      from present p where col_description(capture.relation, p.attnum) is not null
+    select 6, 'comment of a column', p.name, d.description, null, null
+      from pg_description d
+      join present p on p.attnum = d.objsubid
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid > 0
     union all
-    select 7, 'comment of the table', '', obj_description(capture.relation, 'pg_class'), null, null
-     where obj_description(capture.relation, 'pg_class') is not null
+    select 7, 'comment of the table', '', d.description, null, null
+      from pg_description d
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid = 0
     union all
     select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
                    else 'index' end, x.name, x.definition,
@@ -8506,7 +8518,8 @@ as $$
   )
   select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
     from part p
-   order by p.place, p.name
+   order by p.place, p.name;
+end
 $$;
 -- Purpose:    tells with a notice for each what a mirror that is created with create_like => 'full' does not get of its
 --             table
