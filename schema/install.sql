@@ -279,6 +279,9 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/target/same_table_name.sql
 \ir functions/target/check_into.sql
 \ir functions/target/check_route.sql
+\ir functions/target/expression_obstacle.sql
+\ir functions/target/mirror_parts.sql
+\ir functions/target/tell_left_out.sql
 \ir functions/target/add_route.sql
 \ir functions/target/route.sql
 \ir functions/target/unroute.sql
@@ -316,6 +319,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/row/read_tables.sql
 \ir functions/document/document_source_parts.sql
 \ir functions/document/document_source_text.sql
+\ir functions/document/changed_statement.sql
 \ir functions/document/keys_statement.sql
 \ir functions/document/queue_documents.sql
 \ir functions/document/expand_documents.sql
@@ -324,7 +328,15 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir functions/document/rebuild.sql
 \ir functions/document/check_document_query.sql
 \ir functions/document/document_cost.sql
+\ir functions/document/index_creation.sql
+\ir functions/document/missing_indexes.sql
+\ir functions/document/check_keys_query.sql
 \ir functions/document/document_plan.sql
+\ir functions/document/key_paths.sql
+\ir functions/document/key_of_query.sql
+\ir functions/document/columns_read.sql
+\ir functions/document/suggest_sources.sql
+\ir functions/document/suggest_document.sql
 \ir functions/document/check_document.sql
 \ir functions/document/add_document.sql
 \ir functions/document/drop_document.sql

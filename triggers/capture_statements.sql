@@ -9,7 +9,7 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null) returns setof text
+  create_table boolean default null, create_like text default null) returns setof text
 language plpgsql security definer as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
@@ -32,8 +32,12 @@ begin
       target_id := rowrelay.target_id(target);
       select t.* into delivers from rowrelay.target t where t.id = target_id;
       into_table := rowrelay.check_route(capture, delivers, null, false);
-      insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-      values (capture.id, delivers.id, into_table, coalesce(create_table, false), rowrelay.last_change_id())
+      if create_table and create_like = 'full' then
+        perform rowrelay.tell_left_out(capture, target, into_table);
+      end if;
+      insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
+      values (capture.id, delivers.id, into_table, coalesce(create_table, false), coalesce(create_like, 'minimal'),
+              rowrelay.last_change_id())
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
     anew := was.id is not null and was.row_filter is distinct from capture.row_filter

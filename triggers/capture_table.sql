@@ -11,7 +11,8 @@
 --             before: none (the default), or full to keep the image before an update too
 --             capture_origin: also capture what rowrelay itself writes to this table (default: false)
 --             lock_wait: how long to try for the lock
---             target: also route the table there; create_table: create the table there; see rowrelay.route()
+--             target: also route the table there; create_table: create the table there; create_like: how; see
+--               rowrelay.route()
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
@@ -22,7 +23,7 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null) returns integer
+  target text default null, create_table boolean default null, create_like text default null) returns integer
 language plpgsql security definer as $$
 declare
   stored  record;
@@ -43,7 +44,7 @@ begin
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
   end if;
   if target is not null then
-    perform rowrelay.add_route(capture, target, null, create_table, false);
+    perform rowrelay.add_route(capture, target, null, create_table, false, create_like);
   end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,

@@ -17,6 +17,7 @@
 #include "source/settings.h"
 #include "targets/ddl.h"
 #include "targets/fence.h"
+#include "targets/likeness.h"
 #include "targets/pg_session.h"
 
 /* Rows of the queue to look at in one transaction; with ROWS_LAST writers wait for it. */
@@ -131,10 +132,7 @@ static bool prepare_target(struct copy *copy, const char **problem, struct error
   if (!connect_target(copy, error) || !inspect_table(copy, error))
     return false;
   if (result_text(copy->table, 0, LOOK_PROBLEM) != NULL && copy->route->create_table && copy->route->columns != NULL &&
-      (!ddl_run(copy->target, false, &QUERY_mirror_create,
-                VALUES(copy->route->into_table, copy->route->columns, copy->route->key_columns, copy->route->types),
-                error) ||
-       !inspect_table(copy, error)))
+      (!likeness_create(copy->target, false, copy->route, error) || !inspect_table(copy, error)))
     return false;
   *problem = copy->route->key_is_lost ? "a key column was dropped" : result_text(copy->table, 0, LOOK_PROBLEM);
   return true;

@@ -18,9 +18,8 @@ static bool blames_the_caller(const char *sqlstate) {
 }
 
 static void tell_warning(bool is_warning, const char *message, const char *hint) {
-  if (is_warning)
-    fprintf(stderr, "warning: %s\n", message);
-  if (is_warning && hint != NULL)
+  fprintf(stderr, "%s: %s\n", is_warning ? "warning" : "notice", message);
+  if (hint != NULL)
     fprintf(stderr, "hint: %s\n", hint);
 }
 

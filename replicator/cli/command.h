@@ -77,6 +77,7 @@ extern const struct command COMMAND_target_drop;
 extern const struct command COMMAND_target_test;
 extern const struct command COMMAND_route;
 extern const struct command COMMAND_document_add;
+extern const struct command COMMAND_document_suggest;
 extern const struct command COMMAND_document_list;
 extern const struct command COMMAND_document_show;
 extern const struct command COMMAND_document_drop;

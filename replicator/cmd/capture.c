@@ -100,6 +100,7 @@ static bool capture_table(struct source *source, const struct wanted *wanted, co
                                          .lock_wait = option_text(given, "lock-wait"),
                                          .target = target,
                                          .create = option_given(given, "create") ? "true" : NULL,
+                                         .like = option_text(given, "like"),
                                          .reset = option_given(given, "reset")};
   struct request request;
   bool ok =
@@ -140,7 +141,8 @@ static bool run(const struct options *given, struct error *error) {
     error_hint(error, "add: --to TARGET");
     goto done;
   }
-  if (!option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
+  if (!request_check_like(option_text(given, "like"), option_given(given, "create"), error) ||
+      !option_integer(given, "lock-wait", (struct bounds){0, INT32_MAX}, &lock_wait, error) ||
       !wanted_read(&wanted, error) || !call_open(&source, given, error))
     goto done;
   ok = capture_tables(source, &wanted, error);
@@ -153,6 +155,9 @@ done:
 static const struct option OPTIONS[] = {
     {.name = "to", .value = "TARGET", .help = "send the changes to this target"},
     {.name = "create", .help = "create the table in the target if it does not exist"},
+    {.name = "like",
+     .value = "minimal|full",
+     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments"},
     {.name = "key",
      .value = "COLS",
      .repeatable = true,

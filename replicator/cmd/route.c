@@ -27,6 +27,7 @@ static bool route_table(struct source *source, const struct options *given, cons
                                         .target = target,
                                         .into = option_text(given, "into"),
                                         .create = option_given(given, "create") ? "true" : NULL,
+                                        .like = option_text(given, "like"),
                                         .shared = option_given(given, "shared") ? "true" : NULL};
     struct request request;
     bool ok = request_route(&request, &wanted, error) && request_run(source, 1, &request, error);
@@ -60,7 +61,8 @@ static bool run(const struct options *given, struct error *error) {
     return error_set(error, FAILURE_USAGE, "option --remove cannot be combined with --into or --create");
   if (option_given(given, "discard") && !option_given(given, "remove"))
     return error_set(error, FAILURE_USAGE, "option --discard needs --remove");
-  if (!call_open(&source, given, error))
+  if (!request_check_like(option_text(given, "like"), option_given(given, "create"), error) ||
+      !call_open(&source, given, error))
     return false;
   bool ok = route_tables(source, given, error);
   source_close(source);
@@ -70,6 +72,9 @@ static bool run(const struct options *given, struct error *error) {
 static const struct option OPTIONS[] = {
     {.name = "into", .value = "NAME", .help = "the table's name in the target (default: the same)"},
     {.name = "create", .help = "create the table in the target if it does not exist, and columns added later"},
+    {.name = "like",
+     .value = "minimal|full",
+     .help = "with --create: a mirror gets columns, types and key, or also NOT NULL, defaults, CHECKs, comments"},
     {.name = "shared", .help = "allow a target table that other tables write to; their keys must not overlap"},
     {.name = "remove", .help = "stop sending changes there; what is queued is still delivered"},
     {.name = "discard", .help = "with --remove: discard what is queued; the log keeps it"},

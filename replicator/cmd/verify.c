@@ -64,7 +64,8 @@ const struct command COMMAND_verify = {
         "a mirror in PostgreSQL. Ranges of keys are hashed on both sides, and only rows that differ are fetched. A "
         "row\n"
         "counts as different if it still differs after all its earlier changes have been delivered. Exit status 3:\n"
-        "there are differences.\n",
+        "there are differences. Sequences are neither compared nor set: before a mirror is written to by others, set\n"
+        "those of its columns there.\n",
     .examples = "rowrelay verify dw\n"
                 "rowrelay verify dw shop.orders --repair\n",
     .run = run,

@@ -44,10 +44,11 @@ static void ignore_notice(void *unused, const PGresult *result) {
 static void pass_on_notice(void *tell, const PGresult *result) {
   const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
   const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-  if (message != NULL)
-    ((struct notice_reader *)tell)
-        ->tell(severity != NULL && strcmp(severity, "WARNING") == 0, message,
-               PQresultErrorField(result, PG_DIAG_MESSAGE_HINT));
+  const char *raised_by = PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION);
+  bool is_warning = severity != NULL && strcmp(severity, "WARNING") == 0;
+  bool is_ours = raised_by != NULL && strcmp(raised_by, "exec_stmt_raise") == 0;
+  if (message != NULL && (is_warning || is_ours))
+    ((struct notice_reader *)tell)->tell(is_warning, message, PQresultErrorField(result, PG_DIAG_MESSAGE_HINT));
 }
 
 void pgconn_read_notices(struct pgconn *connection, struct notice_reader *reader) {

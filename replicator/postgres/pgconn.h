@@ -43,8 +43,8 @@ struct values {
  */
 MUST_CHECK bool pgconn_open(struct pgconn **connection, const char *conninfo, int64_t deadline, struct error *error);
 /*
- * Passes the server's notices to `reader`, which must outlive the connection; without one they are dropped. A hint that
- * a notice does not have is NULL.
+ * Passes the server's warnings, and the notices that functions raise, to `reader`, which must outlive the connection;
+ * without one they are dropped. A hint that a notice does not have is NULL.
  */
 struct notice_reader {
   void (*tell)(bool is_warning, const char *message, const char *hint);
@@ -118,6 +118,15 @@ MUST_CHECK bool pgconn_copy_read(struct pgconn *connection, int64_t milliseconds
                                  struct error *error);
 MUST_CHECK bool pgconn_copy_write(struct pgconn *connection, const char *data, size_t length, struct error *error);
 MUST_CHECK bool pgconn_copy_end(struct pgconn *connection, struct error *error);
+
+/* What the server named in the last error that named anything; texts are "" where it did not. */
+struct pgconn_violation {
+  char schema[256];
+  char table[256];
+  char column[256];
+  char constraint[256];
+};
+const struct pgconn_violation *pgconn_last_violation(const struct pgconn *connection);
 
 /* Ends an open transaction. Never fails: if it cannot, the connection is broken, and its next use reports that. */
 void pgconn_rollback(struct pgconn *connection);

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/interrupt.h"
+#include "common/text.h"
 #include "postgres/pgconn_wait.h"
 #include "postgres/sqlstate.h"
 
@@ -26,6 +27,25 @@ static bool wait_reply(struct pgconn *connection, struct error *error) {
   }
 }
 
+static void copy_field(char *text, size_t size, const PGresult *result, int field) {
+  const char *value = PQresultErrorField(result, field);
+  text_print(text, size, "%s", value != NULL ? value : "");
+}
+
+static void note_violation(struct pgconn *connection, const PGresult *result) {
+  struct pgconn_violation *violation = &connection->violation;
+  if (PQresultErrorField(result, PG_DIAG_TABLE_NAME) == NULL)
+    return;
+  copy_field(violation->schema, sizeof violation->schema, result, PG_DIAG_SCHEMA_NAME);
+  copy_field(violation->table, sizeof violation->table, result, PG_DIAG_TABLE_NAME);
+  copy_field(violation->column, sizeof violation->column, result, PG_DIAG_COLUMN_NAME);
+  copy_field(violation->constraint, sizeof violation->constraint, result, PG_DIAG_CONSTRAINT_NAME);
+}
+
+const struct pgconn_violation *pgconn_last_violation(const struct pgconn *connection) {
+  return &connection->violation;
+}
+
 static bool set_result_error(struct pgconn *connection, const PGresult *result, struct error *error) {
   const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   if (sqlstate == NULL) {
@@ -43,6 +63,7 @@ static bool set_result_error(struct pgconn *connection, const PGresult *result, 
     error_hint(error, "%s", hint);
   if (error != NULL)
     snprintf(error->sqlstate, sizeof error->sqlstate, "%s", sqlstate);
+  note_violation(connection, result);
   return false;
 }
 

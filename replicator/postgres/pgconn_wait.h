@@ -28,6 +28,7 @@ struct pgconn {
   bool pipeline_failed;        /* something could not be sent */
   struct error pipeline_error; /* why */
   char description[256];
+  struct pgconn_violation violation;
 };
 
 /* Marks the connection as unusable: an answer that still arrives could not be matched. Always false. */

@@ -149,6 +149,7 @@ static bool add_route(struct setup *setup, struct step *step, const struct table
                                       .target = target,
                                       .into = tree_text(route->wanted, "into"),
                                       .create = tree_text(route->wanted, "create"),
+                                      .like = tree_text(route->wanted, "like"),
                                       .shared = tree_text(route->wanted, "shared")};
   bool ok = setup_find_target(setup, route->name, &url, &options, error) &&
             step_check_by(step, &QUERY_setup_check_route,

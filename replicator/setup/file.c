@@ -19,6 +19,7 @@ const struct setup_key SETUP_TARGET_KEYS[] = {
 const struct setup_key SETUP_ROUTE_KEYS[] = {
     {.name = "into", .kind = SETUP_TEXT},
     {.name = "create", .kind = SETUP_BOOLEAN},
+    {.name = "like", .kind = SETUP_LIKE},
     {.name = "shared", .kind = SETUP_BOOLEAN},
     {.name = NULL},
 };
@@ -108,6 +109,10 @@ static const char *wrong_kind(const struct setup_key *key, const struct tree *va
   switch (key->kind) {
   case SETUP_TEXT:
     return value->kind == TREE_TEXT ? NULL : "a text";
+  case SETUP_LIKE:
+    return value->kind == TREE_TEXT && (strcmp(value->text, "minimal") == 0 || strcmp(value->text, "full") == 0)
+               ? NULL
+               : "minimal or full";
   case SETUP_BOOLEAN:
     return is_boolean(value) ? NULL : "true or false";
   case SETUP_LIST:
@@ -195,11 +200,15 @@ static bool same_list(const struct tree *one, const struct tree *other) {
   return true;
 }
 
+static bool is_scalar(const struct setup_key *key) {
+  return key->kind == SETUP_TEXT || key->kind == SETUP_BOOLEAN || key->kind == SETUP_LIKE;
+}
+
 bool setup_differs(const struct setup_key *key, const struct tree *wanted, const struct tree *present) {
   if (wanted == NULL)
     return false;
   bool is_null = wanted->kind == TREE_NULL;
-  if (key->kind == SETUP_TEXT || key->kind == SETUP_BOOLEAN) {
+  if (is_scalar(key)) {
     const char *text = is_null ? key->initial : wanted->text;
     return present == NULL ? text != NULL : text == NULL || strcmp(text, present->text) != 0;
   }
@@ -216,7 +225,7 @@ bool setup_add_value(struct buffer *text, const struct setup_key *key, const str
   bool is_null = wanted->kind == TREE_NULL;
   if (is_null && key->initial == NULL)
     return false;
-  if (key->kind == SETUP_TEXT || key->kind == SETUP_BOOLEAN) {
+  if (is_scalar(key)) {
     buffer_add_string(text, is_null ? key->initial : wanted->text);
   } else if (key->kind == SETUP_LIST || key->kind == SETUP_SET) {
     buffer_add_string(text, "{");

@@ -11,6 +11,7 @@
 enum setup_kind {
   SETUP_TEXT,
   SETUP_BOOLEAN,
+  SETUP_LIKE,    /* minimal or full */
   SETUP_LIST,    /* of texts, in an order that matters */
   SETUP_SET,     /* of texts, in any order */
   SETUP_OPTIONS, /* texts by name; null takes one away */

@@ -19,7 +19,7 @@ bool request_capture(struct request *request, const struct capture_wanted *wante
   return request_init(request, &QUERY_cmd_capture,
                       VALUES(wanted->table, wanted->key, wanted->lane, wanted->columns, wanted->exclude, wanted->mask,
                              wanted->where, wanted->before, wanted->capture_origin, wanted->lock_wait,
-                             wanted->reset ? "true" : NULL, wanted->target, wanted->create),
+                             wanted->reset ? "true" : NULL, wanted->target, wanted->create, wanted->like),
                       error);
 }
 
@@ -27,13 +27,27 @@ bool request_capture_statements(struct request *request, const struct capture_wa
   return request_init(request, &QUERY_cmd_capture_statements,
                       VALUES(wanted->table, wanted->key, wanted->lane, wanted->columns, wanted->exclude, wanted->mask,
                              wanted->where, wanted->before, wanted->capture_origin, wanted->reset ? "true" : NULL,
-                             wanted->target, wanted->create),
+                             wanted->target, wanted->create, wanted->like),
                       error);
+}
+
+bool request_check_like(const char *like, bool create, struct error *error) {
+  if (like == NULL)
+    return true;
+  if (strcmp(like, "minimal") != 0 && strcmp(like, "full") != 0) {
+    error_set(error, FAILURE_USAGE, "option --like cannot be \"%s\"", like);
+    return error_hint(error, "one of: minimal, full");
+  }
+  if (create)
+    return true;
+  error_set(error, FAILURE_USAGE, "option --like needs --create");
+  return error_hint(error, "a table that exists is not altered; add: --create");
 }
 
 bool request_route(struct request *request, const struct route_wanted *wanted, struct error *error) {
   return request_init(request, &QUERY_cmd_route,
-                      VALUES(wanted->table, wanted->target, wanted->into, wanted->create, wanted->shared), error);
+                      VALUES(wanted->table, wanted->target, wanted->into, wanted->create, wanted->shared, wanted->like),
+                      error);
 }
 
 bool request_document_add(struct request *request, const struct document_wanted *wanted, struct error *error) {

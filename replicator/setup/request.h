@@ -9,7 +9,7 @@
 #include "common/error.h"
 #include "source/source.h"
 
-#define REQUEST_MOST_VALUES 13
+#define REQUEST_MOST_VALUES 14
 
 struct request {
   const struct query *query;
@@ -32,7 +32,8 @@ struct capture_wanted {
   const char *lock_wait; /* seconds; never NULL */
   const char *target;    /* to route it there too */
   const char *create;
-  bool reset; /* what is NULL becomes the default */
+  const char *like; /* what a mirror is created with: "minimal" or "full" */
+  bool reset;       /* what is NULL becomes the default */
 };
 
 struct route_wanted {
@@ -40,6 +41,7 @@ struct route_wanted {
   const char *target;
   const char *into;
   const char *create;
+  const char *like;
   const char *shared;
 };
 
@@ -62,6 +64,8 @@ MUST_CHECK bool request_capture(struct request *request, const struct capture_wa
 /* The statements that capturing would run; changes nothing. */
 MUST_CHECK bool request_capture_statements(struct request *request, const struct capture_wanted *wanted,
                                            struct error *error);
+/* Whether `like` is known, and not said of a table that is not created; for what was typed. */
+MUST_CHECK bool request_check_like(const char *like, bool create, struct error *error);
 MUST_CHECK bool request_route(struct request *request, const struct route_wanted *wanted, struct error *error);
 MUST_CHECK bool request_document_add(struct request *request, const struct document_wanted *wanted,
                                      struct error *error);

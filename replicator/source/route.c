@@ -45,6 +45,7 @@ bool routes_read(struct routes *routes, PGresult *reply, struct error *error) {
         .source_columns = result_text(reply, row, ROUTE_SOURCE_COLUMNS),
         .read_from = PQgetvalue(reply, row, ROUTE_READ_FROM),
         .types = result_text(reply, row, ROUTE_TYPES),
+        .parts = result_text(reply, row, ROUTE_PARTS),
         .column_types = result_text(reply, row, ROUTE_COLUMN_TYPES),
     };
   routes->count = count;

@@ -26,6 +26,8 @@ struct route {
       *source_columns; /* JSON array of the names of the columns that are captured now, NULL: the table is gone */
   const char
       *column_types; /* JSON [{"name", "type"}] of what is captured now, NULL unless option schema; and as above */
+  const char *parts; /* JSON [{"kind", "name", "definition"}] of what else a mirror has, NULL unless it is like its
+                        table in full */
   const char *types; /* JSON [{"schema", "type", "definition"}], NULL when there are none to make */
 };
 

@@ -9,7 +9,7 @@
 #include "common/shell.h"
 #include "postgres/result.h"
 #include "queries.h"
-#include "targets/ddl.h"
+#include "targets/likeness.h"
 #include "targets/row_order.h"
 
 /* Rows are sent in pieces of this size, so that neither side holds much at once; a larger row is sent alone. Bytes. */
@@ -261,8 +261,7 @@ static bool add_shape(struct mirror *mirror, const struct preparation *preparati
   if (!is_usable(route, reply) && route->create_table && route->columns != NULL) {
     PQclear(reply);
     reply = NULL;
-    if (!ddl_run(connection, preparation->in_transaction, &QUERY_mirror_create,
-                 VALUES(route->into_table, route->columns, route->key_columns, route->types), error) ||
+    if (!likeness_create(connection, preparation->in_transaction, route, error) ||
         !pgconn_run(connection, &QUERY_mirror_statements, values, &reply, error))
       goto done;
   }

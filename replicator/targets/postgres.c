@@ -12,6 +12,7 @@
 #include "targets/append.h"
 #include "targets/fence.h"
 #include "targets/itself.h"
+#include "targets/likeness.h"
 #include "targets/mirror.h"
 #include "targets/pg_session.h"
 #include "targets/target.h"
@@ -28,6 +29,7 @@ static const char BEGIN_PUSH[] =
 static const char END_PUSH[] =
     "release savepoint rowrelay_push;"
     "set local search_path to pg_catalog; set local enable_hashjoin to off; set local row_security to default";
+#define MOST_GIVING_WAY 64                /* constraints that a mirror drops in one push */
 #define ALREADY_APPLIED "already applied" /* in receipts */
 static const char UNDO_PUSH[] = "rollback to savepoint rowrelay_push; release savepoint rowrelay_push";
 
@@ -209,9 +211,35 @@ static const char *what_was_done(const struct postgres *postgres, const struct c
   }
 }
 
+/* A mirror that was created like its table may refuse what the table takes since: then it gives way. */
+static bool give_way(struct postgres *postgres, const struct push *push, struct error *error) {
+  struct pgconn *connection = postgres->connection;
+  bool gave_way = false;
+  if (postgres->mirror == NULL || !likeness_may_be_why(push, error) || !pgconn_alive(connection))
+    return false;
+  if (!postgres->is_source) {
+    if (!likeness_give_way(connection, false, push, &gave_way, error))
+      pgconn_rollback(connection);
+    return gave_way;
+  }
+  if (pgconn_script(connection, BEGIN_PUSH, error) && likeness_give_way(connection, true, push, &gave_way, error) &&
+      pgconn_script(connection, END_PUSH, error))
+    return gave_way;
+  struct error ignored;
+  if (!pgconn_script(connection, UNDO_PUSH, &ignored))
+    error->kind = FAILURE_RETRY;
+  return false;
+}
+
+static bool push_once(struct postgres *postgres, const struct push *push, struct error *error) {
+  return postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+}
+
 static bool postgres_push(void *handle, const struct push *push, struct error *error) {
   struct postgres *postgres = handle;
-  bool ok = postgres->is_source ? push_to_source(postgres, push, error) : push_to_other(postgres, push, error);
+  bool ok = push_once(postgres, push, error);
+  for (int i = 0; !ok && i < MOST_GIVING_WAY && give_way(postgres, push, error); i++)
+    ok = push_once(postgres, push, error);
   /* What is known of the table may be out of date; a fresh look can tell what is wrong. */
   if (!ok && error->kind == FAILURE_TABLE)
     forget(postgres);

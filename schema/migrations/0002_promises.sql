@@ -145,6 +145,13 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.route
+  add column create_like text not null default 'minimal',
+  add constraint create_like_is_known check (create_like in ('minimal', 'full'));
+comment on column rowrelay.route.create_like is
+  'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
+  'rowrelay.mirror_parts()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 create table rowrelay.hold (
@@ -190,3 +197,4 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now

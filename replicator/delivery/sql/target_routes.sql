@@ -4,7 +4,7 @@
 -- tables that it is read from: itself, or a document's sources.
 --   $1 target  $2 only this capture; null: all
 -- Gives route: capture, relation, into_table, create_table, key_columns, keyless, key_is_exact, key_is_lost,
---   columns, types, document, source_columns, read_from, column_types
+--   columns, types, document, source_columns, read_from, column_types, parts
 select r.capture,
        coalesce(rowrelay.full_name(c.relation), c.relation_name) as relation,
        r.into_table,
@@ -51,7 +51,12 @@ select r.capture,
                  from pg_attribute a
                 where a.attrelid = c.relation and a.attnum > 0 and not a.attisdropped
                   and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))))
-       end as column_types
+       end as column_types,
+       case when r.create_table and r.create_like = 'full' then
+         (select coalesce(json_agg(json_build_object('kind', p.kind, 'name', p.name, 'definition', p.definition)), '[]')
+            from rowrelay.mirror_parts(c, r.into_table) p
+           where p.left_out is null)
+       end as parts
   from rowrelay.route r
   join rowrelay.capture c on c.id = r.capture
   cross join lateral (select exists (select from pg_class o where o.oid = c.relation) as is_there) as t

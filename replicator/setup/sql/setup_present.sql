@@ -11,7 +11,7 @@ with options as (
    where t.dropped_at is null
    group by t.id
 ), live as (
-  select r.capture, t.name as target, r.into_table, r.create_table,
+  select r.capture, t.name as target, r.into_table, r.create_table, r.create_like,
          r.into_table = case when t.options ->> 'mode' = 'append' then rowrelay.changes_name(c.relation)
                              else rowrelay.full_name(c.relation) end as is_default,
          count(*) over (partition by t.url,
@@ -37,7 +37,9 @@ with options as (
          (select coalesce(json_object_agg(v.key, v.value order by v.place) filter (where v.value is not null), '{}')
             from (values (1, 'into', case when $1::boolean or not l.is_default then to_json(l.into_table) end),
                          (2, 'create', case when $1::boolean or l.create_table then to_json(l.create_table) end),
-                         (3, 'shared', case when $1::boolean or l.is_shared then to_json(l.is_shared) end))
+                         (3, 'like', case when $1::boolean or l.create_like <> 'minimal'
+                                          then to_json(l.create_like) end),
+                         (4, 'shared', case when $1::boolean or l.is_shared then to_json(l.is_shared) end))
                    as v(place, key, value)) as item
     from live l
 ), capture_items as (

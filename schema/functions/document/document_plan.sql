@@ -14,9 +14,10 @@ declare
   captured    rowrelay.capture;
   checked     record;
   is_table    boolean;
-  one         record;
-  thousand    record;
+  one         numeric;
+  thousand    numeric;
   missing     text;
+  missing_index record;
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
@@ -107,14 +108,7 @@ begin
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
-      begin
-        execute format('create temporary view rowrelay_keys_check as %s',
-                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
-        execute 'drop view pg_temp.rowrelay_keys_check';
-      exception when others then
-        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
-      end;
+      perform rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type);
     end if;
     -- all tables that get triggers
     captured.relation := source.relation;
@@ -124,18 +118,29 @@ begin
   if missing is not null then
     raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
-  select c.* into one from rowrelay.document_cost(statement, key_type,
+  one := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+           root.relation));
+  thousand := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  if one.cost is not null then
-    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+           root.relation));
+  if one is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one, thousand;
   end if;
-  if one.whole_tables is not null then
-    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
-      one.whole_tables;
-  end if;
+  for missing_index in
+    select m.*
+      from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
+                                                   format('(''{}''::%s[])', rowrelay.document_key_type(key_type)), 'g'))
+        as m
+  loop
+    if missing_index.creation is null then
+      raise warning 'document "%" reads the whole of % (% rows) to build one document', name, missing_index.relation,
+        missing_index.rows;
+    else
+      raise warning 'document "%" reads the whole of % (% rows) to build one document: an index is missing', name,
+        missing_index.relation, missing_index.rows
+        using hint = format('Create it with psql at the source: %s', missing_index.creation);
+    end if;
+  end loop;
 end
 $$;

@@ -3,30 +3,47 @@
 -- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
-                                              shared boolean) returns void
+                                              shared boolean, create_like text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   target_id constant integer := rowrelay.target_id(target);
   default_table text;
+  added         rowrelay.route;
   is_again      boolean;
 begin
+  if create_like not in ('minimal', 'full') then
+    raise exception 'a mirror cannot be created like "%"', create_like using errcode = 'invalid_parameter_value',
+      hint = 'It is created minimal (columns, types and key) or full.';
+  end if;
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
   if create_table and exists (select from rowrelay.target t
                                where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
     raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
       capture.relation_name;
   end if;
+  if create_like = 'full' and exists (select from rowrelay.target t
+                                       where t.id = target_id
+                                         and (t.url !~ '^postgres' or t.options ->> 'mode' = 'append')) then
+    raise warning 'target "%" has no mirrors: there is nothing to be like table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
-  insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+  insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
-          coalesce(add_route.create_table, false), rowrelay.last_change_id())
+          coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
+          rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
-        from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+        create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end
+  returning * into added;
+  if added.create_table and add_route.create_like = 'full' then
+    perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
+  end if;
   perform rowrelay.check_indexes(target_id);
   if is_again then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);

@@ -124,7 +124,8 @@ static void set_up_everything(struct fixture *fixture) {
   sql(c, "select rowrelay.capture_table('shop.customers', key => '{id,name}', columns => '{id,phone,name}')");
   sql(c, "select rowrelay.capture_table('shop.\"Odd: {name}\"', mask => '{\"d\": \"yes\"}'); "
          "select rowrelay.capture_table('plain')");
-  sql(c, "select rowrelay.route('shop.orders', 'dw', into_table => 'staging.\"Orders\"', create_table => true); "
+  sql(c, "select rowrelay.route('shop.orders', 'dw', into_table => 'staging.\"Orders\"', create_table => true, "
+         "create_like => 'full'); "
          "select rowrelay.route('shop.orders', 'hook'); select rowrelay.route('shop.orders', 'find'); "
          "select rowrelay.route('shop.lines', 'dw', into_table => 'both'); "
          "select rowrelay.route('plain', 'dw', into_table => 'both', shared => true); "
@@ -352,6 +353,7 @@ static const struct {
     {"captures: {plain: {key: id}}\n", "1:25: key must be a list of texts", ""},
     {"captures: {plain: {key: [[id]]}}\n", "1:25: key must be a list of texts", ""},
     {"captures: {plain: {mask: [t]}}\n", "1:26: mask must be a map", ""},
+    {"captures: {plain: {routes: {dw: {create: true, like: twin}}}}\n", "1:54: like must be minimal or full", ""},
     {"captures: {plain: {where: [t]}}\n", "1:27: where must be a text", ""},
     {"targets: {dw: {options: {retries: [1]}}}\n", "1:25: options must be a map", ""},
     {"targets: {dw: {url: null}}\n", "1:21: url must be a text", ""},

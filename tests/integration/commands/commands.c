@@ -198,6 +198,7 @@ static const char *const RIGHT_USES[][9] = {{"init"},
 /* Of those that fail here even so, or wait. */
 static const char *const OTHER_USES[][9] = {
     {"document add", "d", "--target", "w", "--key", "id", "--query=/dev/null", "--from", "item:id"},
+    {"document suggest", "/dev/null"},
     {"document show", "d"},
     {"document drop", "d"},
     {"document rebuild", "d"},

@@ -897,6 +897,13 @@ update rowrelay.capture c
                         where t.tgrelid = c.relation and t.tgname = '!rowrelay_insert')
  where c.row_filter is not null and c.released_at is null;
 
+alter table rowrelay.route
+  add column create_like text not null default 'minimal',
+  add constraint create_like_is_known check (create_like in ('minimal', 'full'));
+comment on column rowrelay.route.create_like is
+  'what a mirror is created with: minimal: columns, types and key; full: what else lets it take what is delivered, see '
+  'rowrelay.mirror_parts()';
+
 -- Delivery --------------------------------------------------------------------------------------------------------
 
 create table rowrelay.hold (
@@ -942,6 +949,7 @@ alter table rowrelay.source add column native boolean not null default true;
 comment on column rowrelay.source.native is
   'whether trigger functions use the server module rowrelay_native where it is installed';
 drop function if exists rowrelay.changes_to_undo(regclass, text); -- replaced by rowrelay.latest_changes()
+drop function if exists rowrelay.document_cost(text, regtype, text); -- it gives one value now
 
 -- Purpose:    quotes a word of a command for a shell, so that the command can be pasted
 -- Parameters: the word
@@ -8346,7 +8354,8 @@ $$;
 --             before: none (the default), or full to keep the image before an update too
 --             capture_origin: also capture what rowrelay itself writes to this table (default: false)
 --             lock_wait: how long to try for the lock
---             target: also route the table there; create_table: create the table there; see rowrelay.route()
+--             target: also route the table there; create_table: create the table there; create_like: how; see
+--               rowrelay.route()
 --             reset: reset parameters that are null to their defaults
 -- Result:     id of the capture
 --             Warns of columns or rows that were left out before and no longer are, of an unlogged table, of row-level
@@ -8357,7 +8366,7 @@ create or replace function rowrelay.capture_table(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, lock_wait interval default '1 min', reset boolean default false,
-  target text default null, create_table boolean default null) returns integer
+  target text default null, create_table boolean default null, create_like text default null) returns integer
 language plpgsql security definer as $$
 declare
   stored  record;
@@ -8378,7 +8387,7 @@ begin
     perform rowrelay.lock_tables(rowrelay.captured_tables(capture), 'share row exclusive', lock_wait);
   end if;
   if target is not null then
-    perform rowrelay.add_route(capture, target, null, create_table, false);
+    perform rowrelay.add_route(capture, target, null, create_table, false, create_like);
   end if;
   perform rowrelay.make_trigger_function(capture.id, lock_wait);
   perform rowrelay.attach_triggers(capture, was.id is not null and was.row_filter is distinct from capture.row_filter,
@@ -8400,7 +8409,7 @@ create or replace function rowrelay.capture_statements(
   relation regclass, key text[] default null, lane text[] default null, columns text[] default null,
   exclude text[] default null, mask jsonb default null, row_filter text default null, before text default null,
   capture_origin boolean default null, reset boolean default false, target text default null,
-  create_table boolean default null) returns setof text
+  create_table boolean default null, create_like text default null) returns setof text
 language plpgsql security definer as $$
 declare
   next_id    integer := (select s.last_value + s.is_called::integer from rowrelay.capture_id_seq s);
@@ -8423,8 +8432,12 @@ begin
       target_id := rowrelay.target_id(target);
       select t.* into delivers from rowrelay.target t where t.id = target_id;
       into_table := rowrelay.check_route(capture, delivers, null, false);
-      insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
-      values (capture.id, delivers.id, into_table, coalesce(create_table, false), rowrelay.last_change_id())
+      if create_table and create_like = 'full' then
+        perform rowrelay.tell_left_out(capture, target, into_table);
+      end if;
+      insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
+      values (capture.id, delivers.id, into_table, coalesce(create_table, false), coalesce(create_like, 'minimal'),
+              rowrelay.last_change_id())
       on conflict on constraint route_pkey do update set until_id = null;
     end if;
     anew := was.id is not null and was.row_filter is distinct from capture.row_filter
@@ -8710,35 +8723,277 @@ begin
   return default_table;
 end
 $$;
+-- Purpose:    says why an expression of a table, a default or a CHECK, cannot be used in another database. Of
+--             functions that are not immutable only some are taken, by name: one that reads files or runs statements
+--             would do so there.
+-- Parameters: catalog and object: where the expression is, pg_attrdef or pg_constraint; relation: its table; tree: the
+--             expression as the catalog has it; is_check: it must give the same on any day and in any session
+-- Result:     "it uses …", null: it can be used
+create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
+                                                        is_check boolean) returns text
+language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+declare
+  operators constant oid[] := array(
+    select m[1] from regexp_matches(tree, ':opno ([0-9]+)', 'g') as m
+    union
+    select n
+      from regexp_matches(tree, ':opnos [(]o ([0-9 ]+)[)]', 'g') as m
+      cross join regexp_split_to_table(m[1], ' +') as n
+     where n <> '');
+  functions constant oid[] := array(
+    select m[1]::oid from regexp_matches(tree, ':(?:funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') as m
+    union
+    select o.oprcode from pg_operator o where o.oid = any (operators));
+begin
+  return coalesce(
+    -- what is not PostgreSQL's own depends on it
+    (select format('it uses %s', pg_describe_object(d.refclassid, d.refobjid, 0))
+       from pg_depend d
+      where d.classid = catalog and d.objid = object
+        and not (d.refclassid = 'pg_class'::regclass and d.refobjid = relation)
+        and not (d.refclassid = 'pg_type'::regclass
+                 and exists (select from pg_type t where t.oid = d.refobjid and t.typtype in ('e', 'd')))
+      order by 1 limit 1),
+    (select format('it uses function %s()', min(p.proname))
+       from pg_proc p
+      where p.oid = any (functions) and p.provolatile <> 'i'
+        and (is_check
+             or p.proname !~ ('^(now|(transaction|statement|clock)_timestamp|timeofday|random|gen_random_uuid|'
+                              'uuidv[47]|timezone|to_(char|date|timestamp|number)|age|date_(trunc|part)|extract|'
+                              'make_timestamptz|concat|concat_ws|'
+                              '(date|time|timetz|timestamp|timestamptz|interval)(_.*)?)$'))
+     having count(*) > 0),
+    case
+      when is_check and tree ~ '[{]SQLVALUEFUNCTION ' then 'it uses the current time or user'
+      when is_check and tree ~ '[{](COERCEVIAIO|JSONEXPR|XMLEXPR) '
+        then 'its conversions may depend on settings of a session'
+      when tree ~ ':varattno (0|-[0-9]+) ' then 'it uses the whole row or a system column'
+    end);
+end
+$$;
+-- Purpose:    returns what a table has beyond its columns, types and key, of which a mirror that is created with
+--             create_like => 'full' gets what lets it take every row that the table has
+-- Parameters: capture; mirror: name of the table there, for hints
+-- Result:     in the order in which they are created: kind: collation, not null, identity, default, check, comment of
+--               a column, comment of the table; name: of the column or CHECK; definition
+--             left_out: why a mirror does not get it, null: it does; kind and name are then for people, and hint says
+--               what to do there
+create or replace function rowrelay.mirror_parts(capture rowrelay.capture, mirror text)
+  returns table (kind text, name text, definition text, left_out text, hint text)
+language plpgsql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set extra_float_digits = 1 set quote_all_identifiers = off
+as $$ -- rather than SQL, because its plan is kept
+#variable_conflict use_column
+begin
+  return query
+  with present as (
+    select a.attnum, a.attname::text as name, a.attnotnull, a.attgenerated, a.attidentity, a.atttypid, a.atttypmod,
+           a.attcollation, i.masks::jsonb ? a.attname::text as is_masked, a.attnum = any (capture.key_columns) as in_key
+      from pg_attribute a
+      cross join rowrelay.image_columns(capture) as i
+     where a.attrelid = capture.relation and a.attnum > 0 and not a.attisdropped
+       and a.attname::text <> all (i.leave_out) and (i.keep is null or a.attname::text = any (i.keep))
+  ), initial as (
+    select p.name, p.attnum, p.attnotnull, p.attgenerated, p.atttypid, p.is_masked, d.oid as definition, d.adbin,
+           pg_get_expr(d.adbin, d.adrelid) as expression, s.oid as sequence
+      from present p
+      left join pg_attrdef d on d.adrelid = capture.relation and d.adnum = p.attnum
+      left join lateral (
+        -- of an identity column, or of nextval() as the whole default
+        select e.objid as oid
+          from pg_depend e
+         where p.attidentity <> '' and e.refclassid = 'pg_class'::regclass and e.refobjid = capture.relation
+           and e.refobjsubid = p.attnum and e.classid = 'pg_class'::regclass and e.deptype = 'i'
+         union all
+        select e.refobjid
+          from pg_depend e
+          join pg_class c on c.oid = e.refobjid and c.relkind = 'S'
+         where e.classid = 'pg_attrdef'::regclass and e.objid = d.oid and e.refclassid = 'pg_class'::regclass
+           and pg_get_expr(d.adbin, d.adrelid) ~ '^nextval[(]''[^()]+''::regclass[)]$'
+         limit 1) as s on true
+     where d.oid is not null or p.attidentity <> ''
+  ), checked as (
+    select c.conname::text as name, c.oid, c.conbin, c.convalidated, c.connoinherit,
+           (select min(a.attname) from pg_attribute a
+             where a.attrelid = capture.relation and a.attnum = any (c.conkey)
+               and not exists (select from present p where p.attnum = a.attnum and not p.is_masked)) as hidden
+      from pg_constraint c
+     where c.conrelid = capture.relation and c.contype = 'c'
+  ), indexed as (
+    -- but for the key, on which the mirror has its primary key
+    select c.relname::text as name, x.indisunique, x.indisexclusion, pg_get_indexdef(x.indexrelid) as definition,
+           format('CREATE %sINDEX %I ON %s%s USING ', case when x.indisunique then 'UNIQUE ' end, c.relname,
+                  case when to_jsonb(t) ->> 'relkind' = 'p' then 'ONLY ' end, rowrelay.full_name(t.oid)) as head,
+           exists (select from pg_depend d
+                    where d.classid = 'pg_class'::regclass and d.objid = x.indexrelid
+                      and d.refclassid = 'pg_class'::regclass and d.refobjid = capture.relation and d.refobjsubid > 0
+                      and d.refobjsubid not in (select p.attnum from present p)) as is_partly_hidden
+      from pg_index x
+      join pg_class c on c.oid = x.indexrelid
+      join pg_class t on t.oid = x.indrelid
+     where x.indrelid = capture.relation
+       and not (x.indisunique and x.indpred is null and x.indexprs is null
+                and (select array_agg(u.n order by u.n)
+                       from unnest(x.indkey::smallint[]) with ordinality as u(n, place)
+                      where u.place <= x.indnkeyatts)
+                    = (select array_agg(k order by k) from unnest(capture.key_columns) as k))
+  ), part(place, kind, name, definition, left_out, hint) as (
+    select 1, 'collation', p.name,
+           format('%s collate %I.%I', format_type(p.atttypid, p.atttypmod), n.nspname, c.collname),
+           case when c.oid >= 16384 then format('collation %I.%I is not PostgreSQL''s own', n.nspname, c.collname) end,
+           format('Create the collation there, then run there: alter table %s alter %I type %s collate %I.%I;',
+                  mirror, p.name, format_type(p.atttypid, p.atttypmod), n.nspname, c.collname)
+      from present p
+      join pg_type t on t.oid = p.atttypid
+      join pg_collation c on c.oid = p.attcollation
+      join pg_namespace n on n.oid = c.collnamespace
+     where p.attcollation <> t.typcollation
+    union all
+    select 2, 'not null', p.name, '',
+           case when p.is_masked then 'its values are masked'
+                when exists (select from pg_constraint c
+                              where c.conrelid = capture.relation and c.contype = 'n' and p.attnum = any (c.conkey)
+                                and not c.convalidated) then 'it is not valid for rows that were there before it' end,
+           null
+      from present p where p.attnotnull and not p.in_key
+    union all
+    select 3, 'identity', i.name,
+           format('(increment by %s minvalue %s maxvalue %s start with %s cache %s%s)', q.seqincrement,
+                  greatest(q.seqmin, b.least), least(q.seqmax, b.most), q.seqstart, q.seqcache,
+                  case when q.seqcycle then ' cycle' end),
+           case when i.is_masked then 'its values are masked'
+                when b.most is null then 'an identity column must be smallint, integer or bigint'
+                when not i.attnotnull then 'an identity column must be NOT NULL' end,
+           null
+      from initial i
+      join pg_sequence q on q.seqrelid = i.sequence
+      left join (values ('int2'::regtype, -32768, 32767), ('int4', -2147483648, 2147483647),
+                        ('int8', -9223372036854775808, 9223372036854775807)) as b(type, least, most)
+        on b.type = i.atttypid
+    union all
+    select 4, case when i.attgenerated <> '' then 'generated column' else 'default' end, i.name, i.expression,
+           case when i.attgenerated <> '' then 'its values come from here, into a plain column'
+                else rowrelay.expression_obstacle('pg_attrdef', i.definition, capture.relation, i.adbin::text,
+                                                  false) end,
+           null
+      from initial i where i.sequence is null
+    union all
+    select 5, 'check', c.name, pg_get_constraintdef(c.oid),
+           case when not c.convalidated then 'it is not valid for rows that were there before it'
+                when c.connoinherit and rowrelay.has_children(capture.relation)
+                  then 'rows of inheritance children need not meet it'
+                when c.hidden is not null then format('column %s is masked or not captured', c.hidden)
+                else rowrelay.expression_obstacle('pg_constraint', c.oid, capture.relation, c.conbin::text, true) end,
+           null
+      from checked c
+    union all
+    select 6, 'comment of a column', p.name, d.description, null, null
+      from pg_description d
+      join present p on p.attnum = d.objsubid
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid > 0
+    union all
+    select 7, 'comment of the table', '', d.description, null, null
+      from pg_description d
+     where d.classoid = 'pg_class'::regclass and d.objoid = capture.relation and d.objsubid = 0
+    union all
+    select 8, case when x.indisexclusion then 'exclusion constraint' when x.indisunique then 'unique index'
+                   else 'index' end, x.name, x.definition,
+           case when x.indisunique or x.indisexclusion
+                then 'rows arrive in several lanes, and may conflict until all have arrived'
+                else 'delivering and copying is faster without it' end,
+           case when not x.is_partly_hidden and starts_with(x.definition, x.head)
+                then format('If queries there need it, run there once rows are copied: CREATE INDEX ON %s USING %s;',
+                            mirror, substr(x.definition, length(x.head) + 1)) end
+      from indexed x
+    union all
+    select 9, 'foreign key', c.conname, null, 'rows of different tables arrive in any order', null
+      from pg_constraint c
+     where c.conrelid = capture.relation and c.contype = 'f'
+    union all
+    select distinct 10, 'constraints of domain', format_type(t.oid, null), null, 'the source checks the values', null
+      from present p
+      join pg_type t on t.oid = p.atttypid
+     where t.typtype = 'd' and (t.typnotnull or exists (select from pg_constraint c where c.contypid = t.oid))
+    union all
+    select distinct 11, 'type', format_type(t.oid, null), null, format('extension %I has it', e.extname),
+           format('Before the first row is delivered, run there: create extension if not exists %I;', e.extname)
+      from present p
+      join pg_depend d on d.classid = 'pg_type'::regclass and d.objid = p.atttypid and d.deptype = 'e'
+      join pg_extension e on e.oid = d.refobjid
+      join pg_type t on t.oid = p.atttypid
+    union all
+    select 12, 'partitions of', c.relname, null, 'the mirror is a plain table', null
+      from pg_class c where c.oid = capture.relation and c.relkind = 'p'
+  )
+  select p.kind, p.name, p.definition, p.left_out, case when p.left_out is not null then p.hint end
+    from part p
+   order by p.place, p.name;
+end
+$$;
+-- Purpose:    tells with a notice for each what a mirror that is created with create_like => 'full' does not get of its
+--             table
+-- Parameters: capture; target: its name; mirror: name of the table there
+create or replace function rowrelay.tell_left_out(capture rowrelay.capture, target text, mirror text) returns void
+language plpgsql stable as $$
+declare
+  part record;
+begin
+  for part in select p.* from rowrelay.mirror_parts(capture, mirror) p where p.left_out is not null loop
+    if part.hint is null then
+      raise notice 'mirror of % at %: without % %: %', mirror, target, part.kind, part.name, part.left_out;
+    else
+      raise notice 'mirror of % at %: without % %: %', mirror, target, part.kind, part.name, part.left_out
+        using hint = part.hint;
+    end if;
+  end loop;
+end
+$$;
 -- Purpose:    sends the changes of a captured table to a target, as soon as the trigger function is made again
 -- Parameters: capture of an existing table; the others as for rowrelay.route()
 -- Errors:     as rowrelay.route(); a warning where a table cannot be created
 create or replace function rowrelay.add_route(capture rowrelay.capture, target text, into_table text,
                                               create_table boolean,
-                                              shared boolean) returns void
+                                              shared boolean, create_like text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   target_id constant integer := rowrelay.target_id(target);
   default_table text;
+  added         rowrelay.route;
   is_again      boolean;
 begin
+  if create_like not in ('minimal', 'full') then
+    raise exception 'a mirror cannot be created like "%"', create_like using errcode = 'invalid_parameter_value',
+      hint = 'It is created minimal (columns, types and key) or full.';
+  end if;
   default_table := rowrelay.check_route(capture, t, into_table, shared) from rowrelay.target t where t.id = target_id;
   if create_table and exists (select from rowrelay.target t
                                where t.id = target_id and t.url !~ '^(postgres|elasticsearch|opensearch)') then
     raise warning 'target "%" has no tables: nothing is created there for table %', add_route.target,
       capture.relation_name;
   end if;
+  if create_like = 'full' and exists (select from rowrelay.target t
+                                       where t.id = target_id
+                                         and (t.url !~ '^postgres' or t.options ->> 'mode' = 'append')) then
+    raise warning 'target "%" has no mirrors: there is nothing to be like table %', add_route.target,
+      capture.relation_name;
+  end if;
   -- What is still queued may be in other lanes than new changes.
   is_again := exists (select from rowrelay.route r join rowrelay.capture c on c.id = r.capture
                        where r.target = target_id and c.relation = add_route.capture.relation
                          and (c.id <> capture.id or r.until_id is not null));
-  insert into rowrelay.route as r (capture, target, into_table, create_table, from_id)
+  insert into rowrelay.route as r (capture, target, into_table, create_table, create_like, from_id)
   values (capture.id, target_id, coalesce(add_route.into_table, default_table),
-          coalesce(add_route.create_table, false), rowrelay.last_change_id())
+          coalesce(add_route.create_table, false), coalesce(add_route.create_like, 'minimal'),
+          rowrelay.last_change_id())
   on conflict on constraint route_pkey do update
     set into_table = coalesce(add_route.into_table, r.into_table), until_id = null,
         create_table = coalesce(add_route.create_table, r.until_id is null and r.create_table),
-        from_id = case when r.until_id is null then r.from_id else excluded.from_id end;
+        create_like = coalesce(add_route.create_like, case when r.until_id is null then r.create_like end, 'minimal'),
+        from_id = case when r.until_id is null then r.from_id else excluded.from_id end
+  returning * into added;
+  if added.create_table and add_route.create_like = 'full' then
+    perform rowrelay.tell_left_out(capture, add_route.target, added.into_table);
+  end if;
   perform rowrelay.check_indexes(target_id);
   if is_again then
     perform rowrelay.add_change(capture.id, 'b', null, null, null, null);
@@ -8756,11 +9011,14 @@ $$;
 -- Purpose:    sends the changes of a captured table to a target from now on. Takes no lock on the table.
 -- Parameters: relation; target; into_table: name of the table there (null: as here); create_table: create that table
 --             when it is missing, and add columns that it lacks later (null: as for an existing route, else no);
---             shared: whether another table's changes may go into the same table there
+--             shared: whether another table's changes may go into the same table there; create_like: a mirror is
+--             created with columns, types and key ('minimal'), or with all that lets it take what is delivered ('full';
+--             null: as for an existing route, else 'minimal'), see rowrelay.mirror_parts()
+-- Result:     a notice for each thing of the table that a mirror created like that does not have
 -- Errors:     table not captured; no such target; the table would be its own target, or share another one's
 create or replace function rowrelay.route(relation regclass, target text, into_table text default null,
                                           create_table boolean default null,
-                                          shared boolean default false) returns void
+                                          shared boolean default false, create_like text default null) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   capture rowrelay.capture := rowrelay.captured(relation);
@@ -8768,7 +9026,7 @@ begin
   if rowrelay.full_name(relation) is null then
     raise exception 'table % is gone', capture.relation_name using errcode = 'undefined_table';
   end if;
-  perform rowrelay.add_route(capture, target, into_table, create_table, shared);
+  perform rowrelay.add_route(capture, target, into_table, create_table, shared, create_like);
   perform rowrelay.make_trigger_function(capture.id);
 end
 $$;
@@ -10108,6 +10366,22 @@ begin
                 ':', coalesce(keys_query, quote_ident(key_name)), case when keys_query is null then columns end);
 end
 $$;
+-- Purpose:    returns a user's query for the keys of changed rows, in which "changed" stands for these rows
+-- Parameters: relation; the query; an expression of type json for the rows: an array of their images
+-- Result:     a query with the same columns
+create or replace function rowrelay.changed_statement(relation regclass, keys_query text, images text) returns text
+language sql stable as $$
+  select case when keys_query ~* E'^with\\s+recursive\\M'
+                then 'with recursive ' || c.changed || ', '
+                     || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+              when keys_query ~* E'^with\\M'
+                then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
+              else 'with ' || c.changed || ' ' || keys_query end
+    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
+                                   order by a.attnum)) as changed
+            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+$$;
 -- Purpose:    returns the statement that finds a document's keys for changed rows of one of its tables
 -- Parameters: relation; a query of the user's, in which "changed" stands for these rows; type of the keys; an
 --             expression of type json for these rows: an array of their images
@@ -10117,16 +10391,7 @@ create or replace function rowrelay.keys_statement(relation regclass, keys_query
 language sql stable as $$
   select format(E'select distinct %s from (%s\n) as q(k) where k is not null',
                 rowrelay.document_key_text('k', key_type),
-                case when keys_query ~* E'^with\\s+recursive\\M'
-                       then 'with recursive ' || c.changed || ', ' || regexp_replace(keys_query,
-                           E'^with\\s+recursive\\M', '', 'i')
-                     when keys_query ~* E'^with\\M'
-                       then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
-                     else 'with ' || c.changed || ' ' || keys_query end)
-    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
-                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
-                                   order by a.attnum)) as changed
-            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+                rowrelay.changed_statement(relation, keys_query, images))
 $$;
 -- Purpose:    queues documents for a refresh, in pieces of some hundred keys, each logged as a change with operation r.
 --             Many keys go to the document's late lanes, which are delivered after those of live changes.
@@ -10339,11 +10604,10 @@ begin
   end if;
 end
 $$;
--- Purpose:    returns the planner's cost of building documents, and the large tables that it would read as a whole
+-- Purpose:    returns the planner's cost of building documents
 -- Parameters: query; type of the keys; a query that returns keys
--- Result:     cost in the planner's units; whole_tables: those of more than 5000 rows; null: there are no keys
-create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text, out cost numeric,
-                                                  out whole_tables text)
+-- Result:     cost in the planner's units; null: there are no keys
+create or replace function rowrelay.document_cost(query text, key_type regtype, keys_query text) returns numeric
 language plpgsql as $$
 declare
   keys text;
@@ -10351,21 +10615,169 @@ declare
 begin
   execute format('select array_agg(k)::text from (%s) as q(k)', keys_query) into keys;
   if keys is null then
-    return;
+    return null;
   end if;
   execute format('explain (format json) %s', regexp_replace(query, E'\\$1(?!\\d)', format('(%L::%s[])',
       replace(keys, E'\\', E'\\\\'), rowrelay.document_key_type(key_type)), 'g'))
      into plan;
-  cost := (plan #>> '{0,Plan,Total Cost}')::numeric;
-  with recursive node(plan) as (
-    select plan #> '{0,Plan}'
-    union all
-    select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
-  )
-  select string_agg(distinct format('%I', n.plan ->> 'Relation Name'), ', ') into whole_tables
-    from node n
-    join pg_class c on c.oid = to_regclass(quote_ident(n.plan ->> 'Relation Name'))
-   where n.plan ->> 'Node Type' = 'Seq Scan' and c.reltuples > 5000;
+  return (plan #>> '{0,Plan,Total Cost}')::numeric;
+end
+$$;
+-- Purpose:    returns a statement that creates the index by which a table's rows would be found
+-- Parameters: relation; aliases: a regular expression for its names in conditions; conditions: of a plan, as EXPLAIN
+--             (verbose) prints them, the most telling first
+-- Result:     one statement, or several where either of two columns may be equal; null: no condition compares a column
+--             for equality
+create or replace function rowrelay.index_creation(relation regclass, aliases text, conditions text[]) returns text
+language plpgsql stable as $$
+declare
+  -- a column, with a type that it may be cast to
+  operand   constant text := '(?<![[:alnum:]_"])(?:' || aliases || ')[.]("(?:[^"]|"")+"|[[:alpha:]_][[:alnum:]_$]*)'
+                             '[)]?(?:::([a-z ]+?))?[)]?';
+  condition text;
+  columns   text[];
+  creations text;
+begin
+  foreach condition in array coalesce(conditions, '{}') loop
+    select array_agg(i.item order by i.place) into columns
+      from (select case when f.type is null or f.type = a.atttypid
+                             or exists (select from pg_cast k where k.castsource = a.atttypid and k.casttarget = f.type
+                                                                and k.castmethod = 'b')
+                        then quote_ident(a.attname) else format('(%I::%s)', a.attname, f.type::text) end as item,
+                   min(f.place) as place
+              from (select r.place, coalesce(r.m[1], r.m[3]) as name,
+                           to_regtype(coalesce(r.m[2], r.m[4])) as type
+                      from regexp_matches(condition, operand || ' = (?![''0-9])| = (?:ANY )?[(]*' || operand, 'g')
+                           with ordinality as r(m, place)) as f
+              join pg_attribute a on a.attrelid = index_creation.relation and a.attnum > 0 and not a.attisdropped
+                                 and quote_ident(a.attname) = f.name
+             group by 1) as i;
+    if columns is null then
+      continue;
+    end if;
+    -- where either may be equal, each of them alone must lead to rows
+    select string_agg(format('CREATE INDEX %sON %s (%s);',
+                             case when c.relkind = 'p' then '' else 'CONCURRENTLY ' end,
+                             rowrelay.full_name(c.oid), u.list), ' ' order by u.list)
+      into creations
+      from pg_class c
+      cross join lateral (
+        select array_to_string(columns, ', ') as list where condition !~ ' OR '
+        union all
+        select l.item from unnest(columns) as l(item) where condition ~ ' OR ') as u
+     where c.oid = index_creation.relation;
+    return creations;
+  end loop;
+  return null;
+end
+$$;
+-- Purpose:    finds the large tables that a statement can only read as a whole, because an index is missing
+-- Parameters: a statement; it is explained, and not run
+-- Result:     relation; rows: estimated; creation: a statement that creates the missing index, null where no comparison
+--             for equality shows of which columns
+create or replace function rowrelay.missing_indexes(statement text, out relation regclass, out rows bigint,
+                                                    out creation text) returns setof record
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set max_parallel_workers_per_gather = 0 set jit = off as $$
+declare
+  plan    json;
+  whole   record;
+  aliases text;
+begin
+  -- with all other ways taken first, what is still read as a whole has no other
+  execute 'explain (verbose, format json) ' || statement into plan;
+  for whole in
+    with recursive node(plan) as (
+      select plan #> '{0,Plan}'
+      union all
+      select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
+    )
+    select coalesce(pg_partition_root(c.oid)::oid, c.oid) as oid,
+           array_agg(distinct n.plan ->> 'Alias') as aliases,
+           -- a join's condition says more than a table's own
+           (select array_agg(d.text order by d.place, d.text)
+              from (select distinct o.value as text, case when o.key = 'Filter' then 2 else 1 end as place
+                      from node m cross join lateral json_each_text(m.plan) as o
+                     where o.key in ('Filter', 'Join Filter')) as d) as conditions
+      from node n
+      join pg_namespace s on s.nspname = n.plan ->> 'Schema'
+      join pg_class c on c.relnamespace = s.oid and c.relname = n.plan ->> 'Relation Name'
+     where n.plan ->> 'Node Type' in ('Seq Scan', 'Index Scan', 'Index Only Scan')
+       and coalesce(n.plan ->> 'Index Cond', '') ~ '^([(][^=<>@&|~]* IS NOT NULL[)])?$'
+     group by 1
+     order by 1
+  loop
+    relation := whole.oid;
+    rows := rowrelay.estimated_rows(relation);
+    continue when rows <= 5000;
+    -- the planner numbers the aliases of partitions
+    select string_agg(distinct regexp_replace(quote_ident(n.name), '([^[:alnum:]_])', E'\\\\\\1', 'g'), '|')
+      into aliases
+      from unnest(whole.aliases) as a(alias)
+      cross join lateral (values (a.alias), (regexp_replace(a.alias, '_[0-9]+$', ''))) as n(name);
+    creation := rowrelay.index_creation(relation, aliases, whole.conditions);
+    return next;
+  end loop;
+end
+$$;
+-- Purpose:    checks the query of a source TABLE:QUERY: that it runs, uses "changed", and returns one column of
+--             keys; warns of keys of another kind, and of large tables that it reads as a whole for each change
+-- Parameters: document: its name, for messages; source: its text; relation and query: its parts; key_type: of the
+--             document's keys
+-- Errors:     the query cannot be used
+create or replace function rowrelay.check_keys_query(document text, source text, relation regclass, query text,
+                                                     key_type regtype) returns void
+language plpgsql as $$
+declare
+  -- without literals and comments
+  words    constant text := regexp_replace(query, E'''(?:[^'']|'''')*''|--[^\\n]*|/[*].*?[*]/', ' ', 'g');
+  returned regtype;
+  kind     "char";
+  columns  integer;
+  missing  record;
+begin
+  if words !~* E'(?<![[:alnum:]_"])changed(?![[:alnum:]_"])' and words !~ '"changed"' then
+    raise exception 'the query in "%" does not use "changed"', source using errcode = 'invalid_parameter_value',
+      hint = format('"changed" stands for the changed rows of %s, as in: select o.id from orders o join changed c on '
+                    'c.id = o.customer_id. If each change concerns all documents, add: cross join changed', relation);
+  end if;
+  begin
+    execute format('create temporary view rowrelay_keys_check as %s',
+                   rowrelay.keys_statement(relation, query, key_type, 'null'));
+    execute 'drop view pg_temp.rowrelay_keys_check';
+  exception when others then
+    raise exception 'the query in "%" cannot be run: %', source, sqlerrm using errcode = sqlstate,
+      hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
+  end;
+  execute format('create temporary view rowrelay_keys_check as %s',
+                 rowrelay.changed_statement(relation, query, 'null'));
+  select a.atttypid::regtype, t.typcategory, c.relnatts into returned, kind, columns
+    from pg_attribute a
+    join pg_class c on c.oid = a.attrelid
+    join pg_type t on t.oid = rowrelay.base_type(a.atttypid)
+   where a.attrelid = 'pg_temp.rowrelay_keys_check'::regclass and a.attnum = 1;
+  execute 'drop view pg_temp.rowrelay_keys_check';
+  if columns <> 1 then
+    raise exception 'the query in "%" returns % columns', source, columns using errcode = 'invalid_parameter_value',
+      hint = 'It must return one column, the documents'' keys.';
+  end if;
+  if kind = 'S' and (select t.typcategory from pg_type t where t.oid = key_type) <> 'S' then
+    raise warning 'the query in "%" returns keys of type %, but those of document "%" are of type %', source,
+      returned, document, key_type
+      using hint = 'Return the column that has the documents'' keys, or make sure that each text is such a key.';
+  end if;
+  for missing in
+    select m.* from rowrelay.missing_indexes(rowrelay.keys_statement(relation, query, key_type, '''[]''::json')) as m
+  loop
+    if missing.creation is null then
+      raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents', document,
+        relation, missing.relation, missing.rows;
+    else
+      raise warning 'document "%": each change of % reads the whole of % (% rows) to find the documents: an index is '
+        'missing', document, relation, missing.relation, missing.rows
+        using hint = format('Create it with psql at the source: %s', missing.creation);
+    end if;
+  end loop;
 end
 $$;
 -- Purpose:    checks a document and composes what is stored of it. Nothing is stored, and no table is locked.
@@ -10384,9 +10796,10 @@ declare
   captured    rowrelay.capture;
   checked     record;
   is_table    boolean;
-  one         record;
-  thousand    record;
+  one         numeric;
+  thousand    numeric;
   missing     text;
+  missing_index record;
 begin
   statement := regexp_replace(query, E'[;\\s]+$', '');
   tables := '{}';
@@ -10477,14 +10890,7 @@ begin
             hint = 'Write TABLE:QUERY, with a query that returns keys for the rows of "changed".';
       end if;
     else
-      begin
-        execute format('create temporary view rowrelay_keys_check as %s',
-                       rowrelay.keys_statement(source.relation, source.keys_query, key_type, 'null'));
-        execute 'drop view pg_temp.rowrelay_keys_check';
-      exception when others then
-        raise exception 'the query in "%" cannot be run: %', source.text, sqlerrm using errcode = sqlstate,
-          hint = 'It must return one column, the documents'' keys; "changed" stands for the changed rows of the table.';
-      end;
+      perform rowrelay.check_keys_query(name, source.text, source.relation, source.keys_query, key_type);
     end if;
     -- all tables that get triggers
     captured.relation := source.relation;
@@ -10494,18 +10900,329 @@ begin
   if missing is not null then
     raise warning 'document "%" reads %, which no source names: changes there will not refresh it', name, missing;
   end if;
-  select c.* into one from rowrelay.document_cost(statement, key_type,
+  one := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  select c.* into thousand from rowrelay.document_cost(statement, key_type,
+           root.relation));
+  thousand := rowrelay.document_cost(statement, key_type,
     format('select %I from %s limit 1000', (rowrelay.attribute_names(root.relation, array[root.key_column]))[1],
-           root.relation)) as c;
-  if one.cost is not null then
-    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one.cost, thousand.cost;
+           root.relation));
+  if one is not null then
+    raise notice 'document "%": the planner''s cost is % for one key, % for a thousand', name, one, thousand;
   end if;
-  if one.whole_tables is not null then
-    raise warning 'document "%" reads the whole of % to build one document: an index is missing', name,
-      one.whole_tables;
+  for missing_index in
+    select m.*
+      from rowrelay.missing_indexes(regexp_replace(statement, E'\\$1(?!\\d)',
+                                                   format('(''{}''::%s[])', rowrelay.document_key_type(key_type)), 'g'))
+        as m
+  loop
+    if missing_index.creation is null then
+      raise warning 'document "%" reads the whole of % (% rows) to build one document', name, missing_index.relation,
+        missing_index.rows;
+    else
+      raise warning 'document "%" reads the whole of % (% rows) to build one document: an index is missing', name,
+        missing_index.relation, missing_index.rows
+        using hint = format('Create it with psql at the source: %s', missing_index.creation);
+    end if;
+  end loop;
+end
+$$;
+-- Purpose:    finds how foreign keys lead from tables to the key of a document
+-- Parameters: root and key_column: the table and column that have the keys of all documents
+--             used: {"oid of a table": [numbers of the columns that the document uses]}: only these tables are passed,
+--               and only by foreign keys with such columns; null: any
+--             several: tables that the document reads more than once, whose foreign keys to themselves count
+--             longest: how many foreign keys a path may have
+-- Result:     for each path the table that it begins at; what a source says behind the table's name: a column, or a
+--             query; the numbers of the table's columns by which it goes; how many foreign keys it has
+create or replace function rowrelay.key_paths(root regclass, key_column smallint, used jsonb, several oid[],
+                                              longest integer)
+  returns table (relation regclass, leads_to text, columns smallint[], hops integer)
+language sql stable as $$
+  with recursive foreign_key as (
+    select c.conrelid, c.confrelid, c.conkey, c.confkey
+      from pg_constraint c
+     where c.contype = 'f' and (c.conparentid = 0 or used ? c.conrelid::text)
+       and (used is null
+            -- the query compares one of its columns at least
+            or exists (select from unnest(c.conkey, c.confkey) as u(own, other)
+                        where used -> c.conrelid::text @> to_jsonb(u.own)
+                          and used -> c.confrelid::text @> to_jsonb(u.other)))
+       and (c.conrelid <> c.confrelid or c.conrelid = any (several))
+  ), edge as (
+    select f.conrelid as near, f.confrelid as far, f.conkey as near_columns, f.confkey as far_columns from foreign_key f
+    union
+    select f.confrelid, f.conrelid, f.confkey, f.conkey from foreign_key f
+  ), path as (
+    -- key: its column that has the key of the document, too. Else joins lead to it from base, the last table that had
+    -- one; "before" are these without its own, and "at" is what its rows must meet
+    select root::oid as relation, key_column as key, root::oid as base, key_column as base_key, 0 as depth,
+           '' collate "C" as joins, '' collate "C" as before, '' collate "C" as at, '{}'::smallint[] as columns,
+           array[root::oid] as passed, 0 as hops, false as is_end
+    union all
+    select e.far, n.key, n.base, n.base_key,
+           case when n.key is null then n.depth + 1 else 0 end,
+           case when n.key is null
+                then format('%s join %s %s on %s', n.joins, rowrelay.full_name(e.far), n.alias, c.joined) else '' end,
+           n.joins, c.at, e.far_columns, p.passed || e.far, p.hops + 1, e.far = e.near
+      from path p
+      join edge e on e.near = p.relation and not p.is_end and p.hops < longest
+                 and (e.far <> all (p.passed) or e.far = e.near)
+     cross join lateral (
+       select case when p.key is not null then e.far_columns[array_position(e.near_columns, p.key)] end as key,
+              case when p.key is not null then p.relation else p.base end as base,
+              case when p.key is not null then p.key else p.base_key end as base_key,
+              case when p.key is not null then 0 else p.depth end as depth,
+              case when p.key is not null then '' else p.joins end as joins,
+              chr(case when p.key is not null then 98 else 98 + p.depth end) as alias) as n
+     cross join lateral (
+       select string_agg(format('changed.%I = %s.%I', f.attname, chr(ascii(n.alias) - 1), a.attname), ' and '
+                         order by u.place) as at,
+              string_agg(format('%s.%I = %s.%I', n.alias, f.attname, chr(ascii(n.alias) - 1), a.attname), ' and '
+                         order by u.place) as joined
+         from unnest(e.far_columns, e.near_columns) with ordinality as u(far, near, place)
+         join pg_attribute f on f.attrelid = e.far and f.attnum = u.far
+         join pg_attribute a on a.attrelid = e.near and a.attnum = u.near) as c
+  )
+  select p.relation::regclass,
+         case when p.key is not null
+              -- as rowrelay.document_plan() takes a column
+              then format(case when k.type = r.type or array[k.type, r.type] <@ '{int2,int4,int8,oid}'::regtype[]
+                                    or array[k.type, r.type] <@ '{text,varchar,name}'::regtype[]
+                               then '%1$I' else 'select changed.%1$I from changed' end, k.name)
+              else format('select a.%I from %s a%s join changed on %s', b.attname, rowrelay.full_name(p.base), p.before,
+                          p.at) end,
+         case when p.key is not null then p.columns || p.key else p.columns end,
+         p.hops
+    from path p
+   cross join lateral (select rowrelay.base_type(a.atttypid)::regtype as type from pg_attribute a
+                        where a.attrelid = root and a.attnum = key_column) as r
+    left join lateral (select a.attname as name, rowrelay.base_type(a.atttypid)::regtype as type from pg_attribute a
+                        where a.attrelid = p.relation and a.attnum = p.key) as k on true
+    left join pg_attribute b on b.attrelid = p.base and b.attnum = p.base_key
+   where p.hops > 0
+$$;
+-- Purpose:    finds which column a document's query compares with $1, by its plan; makes the temporary view
+--             rowrelay_document_check of it
+-- Parameters: query
+-- Result:     root and key_column: that column; output: the column of the result that returns it, null: not known;
+--             occurrences: {"oid of a table": how often the plan reads it}
+-- Errors:     the query cannot be run, or compares no column with $1
+create or replace function rowrelay.key_of_query(query text, out root regclass, out key_column smallint,
+                                                 out output text, out occurrences jsonb)
+language plpgsql as $$
+declare
+  -- values by which the comparison is found again in the plan
+  sample    record;
+  statement text;
+  plan      json;
+  found     record;
+  place     bigint;
+  words     text;
+  state     text;
+begin
+  for sample in
+    select * from (values ('int8', '7205759403792793601', '7205759403792793602'), ('text', 'rowrelay:1', 'rowrelay:2'),
+                          ('uuid', '72057594-0379-2793-6017-205759403792', '72057594-0379-2793-6017-205759403793'),
+                          ('numeric', '7205759403792793601', '7205759403792793602'),
+                          ('date', '4713-01-02', '4713-01-03')) as v(type, one, other)
+  loop
+    statement := regexp_replace(query, E'\\$1(?!\\d)',
+                                format('(''{%s,%s}''::pg_catalog.%I[])', sample.one, sample.other, sample.type), 'g');
+    begin
+      execute 'create temporary view rowrelay_document_check as ' || statement;
+      words := null;
+      exit;
+    exception when undefined_function or datatype_mismatch or indeterminate_datatype then
+      get stacked diagnostics words = message_text, state = returned_sqlstate;
+    when others then
+      raise exception 'the query cannot be run: %', sqlerrm using errcode = sqlstate,
+        hint = 'Names of tables without a schema are looked up in search_path.';
+    end;
+  end loop;
+  if words is not null then
+    raise exception 'the query cannot be run: %', words using errcode = state,
+      hint = '$1 is an array of keys: integers, texts, uuids, numbers or dates.';
+  end if;
+  execute 'explain (verbose, format json) ' || statement into plan;
+  select f.* into found
+    from (
+      with recursive node(plan) as (
+        select plan #> '{0,Plan}'
+        union all
+        select child from node cross join lateral json_array_elements(node.plan -> 'Plans') as child
+      ), read as (
+        select coalesce(pg_partition_root(c.oid)::oid, c.oid) as oid, n.plan ->> 'Alias' as alias, n.plan
+          from node n
+          join pg_namespace s on s.nspname = n.plan ->> 'Schema'
+          join pg_class c on c.relnamespace = s.oid and c.relname = n.plan ->> 'Relation Name'
+      ), compared as (
+        select distinct on (r.oid, m[1]) r.oid, r.alias, m[1] as name
+          from read r
+          cross join lateral json_each_text(r.plan) as o
+          cross join lateral regexp_matches(o.value,
+            regexp_replace(quote_ident(r.alias), '([^[:alnum:]_])', E'\\\\\\1', 'g')
+              || '[.]("(?:[^"]|"")+"|[[:alpha:]_][[:alnum:]_$]*)[)]*(?:::[a-z ]+)?[)]* = ANY [(]*''[{]"?'
+              || replace(sample.one, '.', '[.]'), 'g') as m
+         where o.key in ('Filter', 'Index Cond', 'Recheck Cond')
+      )
+      select c.oid, c.alias, c.name, a.attnum,
+             (select jsonb_object_agg(t.oid, t.times)
+                from (select r.oid, count(distinct r.alias) as times from read r
+                       where not exists (select from pg_class p where p.oid = r.oid and p.relkind = 'p')
+                       group by 1) as t) as times
+        from compared c
+        join pg_attribute a on a.attrelid = c.oid and quote_ident(a.attname) = c.name and a.attnum > 0
+       order by exists (select from pg_index i
+                         where i.indrelid = c.oid and i.indisunique and i.indpred is null
+                           and i.indkey::smallint[] = array[a.attnum]) desc, c.oid
+       limit 1) as f;
+  if found.oid is null then
+    raise exception 'the query compares no column of a table with $1' using errcode = 'invalid_parameter_value',
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
+  end if;
+  root := found.oid;
+  key_column := found.attnum;
+  occurrences := found.times;
+  select o.place into place
+    from json_array_elements_text(plan #> '{0,Plan,Output}') with ordinality as o(value, place)
+   where o.value = quote_ident(found.alias) || '.' || found.name
+   order by o.place limit 1;
+  select a.attname into output
+    from pg_attribute a
+   where a.attrelid = 'pg_temp.rowrelay_document_check'::regclass
+     and (a.attnum = place or place is null and quote_ident(a.attname) = found.name)
+   limit 1;
+end
+$$;
+-- Purpose:    returns which columns of tables a view uses, directly or through other views
+-- Parameters: the view
+-- Result:     {"oid of a table": [numbers of columns]}; all columns of each table where the view uses a whole row
+create or replace function rowrelay.columns_read(of_view regclass) returns jsonb
+language sql stable as $$
+  with recursive reads(relation) as (
+    select of_view::oid
+    union
+    select d.refobjid
+      from reads
+      join pg_class c on c.oid = reads.relation and c.relkind = 'v'
+      join pg_rewrite w on w.ev_class = c.oid
+      join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = w.oid
+       and d.refclassid = 'pg_class'::regclass and d.refobjid <> c.oid
+  ), rule as (
+    select w.oid, w.ev_action::text ~ ':varattno 0 ' as has_whole_rows
+      from reads r
+      join pg_class c on c.oid = r.relation and c.relkind = 'v'
+      join pg_rewrite w on w.ev_class = c.oid
+  ), used as (
+    select a.attrelid, a.attnum
+      from rowrelay.read_tables(of_view) as t(relation)
+      join pg_attribute a on a.attrelid = t.relation and a.attnum > 0 and not a.attisdropped
+     where exists (select from rule where has_whole_rows)
+        or exists (select from rule join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = rule.oid
+                    where d.refclassid = 'pg_class'::regclass and d.refobjid = a.attrelid and d.refobjsubid = a.attnum)
+  )
+  select coalesce(jsonb_object_agg(t.relation::oid,
+                                   coalesce((select jsonb_agg(u.attnum order by u.attnum) from used u
+                                              where u.attrelid = t.relation), '[]')), '{}')
+    from rowrelay.read_tables(of_view) as t(relation)
+$$;
+-- Purpose:    proposes the sources of a document, by the foreign keys of the tables that it reads
+-- Parameters: root and key_column: the table and column that have the keys; used: as rowrelay.columns_read() gives it;
+--             several: tables that are read more than once
+-- Result:     the root first: source: a text for rowrelay.add_document(), null: none is known; problem: what a person
+--             should look at, else null
+create or replace function rowrelay.suggest_sources(root regclass, key_column smallint, used jsonb, several oid[])
+  returns table (source text, problem text)
+language sql stable as $$
+  with read as (
+    select u.key::oid::regclass as relation, c.relkind,
+           array(select n::smallint from jsonb_array_elements_text(u.value) as n) as columns
+      from jsonb_each(used) as u join pg_class c on c.oid = u.key::oid
+  ), near as (
+    select p.* from rowrelay.key_paths(root, key_column, used, several, 6) as p
+  ), far as (
+    -- by tables and columns that the query does not use, where there is no other path
+    select p.*, rank() over (partition by p.relation order by p.hops) as place
+      from rowrelay.key_paths(root, key_column, null, several, 4) as p
+     where p.relation in (select r.relation from read r) and p.relation <> root
+       and p.relation not in (select n.relation from near n)
+       and exists (select from read r where r.relation not in (select n.relation from near n) and r.relation <> root)
+  ), way as (
+    select root as relation, (rowrelay.attribute_names(root, array[key_column]))[1] as column_name, null as leads_to,
+           array[key_column] as columns, 0 as hops, null as problem
+    union all
+    select n.relation, null, n.leads_to, n.columns, n.hops, null from near n
+    union all
+    select f.relation, null, f.leads_to, f.columns, f.hops,
+           format('the query does not join all that leads from %s to the documents: check its --from',
+                  f.relation)
+      from far f where f.place = 1
+  ), proposed as (
+    select distinct on (w.relation, t.leads_to) w.relation, t.leads_to, w.hops, w.problem,
+           case when cardinality(l.names) < (select count(*) from pg_attribute a
+                                              where a.attrelid = w.relation and a.attnum > 0 and not a.attisdropped)
+                     and array_to_string(l.names, '') !~ '[(),]'
+                then '(' || array_to_string(array(select quote_ident(x) from unnest(l.names) as x), ', ') || ')'
+                else '' end as list
+      from way w
+      join read r on r.relation = w.relation
+     cross join lateral (select coalesce(w.leads_to, quote_ident(w.column_name)) as leads_to) as t
+     cross join lateral (
+       select rowrelay.attribute_names(w.relation, array(select distinct n from unnest(r.columns || w.columns) as n
+                                                          order by n)) as names) as l
+     where r.relkind in ('r', 'p')
+     order by w.relation, t.leads_to, w.hops
+  )
+  select s.source, s.problem
+    from (
+      select case when p.leads_to like 'select %' then format('%s%s:%s', rowrelay.full_name(p.relation), p.list,
+                                                              p.leads_to)
+                  else format('%s:%s%s', rowrelay.full_name(p.relation), p.leads_to, p.list) end as source,
+             p.problem, p.relation <> root or p.hops > 0 as is_later, rowrelay.full_name(p.relation) as name, p.hops
+        from proposed p
+      union all
+      select null,
+             case r.relkind
+               when 'm' then format('%s is a materialized view: changes there are not captured', r.relation)
+               when 'f' then format('%s is a foreign table: changes there are not captured', r.relation)
+               else format('no foreign key leads from %s to the documents: add --from ''%s:QUERY'' with a query that '
+                           'returns the keys for the rows of "changed"', r.relation, rowrelay.full_name(r.relation))
+             end, true, rowrelay.full_name(r.relation), 0
+        from read r
+       where r.relation not in (select p.relation from proposed p)) as s
+   order by s.is_later, s.name, s.hops, s.source
+$$;
+-- Purpose:    proposes how to add a document, from its query alone. Nothing is stored.
+-- Parameters: query: as for rowrelay.add_document()
+-- Result:     for rowrelay.add_document(): key; sources; problems: what a person has to look at, such as tables from
+--             which no foreign key leads to the documents
+-- Errors:     the query cannot be run, or not by the caller, or compares no column with $1
+create or replace function rowrelay.suggest_document(query text, out key text, out sources text[], out problems text[])
+language plpgsql set standard_conforming_strings = on as $$
+declare
+  statement constant text := regexp_replace(query, E'[;\\s]+$', '');
+  root      record;
+  several   oid[];
+begin
+  if statement !~ E'\\$1(?!\\d)' then
+    raise exception 'the query does not use $1' using errcode = 'invalid_parameter_value',
+      hint = '$1 is the array of the keys to build, as in: where o.id = any ($1)';
+  end if;
+  select k.* into root from rowrelay.key_of_query(statement) as k;
+  several := array(select t.key::oid from jsonb_each_text(root.occurrences) as t where t.value::integer > 1);
+  select array_agg(s.source order by s.place) filter (where s.source is not null),
+         coalesce(array_agg(distinct s.problem) filter (where s.problem is not null), '{}')
+    into sources, problems
+    from rowrelay.suggest_sources(root.root, root.key_column,
+                                  rowrelay.columns_read('pg_temp.rowrelay_document_check'::regclass), several)
+         with ordinality as s(source, problem, place);
+  execute 'drop view pg_temp.rowrelay_document_check';
+  key := coalesce(root.output, (rowrelay.attribute_names(root.root, array[root.key_column]))[1]);
+  if root.output is null then
+    problems := problems || format('no column of the result is %s.%I: name the key with --key', root.root, key);
+  end if;
+  if statement ~* E'\\mwith\\s+recursive\\M' then
+    problems := problems || 'the query is recursive: --from follows one step of a tree, not all'::text;
   end if;
 end
 $$;

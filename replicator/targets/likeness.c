@@ -1,0 +1,83 @@
+#include "targets/likeness.h"
+
+#include <string.h>
+
+#include "common/log.h"
+#include "common/shell.h"
+#include "queries.h"
+#include "targets/ddl.h"
+
+#define NOT_NULL_VIOLATION "23502"
+#define CHECK_VIOLATION "23514"
+#define UNDEFINED_OBJECT "42704"
+
+/* What the target did not accept is told once, by the process that has created the mirror. */
+static bool tell_left_out(struct pgconn *connection, const struct route *route, struct error *error) {
+  PGresult *reply = NULL;
+  if (!pgconn_run(connection, &QUERY_mirror_left_out, NO_VALUES, &reply, error))
+    return false;
+  for (int row = 0; row < PQntuples(reply); row++)
+    log_message(LOG_LEVEL_WARNING, "mirror %s was created without %s: %s", route->into_table,
+                PQgetvalue(reply, row, LEFT_OUT_WHAT), PQgetvalue(reply, row, LEFT_OUT_REASON));
+  PQclear(reply);
+  return true;
+}
+
+bool likeness_create(struct pgconn *connection, bool in_transaction, const struct route *route, struct error *error) {
+  struct values values = VALUES(route->into_table, route->columns, route->key_columns, route->types,
+                                route->document ? NULL : route->parts);
+  if (ddl_run(connection, in_transaction, &QUERY_mirror_create, values, error))
+    return route->parts == NULL || tell_left_out(connection, route, error);
+  if (strcmp(error->sqlstate, UNDEFINED_OBJECT) == 0 && error->hint[0] == '\0')
+    error_hint(error, "create in the target what table %s needs, such as the extension that has the type",
+               route->into_table);
+  return false;
+}
+
+bool likeness_may_be_why(const struct push *push, const struct error *error) {
+  if (strcmp(error->sqlstate, NOT_NULL_VIOLATION) != 0 && strcmp(error->sqlstate, CHECK_VIOLATION) != 0)
+    return false;
+  for (size_t i = 0; i < push->count; i++)
+    if (push->changes[i]->route->parts != NULL)
+      return true;
+  return false;
+}
+
+/* Only if the violated constraint is of this route's mirror. */
+static bool relax(struct pgconn *connection, bool in_transaction, const struct route *route, bool *gave_way,
+                  struct error *error) {
+  const struct pgconn_violation *violation = pgconn_last_violation(connection);
+  PGresult *reply = NULL;
+  if (!pgconn_run(connection, &QUERY_mirror_relax,
+                  VALUES(route->into_table, violation->schema, violation->table, violation->column,
+                         violation->constraint[0] != '\0' ? violation->constraint : NULL),
+                  &reply, error))
+    return false;
+  bool ok = true;
+  if (PQntuples(reply) > 0) {
+    ok = (in_transaction || pgconn_script(connection, "begin", error)) &&
+         pgconn_script(connection, PQgetvalue(reply, 0, RELAX_STATEMENT), error) &&
+         (in_transaction || pgconn_script(connection, "commit", error));
+    if (ok)
+      log_message(LOG_LEVEL_WARNING, "mirror %s: dropped its %s, which a row of %s does not meet", route->into_table,
+                  PQgetvalue(reply, 0, RELAX_WHAT), route->relation);
+    *gave_way = ok;
+  }
+  PQclear(reply);
+  return ok;
+}
+
+bool likeness_give_way(struct pgconn *connection, bool in_transaction, const struct push *push, bool *gave_way,
+                       struct error *error) {
+  const struct route *last = NULL;
+  *gave_way = false;
+  for (size_t i = 0; i < push->count && !*gave_way; i++) {
+    const struct route *route = push->changes[i]->route;
+    if (route == last || route->parts == NULL)
+      continue;
+    last = route;
+    if (!relax(connection, in_transaction, route, gave_way, error))
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,16 @@
+-- Purpose:    returns a user's query for the keys of changed rows, in which "changed" stands for these rows
+-- Parameters: relation; the query; an expression of type json for the rows: an array of their images
+-- Result:     a query with the same columns
+create or replace function rowrelay.changed_statement(relation regclass, keys_query text, images text) returns text
+language sql stable as $$
+  select case when keys_query ~* E'^with\\s+recursive\\M'
+                then 'with recursive ' || c.changed || ', '
+                     || regexp_replace(keys_query, E'^with\\s+recursive\\M', '', 'i')
+              when keys_query ~* E'^with\\M'
+                then 'with ' || c.changed || ', ' || regexp_replace(keys_query, E'^with\\M', '', 'i')
+              else 'with ' || c.changed || ' ' || keys_query end
+    from (select format('changed as (select * from pg_catalog.json_to_recordset(%s) as changed (%s))', images,
+                        string_agg(format('%I %s', a.attname, rowrelay.unchecked_type(a.atttypid)), ', '
+                                   order by a.attnum)) as changed
+            from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped) as c
+$$;
