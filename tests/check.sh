@@ -45,6 +45,7 @@ cleanup() {
   for server in "${servers[@]}"; do "$pg" remove "$server"; done
   tests/support/opensearch.sh remove "$dir/opensearch.sh" # which the first test that needs it starts
   tests/support/kafka.sh remove "$dir/kafka.sh" # the same
+  tests/support/redis.sh remove "$dir/redis.sh"
   remove_clocks
   rm -rf "$dir"
 }

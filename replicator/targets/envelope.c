@@ -1,5 +1,6 @@
 #include "targets/envelope.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -45,6 +46,20 @@ void envelope_name(struct envelope *envelope, const char *database) {
   envelope->debezium.database = database;
   if (envelope->debezium.name == NULL)
     envelope->debezium.name = database;
+}
+
+/* The connection may be another one next time. */
+bool envelope_learn(struct envelope *envelope, struct source *source, struct error *error) {
+  if (envelope->database != NULL || envelope->format != ENVELOPE_DEBEZIUM)
+    return true;
+  envelope->database = strdup(pgconn_database(source_connection(source)));
+  envelope_name(envelope, envelope->database);
+  return envelope->database != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+void envelope_release(struct envelope *envelope) {
+  free(envelope->database);
+  envelope->database = NULL;
 }
 
 static int64_t time_now(void) {
