@@ -46,6 +46,7 @@ cleanup() {
   tests/support/opensearch.sh remove "$dir/opensearch.sh" # which the first test that needs it starts
   tests/support/kafka.sh remove "$dir/kafka.sh" # the same
   tests/support/redis.sh remove "$dir/redis.sh"
+  tests/support/nats.sh remove "$dir/nats.sh"
   remove_clocks
   rm -rf "$dir"
 }

@@ -50,6 +50,8 @@ look_for_what_tests_want() {
   needs libhiredis-dev has_library hiredis
   needs redis-server has redis-server
   needs redis-tools has redis-cli
+  needs libnats-dev has_library libnats
+  needs nats-server has nats-server
   needs nginx has nginx
   needs openssl has openssl
   needs pgbouncer has pgbouncer

@@ -21,7 +21,9 @@ enum envelope_format {
 
 struct envelope {
   enum envelope_format format;
-  bool has_schema;       /* Debezium's has */
+  bool has_schema; /* Debezium's has */
+  const char *
+      prefix; /* of a CloudEvent's attributes as headers, which each protocol's binding has its own of; NULL: Kafka's */
   const char *source_id; /* borrowed, as the others */
   struct debezium debezium;
   char *database; /* its own, see envelope_learn() */

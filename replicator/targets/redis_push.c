@@ -337,12 +337,23 @@ static bool transact(struct sending *sending, bool known, struct error *error) {
   return ok;
 }
 
-static bool run(struct sending *sending, struct error *error) {
+/* A connection that was there may have been closed since by the server; nothing has been sent yet. */
+static bool look_with_session(struct sending *sending, bool *known, struct error *error) {
   struct redis *redis = sending->redis;
+  if (redis->session != NULL) {
+    if (look(sending, known, error))
+      return true;
+    if (error->kind != FAILURE_RETRY || clock_now() >= sending->deadline)
+      return false;
+    redis_session_close(redis->session);
+    redis->session = NULL;
+  }
+  return redis_session_open(&redis->session, redis, sending->deadline, error) && look(sending, known, error);
+}
+
+static bool run(struct sending *sending, struct error *error) {
   bool known = false;
-  if (redis->session == NULL && !redis_session_open(&redis->session, redis, sending->deadline, error))
-    return false;
-  return name_lanes(sending, error) && look(sending, &known, error) &&
+  return name_lanes(sending, error) && look_with_session(sending, &known, error) &&
          (sending->push->count == 0 || transact(sending, known, error));
 }
 

@@ -14,6 +14,7 @@
   DO(TARGET_NDJSON)                                                                                                    \
   DO(TARGET_KAFKA)                                                                                                     \
   DO(TARGET_REDIS)                                                                                                     \
+  DO(TARGET_NATS)                                                                                                      \
   DO(TARGET_FILE)                                                                                                      \
   DO(TARGET_STDOUT)
 
