@@ -47,6 +47,7 @@ cleanup() {
   tests/support/kafka.sh remove "$dir/kafka.sh" # the same
   tests/support/redis.sh remove "$dir/redis.sh"
   tests/support/nats.sh remove "$dir/nats.sh"
+  tests/support/rabbit.sh remove "$dir/rabbit.sh"
   remove_clocks
   rm -rf "$dir"
 }

@@ -22,9 +22,8 @@
 #include "common/json_tree.h"
 #include "common/text.h"
 #include "common/url.h"
-#include "targets/cloudevent.h"
+#include "targets/flight.h"
 #include "targets/nats_session.h"
-#include "targets/row_order.h"
 
 #define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
 /* How long answers are waited for at a time. Milliseconds. */
@@ -38,30 +37,10 @@
 #define ANOTHER_STREAM 10060
 #define SEALED 10109
 
-enum stage {
-  STAGE_UNSENT,
-  STAGE_SENT,
-  STAGE_STORED,
-  STAGE_REFUSED, /* for its own sake, */
-  STAGE_HELD     /* or that of its subject */
-};
-
-struct ticket {
-  enum stage stage;
-  size_t bytes;
-};
-
 /* A push on its way. */
 struct sending {
   struct nats *nats;
-  const struct push *push;
-  struct ticket *tickets; /* one for each change */
-  size_t *next;           /* change of the same row that comes after */
-  size_t *ready;          /* what may be sent now, from `first_ready` on */
-  size_t first_ready;
-  size_t ready_count;
-  size_t in_flight;
-  size_t bytes_in_flight;
+  struct flight flight;
   struct buffer subject;
   struct buffer value;
   struct buffer text;
@@ -105,27 +84,24 @@ static void name_subject(struct sending *sending, const struct change *change) {
   nats_add_subject(&sending->subject, sending->nats->subject, change->route);
 }
 
-static void refuse(struct sending *sending, size_t index, enum stage stage, const char *why) {
+static void refuse(struct sending *sending, size_t index, enum flight_stage stage, const char *why) {
   struct error error;
-  struct verdict *verdict = &sending->push->verdicts[index];
-  name_subject(sending, sending->push->changes[index]);
+  name_subject(sending, sending->flight.push->changes[index]);
   error_set(&error, FAILURE_REFUSED, "%s", why);
   if (sending->subject.data != NULL)
     error_detail(&error, "Subject %s.", sending->subject.data);
-  if (stage == STAGE_HELD)
+  if (stage == FLIGHT_HELD)
     error_hint(&error, "make a stream with that subject, and allow this user to publish to it; option create_stream "
                        "makes one");
   else
     error_hint(&error, "allow larger messages: max_payload of the server, max_msg_size of the stream");
-  sending->tickets[index].stage = stage;
-  verdict_refuse(verdict, &error);
+  flight_refuse(&sending->flight, index, stage, &error);
 }
 
 /* False: nothing more can be sent. */
 static bool send_change(struct sending *sending, size_t index, struct error *error) {
   struct nats_session *session = sending->nats->session;
-  const struct change *change = sending->push->changes[index];
-  struct ticket *ticket = &sending->tickets[index];
+  const struct change *change = sending->flight.push->changes[index];
   char why[128];
   name_subject(sending, change);
   buffer_clear(&sending->value);
@@ -142,23 +118,15 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
   sending->message = NULL;
   if (status == NATS_MAX_PAYLOAD) {
     text_print(why, sizeof why, "a message of %zu bytes is larger than the server takes", sending->value.length);
-    refuse(sending, index, STAGE_REFUSED, why);
+    refuse(sending, index, FLIGHT_REFUSED, why);
     return true;
   }
   /* It may have gone nevertheless. */
-  ticket->stage = STAGE_SENT;
-  ticket->bytes = sending->value.length;
-  sending->in_flight++;
-  sending->bytes_in_flight += ticket->bytes;
+  flight_send(&sending->flight, index, sending->value.length);
   return status == NATS_OK || nats_session_fails(status, error);
 }
 
 /* ---- answers --------------------------------------------------------------------------------------------------- */
-
-static void end_flight(struct sending *sending, size_t index) {
-  sending->in_flight--;
-  sending->bytes_in_flight -= sending->tickets[index].bytes;
-}
 
 /* {"error":{"code":…,"err_code":…,"description":…}}. False: that is the fault of the target as a whole. */
 static bool take_refusal(struct sending *sending, size_t index, const json_t *said, struct error *error) {
@@ -167,9 +135,9 @@ static bool take_refusal(struct sending *sending, size_t index, const json_t *sa
   if (text == NULL)
     text = "the stream does not take it";
   if (code == TOO_LARGE)
-    refuse(sending, index, STAGE_REFUSED, text);
+    refuse(sending, index, FLIGHT_REFUSED, text);
   else if (code == ANOTHER_STREAM || code == SEALED)
-    refuse(sending, index, STAGE_HELD, text);
+    refuse(sending, index, FLIGHT_HELD, text);
   else
     return error_set(error, FAILURE_RETRY, "%s", text);
   return true;
@@ -178,24 +146,18 @@ static bool take_refusal(struct sending *sending, size_t index, const json_t *sa
 /* {"stream":"S","seq":7,"duplicate":true} */
 static void take_receipt(struct sending *sending, size_t index, const json_t *said) {
   char receipt[VERDICT_ANSWER_SIZE];
-  struct verdict *verdict = &sending->push->verdicts[index];
   text_print(
       receipt, sizeof receipt, "%s%lld of %s", json_is_true(json_object_get(said, "duplicate")) ? "duplicate of " : "",
       (long long)json_integer_value(json_object_get(said, "seq")), json_string_value(json_object_get(said, "stream")));
-  sending->tickets[index].stage = STAGE_STORED;
-  verdict->kind = VERDICT_DELIVERED;
-  verdict_answer(verdict, receipt);
-  if (sending->next[index] != LATEST_NONE)
-    sending->ready[sending->ready_count++] = sending->next[index];
+  flight_store(&sending->flight, index, receipt);
 }
 
 static bool take_answer(struct sending *sending, size_t index, natsMsg *answer, struct error *error) {
   bool no_memory = false;
-  if (index >= sending->push->count || sending->tickets[index].stage != STAGE_SENT)
+  if (!flight_awaits(&sending->flight, index))
     return true;
-  end_flight(sending, index);
   if (natsMsg_IsNoResponders(answer)) {
-    refuse(sending, index, STAGE_HELD, "no stream has this subject");
+    refuse(sending, index, FLIGHT_HELD, "no stream has this subject");
     return true;
   }
   json_t *said = json_tree_parse(natsMsg_GetData(answer), (size_t)natsMsg_GetDataLength(answer), 0, &no_memory);
@@ -215,16 +177,14 @@ static bool take_answer(struct sending *sending, size_t index, natsMsg *answer, 
 static void take_complaint(struct sending *sending) {
   char said[512];
   nats_session_complaint(sending->nats->session, said, sizeof said);
-  for (size_t i = 0; said[0] != '\0' && i < sending->push->count; i++) {
-    if (sending->tickets[i].stage != STAGE_SENT)
+  for (size_t i = 0; said[0] != '\0' && i < sending->flight.push->count; i++) {
+    if (!flight_awaits(&sending->flight, i))
       continue;
-    name_subject(sending, sending->push->changes[i]);
+    name_subject(sending, sending->flight.push->changes[i]);
     buffer_clear(&sending->text);
     buffer_add_format(&sending->text, "\"%s\"", sending->subject.data != NULL ? sending->subject.data : "");
-    if (sending->text.data != NULL && strcasestr(said, sending->text.data) != NULL) {
-      end_flight(sending, i);
-      refuse(sending, i, STAGE_HELD, said);
-    }
+    if (sending->text.data != NULL && strcasestr(said, sending->text.data) != NULL)
+      refuse(sending, i, FLIGHT_HELD, said);
   }
 }
 
@@ -244,7 +204,7 @@ static bool take_answers(struct sending *sending, struct error *error) {
   natsMsg *answer = NULL;
   size_t index = 0;
   int wait = STEP;
-  while (sending->in_flight > 0) {
+  while (sending->flight.in_flight > 0) {
     if (!nats_session_answer(sending->nats->session, wait, &answer, &index, error)) {
       if (error->kind != FAILURE_NONE)
         return false;
@@ -260,19 +220,15 @@ static bool take_answers(struct sending *sending, struct error *error) {
   return true;
 }
 
-static bool has_room(const struct sending *sending, size_t messages, size_t bytes) {
-  return sending->first_ready < sending->ready_count && sending->in_flight < messages &&
-         (sending->in_flight == 0 || sending->bytes_in_flight < bytes);
-}
-
 static bool send_all(struct sending *sending, struct error *error) {
-  while (sending->first_ready < sending->ready_count || sending->in_flight > 0) {
+  struct flight *flight = &sending->flight;
+  while (flight_goes_on(flight)) {
     /* Many at a time: one by one the threads of library and server wake each other for each. */
-    bool begins = has_room(sending, MOST_IN_FLIGHT / 2, MOST_BYTES_IN_FLIGHT / 2);
-    if (begins && !push_is_still_ours(sending->push, error))
+    bool begins = flight_has_room(flight, MOST_IN_FLIGHT / 2, MOST_BYTES_IN_FLIGHT / 2);
+    if (begins && !push_is_still_ours(flight->push, error))
       return false;
-    while (begins && has_room(sending, MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT))
-      if (!send_change(sending, sending->ready[sending->first_ready++], error))
+    while (begins && flight_has_room(flight, MOST_IN_FLIGHT, MOST_BYTES_IN_FLIGHT))
+      if (!send_change(sending, flight_next(flight), error))
         return false;
     if (!take_answers(sending, error) || !may_wait(sending, error))
       return false;
@@ -280,77 +236,39 @@ static bool send_all(struct sending *sending, struct error *error) {
   return true;
 }
 
-static void find_ready(struct sending *sending, bool *follows) {
-  for (size_t i = 0; i < sending->push->count; i++)
-    if (sending->next[i] != LATEST_NONE)
-      follows[sending->next[i]] = true;
-  for (size_t i = 0; i < sending->push->count; i++)
-    if (!follows[i])
-      sending->ready[sending->ready_count++] = i;
+static bool need_session(struct nats *nats, struct error *error) {
+  if (nats->session != NULL && nats_session_is_alive(nats->session))
+    return true;
+  nats_session_close(nats->session);
+  nats->session = NULL;
+  return nats_session_open(&nats->session, nats, error) &&
+         (!nats->create_stream || nats_session_make_stream(nats->session, error));
 }
 
-/* What a subject cannot take waits with its table, or else is the fault of the target as a whole. */
-static bool tell(const struct sending *sending, bool ok, struct error *error) {
-  for (size_t i = 0; i < sending->push->count; i++) {
-    struct verdict *verdict = &sending->push->verdicts[i];
-    if (sending->tickets[i].stage == STAGE_UNSENT) {
-      verdict->kind = VERDICT_LATER;
-    } else if (sending->tickets[i].stage == STAGE_HELD) {
-      verdict->kind = VERDICT_HELD;
-      if (sending->nats->per_table && !sending->push->changes[i]->route->document)
-        continue;
-      if (ok && verdict->why != NULL)
-        *error = *verdict->why;
-      error->kind = FAILURE_FATAL;
-      verdict->kind = VERDICT_LATER;
-      ok = false;
-    }
-  }
-  return ok;
-}
-
-static bool run(struct sending *sending, bool *follows, struct error *error) {
+static bool run(struct sending *sending, struct error *error) {
   struct nats *nats = sending->nats;
-  const struct push *push = sending->push;
-  if (nats->session != NULL && !nats_session_is_alive(nats->session)) {
-    nats_session_close(nats->session);
-    nats->session = NULL;
-  }
-  bool is_new = nats->session == NULL;
-  bool ok = envelope_learn(&nats->envelope, nats->source, error) &&
-            row_order_chain(push->changes, push->count, sending->next, error) &&
-            (!is_new || nats_session_open(&nats->session, nats, error));
-  ok = ok && (!is_new || !nats->create_stream || nats_session_make_stream(nats->session, error));
+  bool ok = envelope_learn(&nats->envelope, nats->source, error) && need_session(nats, error);
   if (ok) {
     nats_session_begin_round(nats->session);
-    find_ready(sending, follows);
     ok = send_all(sending, error);
   }
-  return tell(sending, ok, error);
+  return flight_end(&sending->flight, nats->per_table, ok, error);
 }
 
 bool nats_push(void *handle, const struct push *push, struct error *error) {
   struct nats *nats = handle;
-  bool *follows = calloc(push->count + 1, sizeof *follows);
-  struct sending sending = {.nats = nats,
-                            .push = push,
-                            .tickets = calloc(push->count + 1, sizeof *sending.tickets),
-                            .next = calloc(push->count + 1, sizeof *sending.next),
-                            .ready = calloc(push->count + 1, sizeof *sending.ready),
-                            .began = clock_now()};
+  struct sending sending = {.nats = nats, .began = clock_now()};
+  if (!flight_init(&sending.flight, push, error))
+    return false;
   buffer_init(&sending.subject, URL_LIMIT);
   buffer_init(&sending.value, MESSAGE_LIMIT);
   buffer_init(&sending.text, MESSAGE_LIMIT);
-  bool ok = follows != NULL && sending.tickets != NULL && sending.next != NULL && sending.ready != NULL;
-  ok = ok ? run(&sending, follows, error) : error_set(error, FAILURE_RETRY, "out of memory");
+  bool ok = run(&sending, error);
   if (!ok) {
     nats_session_close(nats->session);
     nats->session = NULL;
   }
-  free(follows);
-  free(sending.tickets);
-  free(sending.next);
-  free(sending.ready);
+  flight_release(&sending.flight);
   buffer_release(&sending.subject);
   buffer_release(&sending.value);
   buffer_release(&sending.text);

@@ -15,6 +15,7 @@
   DO(TARGET_KAFKA)                                                                                                     \
   DO(TARGET_REDIS)                                                                                                     \
   DO(TARGET_NATS)                                                                                                      \
+  DO(TARGET_AMQP)                                                                                                      \
   DO(TARGET_FILE)                                                                                                      \
   DO(TARGET_STDOUT)
 

@@ -138,7 +138,7 @@ static void assert_has(const char *words) {
 
 Test(catalogue, a_new_kind_is_in_the_schema) {
   catalogue_add_sql_kinds(&text, with_toy());
-  assert_has("(11, 'toy'::text, '{toy,puppet}'::text[],\n     '{toy}'::text[],\n     false, true, false,\n");
+  assert_has("(12, 'toy'::text, '{toy,puppet}'::text[],\n     '{toy}'::text[],\n     false, true, false,\n");
   assert_has("\"lanes\": \"64\"");
   assert_has("\"speed\": \"5\", \"colour\": \"red\"}'::jsonb");
   assert_has("'[{\"pattern\": \"^[a-z]+:.\",\n       \"problem\": \"names no shelf\",\n"
