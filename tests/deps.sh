@@ -52,6 +52,8 @@ look_for_what_tests_want() {
   needs redis-tools has redis-cli
   needs libnats-dev has_library libnats
   needs nats-server has nats-server
+  needs librabbitmq-dev has_library librabbitmq
+  needs rabbitmq-server has rabbitmq-server
   needs nginx has nginx
   needs openssl has openssl
   needs pgbouncer has pgbouncer

@@ -51,8 +51,8 @@ void flight_store(struct flight *flight, size_t index, const char *answer);
 void flight_refuse(struct flight *flight, size_t index, enum flight_stage stage, const struct error *why);
 
 /*
- * Sets the verdicts of those that were not sent or are held. `ok`: nothing else is wrong; else `error` says what is. What
- * is held waits with its table where each has a place of its own, or else is the fault of the target as a whole.
+ * Sets the verdicts of those that were not sent or are held. `ok`: nothing else is wrong; else `error` says what is.
+ * What is held waits with its table where each has a place of its own, or else is the fault of the target as a whole.
  */
 MUST_CHECK bool flight_end(const struct flight *flight, bool per_table, bool ok, struct error *error);
 

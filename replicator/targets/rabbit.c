@@ -54,8 +54,7 @@ static bool read_url(struct rabbit *rabbit, const char *url, struct error *error
     *slash = '\0';
   rabbit->virtual_host = slash != NULL ? address_decode(path) : strdup("/");
   rabbit->exchange = address_decode(slash != NULL ? slash + 1 : path);
-  return (rabbit->virtual_host != NULL && rabbit->exchange != NULL) ||
-         error_set(error, FAILURE_RETRY, "out of memory");
+  return (rabbit->virtual_host != NULL && rabbit->exchange != NULL) || error_set(error, FAILURE_RETRY, "out of memory");
 }
 
 static bool rabbit_open(void **handle, const struct settings *settings, const char *url, struct source *source,

@@ -2,11 +2,11 @@
  * Pushes to RabbitMQ.
  *
  * Each message is mandatory and persistent, and is confirmed by the broker when the queues to which its exchange routes
- * it have it on disk. One that is routed nowhere is returned before it is confirmed: it is refused. What may be in flight
- * together, see flight.h.
+ * it have it on disk. One that is routed nowhere is returned before it is confirmed: it is refused. What may be in
+ * flight together, see flight.h.
  *
- * The broker closes the channel over a message that is too large, and says nothing of those behind it. That is told as a
- * refusal of the batch, which is then divided until that message is alone.
+ * The broker closes the channel over a message that is too large, and says nothing of those behind it. That is told as
+ * a refusal of the batch, which is then divided until that message is alone.
  *
  * When a connection is given up, what the broker has of it may still be queued, and is pushed again: then it is there
  * twice. A broker reads a connection to its end, so the old ones may even come between new ones, but only as long as it
@@ -39,11 +39,11 @@
 struct sending {
   struct rabbit *rabbit;
   struct flight flight;
-  size_t *sent;         /* the changes in order of their tags */
-  size_t sent_count;    /* how many */
-  size_t answered;      /* so many of the first are answered */
-  uint64_t first_tag;   /* of this push */
-  bool *returned;       /* of each change, whether it was */
+  size_t *sent;                  /* the changes in order of their tags */
+  size_t sent_count;             /* how many */
+  size_t answered;               /* so many of the first are answered */
+  uint64_t first_tag;            /* of this push */
+  bool *returned;                /* of each change, whether it was */
   char reason[RABBIT_SHORT + 1]; /* of the last that was */
   struct buffer routing_key;
   struct buffer id;
@@ -124,7 +124,8 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
   if (!describe(sending, sending->flight.push->changes[index], error))
     return false;
   set_properties(sending, &properties, entries);
-  const struct rabbit_message message = {.routing_key = sending->routing_key.data != NULL ? sending->routing_key.data : "",
+  const struct rabbit_message message = {.routing_key =
+                                             sending->routing_key.data != NULL ? sending->routing_key.data : "",
                                          .properties = &properties,
                                          .value = &sending->value};
   if (!rabbit_session_publish(session, &message, &tag, error)) {
@@ -260,7 +261,7 @@ bool rabbit_push(void *handle, const struct push *push, struct error *error) {
   for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
     buffer_init(buffers[i], MESSAGE_LIMIT);
   bool ok = sending.sent != NULL && sending.returned != NULL ? flight_init(&sending.flight, push, error)
-                                                              : error_set(error, FAILURE_RETRY, "out of memory");
+                                                             : error_set(error, FAILURE_RETRY, "out of memory");
   if (ok)
     ok = run(&sending, error);
   if (!ok) {

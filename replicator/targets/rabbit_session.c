@@ -140,8 +140,7 @@ static bool receive_some(struct rabbit_session *session, bool *moved, struct err
     session->in_begin = session->in_end = 0;
   if (session->in_end == sizeof session->in)
     return true;
-  if (!wire_receive(session->wire, session->in + session->in_end, sizeof session->in - session->in_end, &length,
-                    error))
+  if (!wire_receive(session->wire, session->in + session->in_end, sizeof session->in - session->in_end, &length, error))
     return false;
   session->in_end += length;
   *moved = *moved || length > 0;
@@ -310,7 +309,7 @@ static bool await(struct rabbit_session *session, amqp_method_number_t wanted, a
 
 #define ABLE(NAME)                                                                                                     \
   {                                                                                                                    \
-    .key = { sizeof NAME - 1, (void *)NAME }, .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value = {.boolean = 1} }     \
+    .key = {sizeof NAME - 1, (void *)NAME}, .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value = {.boolean = 1} }       \
   }
 
 static bool say_who(struct rabbit_session *session, struct error *error) {

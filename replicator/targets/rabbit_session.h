@@ -44,8 +44,8 @@ MUST_CHECK bool rabbit_session_publish(struct rabbit_session *session, const str
                                        uint64_t *tag, struct error *error);
 /* Sends and receives what can be, and waits for that up to `milliseconds`. False: it is of no use any more. */
 MUST_CHECK bool rabbit_session_serve(struct rabbit_session *session, int milliseconds, struct error *error);
-/* The next event of those that have been received. False: there is none; then `error` is FAILURE_NONE, or it is of no use
- * any more. */
+/* The next event of those that have been received. False: there is none; then `error` is FAILURE_NONE, or it is of no
+ * use any more. */
 MUST_CHECK bool rabbit_session_event(struct rabbit_session *session, struct rabbit_event *event, struct error *error);
 
 /* Why the broker takes nothing now; "": it does. */

@@ -159,6 +159,7 @@ static const struct {
      "\"oauth_scope\": \"all: x\"}"},
     {HAVE_HIREDIS, "redis", "redis://u:${P}@r1:6380/2/a:{table}",
      "{\"format\": \"debezium\", \"schema\": true, \"source_name\": \"shop\", \"maxlen\": 1000, \"replicas\": 2}"},
+    {HAVE_LIBRABBITMQ, "amqp", "amqp://u:${P}@r1:5673/v%2F/x", "{\"routing_key\": \"a.{table}\"}"},
     {HAVE_LIBNATS, "nats", "nats+tls://u:${P}@n1:4222,n2/a.{table}",
      "{\"stream\": \"S\", \"create_stream\": true, \"token\": \"${T}\", \"credentials\": \"/c\"}"},
 };

@@ -58,8 +58,7 @@ static void drop_client(void) {
 static void make_queue(const char *queue, const char *exchange, const char *key, int most) {
   amqp_table_entry_t limits[] = {
       {.key = text("x-max-length"), .value = {.kind = AMQP_FIELD_KIND_I32, .value = {.i32 = most}}},
-      {.key = text("x-overflow"),
-       .value = {.kind = AMQP_FIELD_KIND_UTF8, .value = {.bytes = text("reject-publish")}}}};
+      {.key = text("x-overflow"), .value = {.kind = AMQP_FIELD_KIND_UTF8, .value = {.bytes = text("reject-publish")}}}};
   amqp_table_t arguments = {.num_entries = most > 0 ? 2 : 0, .entries = limits};
   need_client();
   amqp_queue_declare(client, 1, text(queue), 0, 1, 0, 0, arguments);
@@ -71,7 +70,7 @@ static void make_queue(const char *queue, const char *exchange, const char *key,
 }
 
 static json_t *json_of(amqp_bytes_t bytes) {
-  return json_stringn(bytes.bytes, bytes.len);
+  return json_stringn(bytes.len > 0 ? bytes.bytes : "", bytes.len);
 }
 
 static void add_message(struct fixture *f, const amqp_message_t *message, int64_t n) {
@@ -114,7 +113,8 @@ static void load(struct fixture *f, const char *queue) {
                    "'type' as type, line ->> 'mode' as mode from line");
 }
 
-/* Tables item, which has a key, and plain, which has none, go to target w: an exchange and a queue of the test's own. */
+/* Tables item, which has a key, and plain, which has none, go to target w: an exchange and a queue of the test's own.
+ */
 static void begin_at(struct fixture *f, const char *name, const char *option) {
   char path[128];
   snprintf(path, sizeof path, "/%s", name);
@@ -237,9 +237,8 @@ Test(rabbit, what_is_routed_nowhere_is_refused_alone) {
   sql(f.at_source, "insert into item select n from generate_series(1, 2) as n; insert into plain select n from "
                    "generate_series(1, 100) as n");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_source, ERRORS),
-                   "1|312 NO_ROUTE|Exchange rabbit_routed, routing key public.item. "
-                   "2|312 NO_ROUTE|Exchange rabbit_routed, routing key public.item.");
+  cr_assert_str_eq(ask(f.at_source, ERRORS), "1|312 NO_ROUTE|Exchange rabbit_routed, routing key public.item. "
+                                             "2|312 NO_ROUTE|Exchange rabbit_routed, routing key public.item.");
   load(&f, "rabbit_routed");
   messages_are_complete(&f, "plain");
   make_queue("rabbit_routed", "rabbit_routed", "public.item", 0);
@@ -256,10 +255,9 @@ Test(rabbit, nothing_of_a_row_is_queued_behind_a_refused_change_that_blocks_it) 
   setenv("SETTINGS", "max_message_size = 1000000", 1);
   begin_server(false);
   begin_at(&f, "rabbit_blocked", "on_error=block");
-  sql(f.at_source,
-      "insert into item values (1); do $$ begin for i in 1 .. 99 loop update item set name = case i when "
-      "49 then repeat('x', 2000000) else 'small' end; end loop; end $$; insert into item select n from "
-      "generate_series(2, 100) as n");
+  sql(f.at_source, "insert into item values (1); do $$ begin for i in 1 .. 99 loop update item set name = case i when "
+                   "49 then repeat('x', 2000000) else 'small' end; end loop; end $$; insert into item select n from "
+                   "generate_series(2, 100) as n");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat_ws('|', key, message ~ 'larger than'), ', ') "
                                     "from rowrelay.errors where state = 'error'"),
@@ -469,8 +467,8 @@ Test(rabbit, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else
   cr_assert(strstr(errors, "vhost none not found") != NULL, "%s", errors);
   unsetenv("AMQP_PASSWORD");
   cr_assert(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL) != 0);
-  cr_assert(strstr(errors, "environment variable AMQP_PASSWORD, which the target's URL uses, is not set") != NULL,
-            "%s", errors);
+  cr_assert(strstr(errors, "environment variable AMQP_PASSWORD, which the target's URL uses, is not set") != NULL, "%s",
+            errors);
   fixture_end(&f);
 }
 
