@@ -132,15 +132,20 @@ static const struct target_url URLS[] = {
     {NULL, NULL, NULL},
 };
 
-#define A_TOKEN "([A-Za-z0-9_-]|[{]table[}]|[$][{][A-Za-z_][A-Za-z0-9_]*[}])+"
+#define A_SUBJECT "([A-Za-z0-9._-]|[{]table[}]|[$][{]\\w+[}])*"
+#define SUBJECT_HINT "Write letters, digits, '_' and '-', with dots in between; {table} is a table's name."
 
 static const struct target_url_rule URL_RULES[] = {
     {.pattern = "^nats([+]tls)?://([^/?#@]*@)?[^/?#@:,][^/?#@,]*(,[^/?#@,]+)*(/|$)",
      .problem = "names no server",
      .hint = "Write SCHEME://HOST:4222/SUBJECT, with a comma between servers."},
-    {.pattern = "^nats([+]tls)?://[^/]+(/|/" A_TOKEN "([.]" A_TOKEN ")*)?$",
+    {.pattern = "^nats([+]tls)?://[^/]+(/" A_SUBJECT ")?$",
      .problem = "names a subject that cannot be",
-     .hint = "Use letters, digits, '_' and '-', with dots in between; {table} stands for a table's name."},
+     .hint = SUBJECT_HINT},
+    {.pattern = "^[^/]+//[^/]+/([.]|.*[.]([.]|$))",
+     .forbidden = true,
+     .problem = "names a subject that cannot be",
+     .hint = SUBJECT_HINT},
     {.pattern = NULL},
 };
 

@@ -96,7 +96,7 @@ static const struct target_url URLS[] = {
     {NULL, NULL, NULL},
 };
 
-#define A_NAME "([A-Za-z0-9._:%-]|[$][{][A-Za-z_][A-Za-z0-9_]*[}])"
+#define A_NAME "([A-Za-z0-9._:%-]|[$][{]\\w+[}])"
 
 static const struct target_url_rule URL_RULES[] = {
     {.pattern = "^amqps?://([^/?#@]*@)?[^/?#@:,][^/?#@,]*(/|$)",
@@ -104,7 +104,7 @@ static const struct target_url_rule URL_RULES[] = {
      .hint = "Write SCHEME://USER:${PASSWORD}@HOST/EXCHANGE."},
     {.pattern = "^amqps?://[^/]+(/" A_NAME "+)?(/" A_NAME "*)?$",
      .problem = "names an exchange that cannot be",
-     .hint = "Write /VHOST/EXCHANGE or /EXCHANGE, with letters, digits, any of ._:- and %XX for anything else."},
+     .hint = "Write /VHOST/EXCHANGE or /EXCHANGE: letters, digits, ._:- and %XX for all else."},
     {.pattern = NULL},
 };
 

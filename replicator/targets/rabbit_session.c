@@ -374,12 +374,12 @@ static bool log_in(struct rabbit_session *session, int64_t deadline, struct erro
   amqp_connection_open_t open = {.virtual_host = amqp_cstring_bytes(rabbit->virtual_host)};
   amqp_channel_open_t channel = {.out_of_band = amqp_empty_bytes};
   amqp_confirm_select_t confirm = {.nowait = 0};
-  amqp_exchange_declare_t exchange = {.exchange = amqp_cstring_bytes(rabbit->exchange), .passive = 1};
+  amqp_exchange_declare_t declare = {.exchange = amqp_cstring_bytes(rabbit->exchange), .passive = 1};
   const struct question questions[] = {
       {0, AMQP_CONNECTION_OPEN_METHOD, AMQP_CONNECTION_OPEN_OK_METHOD, &open},
       {CHANNEL, AMQP_CHANNEL_OPEN_METHOD, AMQP_CHANNEL_OPEN_OK_METHOD, &channel},
       {CHANNEL, AMQP_CONFIRM_SELECT_METHOD, AMQP_CONFIRM_SELECT_OK_METHOD, &confirm},
-      {CHANNEL, AMQP_EXCHANGE_DECLARE_METHOD, AMQP_EXCHANGE_DECLARE_OK_METHOD, &exchange},
+      {CHANNEL, AMQP_EXCHANGE_DECLARE_METHOD, AMQP_EXCHANGE_DECLARE_OK_METHOD, &declare},
   };
   /* Nobody may declare the default exchange. */
   size_t count = sizeof questions / sizeof questions[0] - (rabbit->exchange[0] == '\0');

@@ -106,7 +106,7 @@ static const struct target_url URLS[] = {
     {NULL, NULL, NULL},
 };
 
-#define A_STREAM "([A-Za-z0-9._:-]|[{]table[}]|[$][{][A-Za-z_][A-Za-z0-9_]*[}])"
+#define A_STREAM "([A-Za-z0-9._:-]|[{]table[}]|[$][{]\\w+[}])"
 
 static const struct target_url_rule URL_RULES[] = {
     {.pattern = "^rediss?://([^/?#@]*@)?[^/?#@:,][^/?#@,]*(/|$)",
@@ -114,7 +114,7 @@ static const struct target_url_rule URL_RULES[] = {
      .hint = "Write SCHEME://HOST:6379/STREAM, or SCHEME://USER:${PASSWORD}@HOST:6379/STREAM."},
     {.pattern = "^rediss?://[^/]+(/[0-9]+)?(/" A_STREAM "*)?$",
      .problem = "names a stream that cannot be",
-     .hint = "Write letters, digits, and any of ._:-; {table} is a table's name, /2/NAME one in database 2."},
+     .hint = "Write letters, digits, ._:- or {table}, the table's name; /2/NAME is one in database 2."},
     {.pattern = NULL},
 };
 
