@@ -82,7 +82,7 @@ static bool read_url(struct nats *nats, const char *url, struct error *error) {
   nats->subject = strdup(path != NULL && path[1] != '\0' ? path + 1 : CHANNEL_NAME_TABLE);
   if (ok && (nats->servers == NULL || nats->subject == NULL))
     ok = error_set(error, FAILURE_RETRY, "out of memory");
-  nats->per_table = ok && strstr(nats->subject, CHANNEL_NAME_TABLE) != NULL;
+  nats->per_table = ok && nats->subject != NULL && strstr(nats->subject, CHANNEL_NAME_TABLE) != NULL;
   return ok;
 }
 

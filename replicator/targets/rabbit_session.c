@@ -307,17 +307,17 @@ static bool await(struct rabbit_session *session, amqp_method_number_t wanted, a
   }
 }
 
-#define ABLE(NAME)                                                                                                     \
-  {                                                                                                                    \
-    .key = {sizeof NAME - 1, (void *)NAME}, .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value = {.boolean = 1} }       \
-  }
+static amqp_table_entry_t able(const char *what) {
+  return (amqp_table_entry_t){.key = amqp_cstring_bytes(what),
+                              .value = {.kind = AMQP_FIELD_KIND_BOOLEAN, .value = {.boolean = 1}}};
+}
 
 static bool say_who(struct rabbit_session *session, struct error *error) {
   const struct address *address = &session->rabbit->address;
   const char *user = address->user != NULL ? address->user : "guest";
   const char *password = address->password != NULL ? address->password : "guest";
-  amqp_table_entry_t abilities[] = {ABLE("publisher_confirms"), ABLE("basic.nack"), ABLE("connection.blocked"),
-                                    ABLE("authentication_failure_close")};
+  amqp_table_entry_t abilities[] = {able("publisher_confirms"), able("basic.nack"), able("connection.blocked"),
+                                    able("authentication_failure_close")};
   amqp_table_entry_t ours[] = {
       {.key = amqp_cstring_bytes("product"),
        .value = {.kind = AMQP_FIELD_KIND_UTF8, .value = {.bytes = amqp_cstring_bytes("rowrelay")}}},
