@@ -46,7 +46,7 @@ bool flight_awaits(const struct flight *flight, size_t index);
 
 /* What has become of a change; the answer goes to the receipt. */
 void flight_send(struct flight *flight, size_t index, size_t bytes);
-void flight_store(struct flight *flight, size_t index, const char *answer);
+void flight_store(struct flight *flight, size_t index, const char *text);
 /* `stage` is FLIGHT_REFUSED or FLIGHT_HELD. */
 void flight_refuse(struct flight *flight, size_t index, enum flight_stage stage, const struct error *why);
 

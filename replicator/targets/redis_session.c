@@ -158,9 +158,11 @@ static bool exchange(struct redis_session *session, redisReply **replies, size_t
 bool redis_session_run(struct redis_session *session, redisReply ***replies, int64_t deadline, struct error *error) {
   size_t taken = 0;
   *replies = calloc(session->count + 1, sizeof **replies);
-  bool ok = *replies != NULL ? buffer_ok(&session->commands, "a batch", error)
-                             : error_set(error, FAILURE_RETRY, "out of memory");
-  ok = ok && exchange(session, *replies, &taken, deadline, error);
+  bool ok = false;
+  if (*replies == NULL)
+    error_set(error, FAILURE_RETRY, "out of memory");
+  else
+    ok = buffer_ok(&session->commands, "a batch", error) && exchange(session, *replies, &taken, deadline, error);
   if (!ok) {
     redis_replies_free(*replies, taken);
     *replies = NULL;
@@ -208,11 +210,11 @@ static bool greet(struct redis_session *session, const struct redis *redis, int6
     return false;
   bool ok = true;
   for (size_t i = 0; ok && i < needed; i++)
-    if (replies[i]->type == REDIS_REPLY_ERROR)
+    if (replies[i] != NULL && replies[i]->type == REDIS_REPLY_ERROR)
       ok = redis_reply_fails(replies[i], error);
   const redisReply *said = replies[count - 1];
-  if (said->type == REDIS_REPLY_ARRAY && said->elements == 2 && said->element[1]->type == REDIS_REPLY_STRING &&
-      strtoull(said->element[1]->str, NULL, 10) < session->longest)
+  if (said != NULL && said->type == REDIS_REPLY_ARRAY && said->elements == 2 &&
+      said->element[1]->type == REDIS_REPLY_STRING && strtoull(said->element[1]->str, NULL, 10) < session->longest)
     session->longest = strtoull(said->element[1]->str, NULL, 10);
   redis_replies_free(replies, count);
   return ok;
