@@ -42,7 +42,7 @@ CFLAGS = -O2 -g
 WARNINGS = -Wall -Wextra -Wconversion -Wshadow -Wvla -Wformat=2 -Wmissing-prototypes $(WERROR)
 PACKAGES = libpq jansson libcurl libcrypto zlib libmicrohttpd yaml-0.1
 # Targets that lack theirs are refused.
-OPTIONAL_PACKAGES = rdkafka
+OPTIONAL_PACKAGES = rdkafka hiredis libnats librabbitmq
 TEST_PACKAGES = criterion
 
 # What must not be called in replicator/.

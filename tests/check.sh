@@ -45,6 +45,9 @@ cleanup() {
   for server in "${servers[@]}"; do "$pg" remove "$server"; done
   tests/support/opensearch.sh remove "$dir/opensearch.sh" # which the first test that needs it starts
   tests/support/kafka.sh remove "$dir/kafka.sh" # the same
+  tests/support/redis.sh remove "$dir/redis.sh"
+  tests/support/nats.sh remove "$dir/nats.sh"
+  tests/support/rabbit.sh remove "$dir/rabbit.sh"
   remove_clocks
   rm -rf "$dir"
 }

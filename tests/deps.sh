@@ -47,6 +47,13 @@ look_for_what_tests_want() {
   missing=
   needs librdkafka-dev has_library rdkafka
   needs kafkacat has kcat
+  needs libhiredis-dev has_library hiredis
+  needs redis-server has redis-server
+  needs redis-tools has redis-cli
+  needs libnats-dev has_library libnats
+  needs nats-server has nats-server
+  needs librabbitmq-dev has_library librabbitmq
+  needs rabbitmq-server has rabbitmq-server
   needs nginx has nginx
   needs openssl has openssl
   needs pgbouncer has pgbouncer

@@ -178,7 +178,7 @@ static void add_sql_option(struct buffer *text, const struct target_kind *const 
   if (is_common(table)) {
     buffer_add_string(text, ", null::text[]");
   } else {
-    buffer_add_string(text, ", '{");
+    buffer_add_string(text, ",\n     '{");
     add_owners(text, kinds, table, ",", ",");
     buffer_add_string(text, "}'::text[]");
   }

@@ -1,8 +1,10 @@
 #include "targets/envelope.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "common/text.h"
 #include "targets/change_json.h"
 #include "targets/cloudevent.h"
 #include "targets/debezium_schema.h"
@@ -45,6 +47,20 @@ void envelope_name(struct envelope *envelope, const char *database) {
   envelope->debezium.database = database;
   if (envelope->debezium.name == NULL)
     envelope->debezium.name = database;
+}
+
+/* The connection may be another one next time. */
+bool envelope_learn(struct envelope *envelope, struct source *source, struct error *error) {
+  if (envelope->database != NULL || envelope->format != ENVELOPE_DEBEZIUM)
+    return true;
+  envelope->database = strdup(pgconn_database(source_connection(source)));
+  envelope_name(envelope, envelope->database);
+  return envelope->database != NULL || error_set(error, FAILURE_RETRY, "out of memory");
+}
+
+void envelope_release(struct envelope *envelope) {
+  free(envelope->database);
+  envelope->database = NULL;
 }
 
 static int64_t time_now(void) {
@@ -96,25 +112,37 @@ bool envelope_add_value(struct buffer *buffer, const struct envelope *envelope, 
   return false;
 }
 
+/* Where the headers of a change go. */
+struct headers {
+  const struct envelope *envelope;
+  void (*add)(void *context, const char *name, const char *value);
+  void *context;
+};
+
+static void add_attribute(const struct headers *headers, const char *name, const char *value) {
+  char full[64];
+  text_print(full, sizeof full, "%s%s", headers->envelope->prefix != NULL ? headers->envelope->prefix : "ce_", name);
+  headers->add(headers->context, full, value);
+}
+
 /* https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/kafka-protocol-binding.md */
-static void each_attribute(const struct envelope *envelope, const struct change *change,
-                           void (*add)(void *context, const char *name, const char *value), void *context) {
+static void each_attribute(const struct headers *headers, const struct change *change) {
   struct buffer text;
   buffer_init(&text, HEADER_LIMIT);
-  add(context, "content-type", "application/json");
-  add(context, "ce_specversion", "1.0");
+  headers->add(headers->context, "content-type", "application/json");
+  add_attribute(headers, "specversion", "1.0");
   cloudevent_add_id(&text, change);
-  add(context, "ce_id", text.data);
+  add_attribute(headers, "id", text.data);
   buffer_clear(&text);
-  buffer_add_format(&text, "urn:uuid:%s", envelope->source_id);
-  add(context, "ce_source", text.data);
+  buffer_add_format(&text, "urn:uuid:%s", headers->envelope->source_id);
+  add_attribute(headers, "source", text.data);
   buffer_clear(&text);
   cloudevent_add_type(&text, change);
-  add(context, "ce_type", text.data);
+  add_attribute(headers, "type", text.data);
   if (cloudevent_has_subject(change))
-    add(context, "ce_subject", change->key);
+    add_attribute(headers, "subject", change->key);
   if (change->captured_at != NULL)
-    add(context, "ce_time", change->captured_at);
+    add_attribute(headers, "time", change->captured_at);
   buffer_release(&text);
 }
 
@@ -126,7 +154,7 @@ void envelope_each_header(const struct envelope *envelope, const struct change *
     add(context, "content-type", "application/cloudevents+json; charset=UTF-8");
     break;
   case ENVELOPE_CLOUDEVENTS_BINARY:
-    each_attribute(envelope, change, add, context);
+    each_attribute(&(struct headers){.envelope = envelope, .add = add, .context = context}, change);
     break;
   case ENVELOPE_DEBEZIUM:
     break;

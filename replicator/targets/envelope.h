@@ -5,6 +5,7 @@
 #ifndef ROWRELAY_TARGETS_ENVELOPE_H
 #define ROWRELAY_TARGETS_ENVELOPE_H
 
+#include "source/source.h"
 #include "targets/debezium.h"
 #include "targets/target_values.h"
 
@@ -20,15 +21,21 @@ enum envelope_format {
 
 struct envelope {
   enum envelope_format format;
-  bool has_schema;       /* Debezium's has */
+  bool has_schema; /* Debezium's has */
+  const char *
+      prefix; /* of a CloudEvent's attributes as headers, which each protocol's binding has its own of; NULL: Kafka's */
   const char *source_id; /* borrowed, as the others */
   struct debezium debezium;
+  char *database; /* its own, see envelope_learn() */
 };
 
-/* `values` outlive it. The names of source and database are set by envelope_name(). */
+/* `values` outlive it. The names of source and database are set by envelope_name() or envelope_learn(). */
 void envelope_init(struct envelope *envelope, const struct settings *settings, const struct target_values *values);
 /* Tells the database's name, which is that of the source, too, unless option source_name is set. */
 void envelope_name(struct envelope *envelope, const char *database);
+/* The same with the database that the source is connected to, where the format tells it. */
+MUST_CHECK bool envelope_learn(struct envelope *envelope, struct source *source, struct error *error);
+void envelope_release(struct envelope *envelope);
 
 /* Appends the key; see message_key.h. False: there is none. */
 bool envelope_add_key(struct buffer *buffer, const struct envelope *envelope, const struct change *change);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/optional.h"
-#include "targets/kafka_topic.h"
+#include "targets/channel_name.h"
 #include "targets/tls_options.h"
 #if HAVE_RDKAFKA
 #include "targets/kafka_producer.h"
@@ -71,7 +71,7 @@ static void kafka_close(void *handle) {
   target_values_release(&kafka->values);
   free(kafka->brokers);
   free(kafka->topic);
-  free(kafka->database);
+  envelope_release(&kafka->envelope);
   free(kafka);
 }
 
@@ -80,10 +80,10 @@ static bool read_url(struct kafka *kafka, const char *url, struct error *error) 
   const char *brokers = strstr(url, "://") + 3;
   const char *slash = strchr(brokers, '/');
   kafka->brokers = strndup(brokers, slash != NULL ? (size_t)(slash - brokers) : strlen(brokers));
-  kafka->topic = strdup(slash != NULL && slash[1] != '\0' ? slash + 1 : KAFKA_TOPIC_TABLE);
+  kafka->topic = strdup(slash != NULL && slash[1] != '\0' ? slash + 1 : CHANNEL_NAME_TABLE);
   if (kafka->brokers == NULL || kafka->topic == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
-  kafka->per_table = strstr(kafka->topic, KAFKA_TOPIC_TABLE) != NULL;
+  kafka->per_table = strstr(kafka->topic, CHANNEL_NAME_TABLE) != NULL;
   return true;
 }
 

@@ -16,7 +16,6 @@ struct kafka {
   bool per_table; /* each table has a topic of its own */
   bool tombstones;
   struct envelope envelope;
-  char *database;                  /* that the envelope names; NULL: not known yet */
   struct kafka_producer *producer; /* NULL: the next push makes one */
 };
 

@@ -25,8 +25,8 @@
 #include "common/clock.h"
 #include "common/interrupt.h"
 #include "common/url.h"
+#include "targets/channel_name.h"
 #include "targets/kafka_producer.h"
-#include "targets/kafka_topic.h"
 #include "targets/row_order.h"
 
 #define MESSAGE_LIMIT ((size_t)1200 * 1024 * 1024)
@@ -124,7 +124,7 @@ static bool send_change(struct sending *sending, size_t index, struct error *err
   buffer_clear(&sending->topic);
   buffer_clear(&sending->key);
   buffer_clear(&sending->value);
-  kafka_topic_add(&sending->topic, kafka->topic, change->route);
+  channel_name_add(&sending->topic, kafka->topic, change->route);
   if (envelope_add_key(&sending->key, &kafka->envelope, change))
     message.key = &sending->key;
   bool has_value = envelope_add_value(&sending->value, &kafka->envelope, change);
@@ -192,12 +192,6 @@ static bool need_producer(struct kafka *kafka, bool careful, struct error *error
   return kafka->producer != NULL;
 }
 
-/* Remembers that what comes after a change of its row has to wait for it. */
-static void let_wait(struct sending *sending, size_t index) {
-  for (; sending->next[index] != LATEST_NONE; index = sending->next[index])
-    sending->waits[sending->next[index]] = true;
-}
-
 /* ---- all at once ----------------------------------------------------------------------------------------------- */
 
 static bool send_all(struct sending *sending, struct error *error) {
@@ -212,7 +206,7 @@ static bool send_all(struct sending *sending, struct error *error) {
       kafka_producer_give_up(producer);
       return false;
     }
-    let_wait(sending, i);
+    row_order_let_wait(sending->next, i, sending->waits);
   }
   return await(sending, error);
 }
@@ -234,7 +228,7 @@ static void find_ready(struct sending *sending) {
     if (!is_done(&sending->tickets[i])) {
       if (!sending->waits[i])
         sending->ready[sending->ready_count++] = i;
-      let_wait(sending, i);
+      row_order_let_wait(sending->next, i, sending->waits);
     }
 }
 
@@ -278,7 +272,7 @@ static bool is_open(const struct sending *sending) {
 static void explain(const struct sending *sending, const struct kafka_ticket *ticket, struct error *why) {
   struct buffer topic;
   buffer_init(&topic, URL_LIMIT);
-  kafka_topic_add(&topic, sending->kafka->topic, ticket->change->route);
+  channel_name_add(&topic, sending->kafka->topic, ticket->change->route);
   error_set(why, FAILURE_REFUSED, "%s", rd_kafka_err2str(ticket->failure));
   if (topic.data != NULL)
     error_detail(why, "Topic %s.", topic.data);
@@ -340,15 +334,6 @@ static bool run(struct sending *sending, struct error *error) {
   return ok;
 }
 
-/* For the envelope; the connection may be another one next time. */
-static bool learn_database(struct kafka *kafka, struct error *error) {
-  if (kafka->database != NULL || kafka->envelope.format != ENVELOPE_DEBEZIUM)
-    return true;
-  kafka->database = strdup(pgconn_database(source_connection(kafka->source)));
-  envelope_name(&kafka->envelope, kafka->database);
-  return kafka->database != NULL || error_set(error, FAILURE_RETRY, "out of memory");
-}
-
 bool kafka_push(void *handle, const struct push *push, struct error *error) {
   struct kafka *kafka = handle;
   struct sending sending = {.kafka = kafka,
@@ -363,8 +348,8 @@ bool kafka_push(void *handle, const struct push *push, struct error *error) {
   buffer_init(&sending.value, MESSAGE_LIMIT);
   bool ok = sending.tickets != NULL && sending.next != NULL && sending.waits != NULL && sending.ready != NULL;
   if (ok)
-    ok = learn_database(kafka, error) && row_order_chain(push->changes, push->count, sending.next, error) &&
-         run(&sending, error);
+    ok = envelope_learn(&kafka->envelope, kafka->source, error) &&
+         row_order_chain(push->changes, push->count, sending.next, error) && run(&sending, error);
   else
     error_set(error, FAILURE_RETRY, "out of memory");
   /* It knows the tickets as long as it has not answered all of them. */

@@ -44,3 +44,8 @@ bool row_order_mark(const struct change *const *changes, size_t count, bool *is_
   free(next);
   return ok;
 }
+
+void row_order_let_wait(const size_t *next, size_t index, bool *waits) {
+  for (; next[index] != LATEST_NONE; index = next[index])
+    waits[next[index]] = true;
+}

@@ -18,4 +18,7 @@ MUST_CHECK bool row_order_mark(const struct change *const *changes, size_t count
 /* Sets next[i] to the next change of the row of changes[i], LATEST_NONE for its last. Takes linear time. */
 MUST_CHECK bool row_order_chain(const struct change *const *changes, size_t count, size_t *next, struct error *error);
 
+/* Remembers that what comes after a change of its row has to wait for it; `next` is as row_order_chain() sets it. */
+void row_order_let_wait(const size_t *next, size_t index, bool *waits);
+
 #endif

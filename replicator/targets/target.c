@@ -13,6 +13,9 @@
   DO(TARGET_CLICKHOUSE)                                                                                                \
   DO(TARGET_NDJSON)                                                                                                    \
   DO(TARGET_KAFKA)                                                                                                     \
+  DO(TARGET_REDIS)                                                                                                     \
+  DO(TARGET_NATS)                                                                                                      \
+  DO(TARGET_AMQP)                                                                                                      \
   DO(TARGET_FILE)                                                                                                      \
   DO(TARGET_STDOUT)
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/optional.h"
+#include "messages.h"
 #include "served.h"
 
 #if HAVE_RDKAFKA
@@ -147,51 +148,12 @@ void broker_make_topic(const char *topic, int partitions, const char *setting) {
 
 void broker_load(struct fixture *fixture, const char *topic) {
   char command[1024];
-  static char bytes[65536];
   snprintf(command, sizeof command, "timeout 60 kcat -b %s -C -t '%s' -e -J -q 2>&1", address, topic);
-  sql(fixture->at_source,
-      "drop table if exists message; drop table if exists line; create temp table line (line json)");
-  PGresult *result =
-      PQexec(fixture->at_source, "copy line from stdin (format csv, delimiter e'\\x01', quote e'\\x02')");
-  cr_assert_eq(PQresultStatus(result), PGRES_COPY_IN);
-  PQclear(result);
-  FILE *pipe = popen(command, "r");
-  cr_assert(pipe != NULL);
-  for (size_t length; (length = fread(bytes, 1, sizeof bytes, pipe)) > 0;)
-    cr_assert_eq(PQputCopyData(fixture->at_source, bytes, (int)length), 1);
-  int status = pclose(pipe);
-  cr_assert_eq(PQputCopyEnd(fixture->at_source, NULL), 1);
-  finish(fixture->at_source);
-  cr_assert(status == 0, "%s: %d", command, status);
-  sql(fixture->at_source,
-      "create temp table message as select (line ->> 'offset')::bigint as n, (line ->> 'partition')::int as partition, "
-      "line ->> 'key' as key, line ->> 'payload' as value, (select json_object(array_agg(h order by o)) from "
-      "json_array_elements_text(line -> 'headers') with ordinality as e(h, o)) as headers from line; "
-      "create index on message (partition, key, n); analyze message");
-}
-
-void broker_is_complete(struct fixture *fixture, const char *relation) {
-  sql(fixture->at_source,
-      "drop table if exists event; create temp table event as select n, partition, key, "
-      "(value::json -> 'data' ->> 'change_id')::bigint as id, value::json -> 'data' ->> 'op' as op from message "
-      "where value is not null");
-  const char *missing =
-      ask(fixture->at_source,
-          "select string_agg(change_id::text, ' ') from (select change_id from rowrelay.history where relation = "
-          "'%s'::regclass except select id from event limit 20) as m",
-          relation);
-  cr_assert(missing[0] == '\0', "changes %s have not arrived", missing);
-  cr_assert_str_eq(ask(fixture->at_source, "select count(*) from (select key from event where key is not null group by "
-                                           "key having count(distinct partition) > 1) as k"),
-                   "0", "a key is in several partitions");
-  /* The first arrivals of a key's changes ascend. Without a key no lock of a row made an order. */
-  const char *late = ask(
-      fixture->at_source,
-      "select string_agg(format('%%s of %%s after %%s', id, key, before), e'\\n') from (select id, key, max(id) over "
-      "(partition by partition, key order by n rows between unbounded preceding and 1 preceding) as before, "
-      "row_number() over (partition by partition, id order by n) as nth from event where op <> 'truncate') as e where "
-      "nth = 1 and id < before and key is not null");
-  cr_assert(late[0] == '\0', "%s", late);
+  messages_read(fixture, command);
+  messages_make(fixture,
+                "select (line ->> 'offset')::bigint as n, (line ->> 'partition')::int as partition, line ->> 'key' as "
+                "key, line ->> 'payload' as value, (select json_object(array_agg(h order by o)) from "
+                "json_array_elements_text(line -> 'headers') with ordinality as e(h, o)) as headers from line");
 }
 #else
 static void skip(void) {
@@ -239,9 +201,5 @@ void broker_make_topic(const char *topic, int partitions, const char *setting) {
 void broker_load(struct fixture *fixture, const char *topic) {
   (void)fixture;
   (void)topic;
-}
-void broker_is_complete(struct fixture *fixture, const char *relation) {
-  (void)fixture;
-  (void)relation;
 }
 #endif

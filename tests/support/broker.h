@@ -7,6 +7,7 @@
 #define ROWRELAY_TESTS_BROKER_H
 
 #include "fixture.h"
+#include "messages.h"
 
 /* A real one that all tests of the run share, whose topics have 4 partitions. */
 void broker_begin(void);
@@ -32,16 +33,7 @@ const char *broker_url(const char *path);
 /* Makes a topic with one setting ("max.message.bytes=1000"; NULL: none). */
 void broker_make_topic(const char *topic, int partitions, const char *setting);
 
-/*
- * Reads a topic into table `message` at the source: n (order of arrival in its partition), partition, key, value (null:
- * a tombstone), headers as a JSON object.
- */
+/* Reads a topic into table `message` (see messages.h); a value that is null is a tombstone. */
 void broker_load(struct fixture *fixture, const char *topic);
-
-/*
- * What is in table message is complete and in order: each change of `relation` is there, and of each key none comes
- * after a younger one, but for what comes again. The value must have "change_id" in its "data".
- */
-void broker_is_complete(struct fixture *fixture, const char *relation);
 
 #endif

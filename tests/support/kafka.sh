@@ -52,10 +52,7 @@ fetch() {
 
 # A certificate for 127.0.0.1, and a password that only this broker has.
 secure() {
-  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout "$dir/ca.key" -out "$dir/ca.pem" 2>/dev/null
-  openssl req -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -keyout "$dir/key.pem" -out "$dir/request.pem" 2>/dev/null
-  openssl x509 -req -in "$dir/request.pem" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 2 \
-    -extfile <(echo subjectAltName=IP:127.0.0.1) -out "$dir/certificate.pem" 2>/dev/null
+  "$here/authority.sh" "$dir"
   openssl pkcs8 -topk8 -nocrypt -in "$dir/key.pem" -out "$dir/key8.pem"
   cat "$dir/key8.pem" "$dir/certificate.pem" >"$dir/keystore.pem"
   openssl rand -hex 12 >"$dir/password"

@@ -24,6 +24,9 @@ begin
   if in_force ->> 'schema' = 'true' and in_force ->> 'format' <> 'debezium' then
     raise exception 'option schema=true needs option format=debezium' using errcode = 'invalid_parameter_value';
   end if;
+  if in_force ->> 'create_stream' = 'true' and in_force ->> 'stream' is null then
+    raise exception 'option create_stream=true needs option stream' using errcode = 'invalid_parameter_value';
+  end if;
   if sasl <> 'none' and lacked is not null then
     raise exception 'option sasl=% needs option %', sasl, lacked using errcode = 'invalid_parameter_value';
   end if;

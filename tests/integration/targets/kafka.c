@@ -66,10 +66,10 @@ Test(kafka, several_processes_deliver_the_changes_of_busy_writers_in_order, .tim
   cr_assert_eq(stop_process(one, SIGTERM), 0);
   cr_assert_eq(stop_process(other, SIGTERM), 0);
   broker_load(&f, "kafka_writers.public.stock");
-  broker_is_complete(&f, "stock");
+  messages_are_complete(&f, "stock");
   cr_assert(ask_number(f.at_source, "select count(distinct partition) from message") == 4);
   broker_load(&f, "kafka_writers.public.ledger");
-  broker_is_complete(&f, "ledger");
+  messages_are_complete(&f, "ledger");
   cr_assert_str_eq(ask(f.at_source, "select count(distinct partition) from message"), "1");
   fixture_end(&f);
 }
@@ -95,7 +95,7 @@ Test(kafka, a_killed_process_loses_and_reorders_nothing, .timeout = 400) {
   }
   deliver(&f);
   load(&f, "item");
-  broker_is_complete(&f, "item");
+  messages_are_complete(&f, "item");
   fixture_end(&f);
 }
 
@@ -121,9 +121,9 @@ Test(kafka, a_killed_broker_loses_and_reorders_nothing, .timeout = 400) {
   cr_assert_eq(stop_process(process, SIGTERM), 0);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
   broker_load(&f, "public.stock");
-  broker_is_complete(&f, "stock");
+  messages_are_complete(&f, "stock");
   broker_load(&f, "public.ledger");
-  broker_is_complete(&f, "ledger");
+  messages_are_complete(&f, "ledger");
   fixture_end(&f);
 }
 
@@ -210,7 +210,7 @@ Test(kafka, a_truncate_is_told_in_each_partition_after_all_that_came_before, .ti
   sql(f.at_source, "insert into item select n from generate_series(1, 100) as n");
   deliver(&f);
   load(&f, "item");
-  broker_is_complete(&f, "item");
+  messages_are_complete(&f, "item");
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(concat(partition, ' ', truncates), ', ' order by partition) from "
                        "(select partition, count(*) as truncates from event where op = 'truncate' "
@@ -243,7 +243,7 @@ Test(kafka, a_message_that_is_too_large_is_refused_alone_with_the_brokers_words,
                    "500");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from message where key = '{\"id\":77}'"), "0");
   load(&f, "plain");
-  broker_is_complete(&f, "plain");
+  messages_are_complete(&f, "plain");
   fixture_end(&f);
 }
 
@@ -343,14 +343,14 @@ Test(kafka, a_topic_that_cannot_be_holds_its_table_and_no_other, .timeout = 400)
       "rowrelay.errors group by 1, 2) as e");
   wait_until_says(process, "Broker: Invalid topic", 10);
   broker_load(&f, "kafka_held.plain");
-  broker_is_complete(&f, "plain");
+  messages_are_complete(&f, "plain");
   rowrelay_ok(&f, "route", "item", "w", "--into", "kafka_held.item", NULL);
   rowrelay_ok(&f, "retry", "--all", NULL);
   wait_until(f.at_source, "0", 40, "select count(*) from rowrelay.errors");
   wait_until_empty(&f, 20);
   stop_process(process, SIGTERM);
   broker_load(&f, "kafka_held.item");
-  broker_is_complete(&f, "item");
+  messages_are_complete(&f, "item");
   fixture_end(&f);
 }
 
@@ -367,14 +367,14 @@ Test(kafka, a_table_waits_for_a_topic_that_brokers_do_not_create, .timeout = 400
              "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n "
              "from rowrelay.errors group by 1, 2) as e");
   load(&f, "plain");
-  broker_is_complete(&f, "plain");
+  messages_are_complete(&f, "plain");
   broker_make_topic("kafka_waits.public.item", 2, NULL);
   rowrelay_ok(&f, "retry", "--all", NULL);
   wait_until(f.at_source, "0", 60, "select count(*) from rowrelay.errors");
   wait_until_empty(&f, 20);
   stop_process(process, SIGTERM);
   load(&f, "item");
-  broker_is_complete(&f, "item");
+  messages_are_complete(&f, "item");
   fixture_end(&f);
 }
 

@@ -32,7 +32,7 @@ static void write_rows(struct fixture *f) {
 
 static void end_complete(struct fixture *f) {
   broker_load(f, "in");
-  broker_is_complete(f, "item");
+  messages_are_complete(f, "item");
   cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
   fixture_end(f);
 }

@@ -50,7 +50,8 @@ Test(target, a_new_kind_is_checked_hinted_and_defaulted_by_what_its_file_says) {
   fixture_begin(&f, "target_toy");
   REFUSES("is not supported", "toy:a");
   install_toy(&f);
-  REFUSES("ndjson+https:, kafka:, file:, stdout: or toy:;", "nothing:a");
+  REFUSES("ndjson+https:, kafka:, redis:, rediss:, nats:, nats+tls:, amqp:, amqps:, file:, stdout: or toy:;",
+          "nothing:a");
   REFUSES("hint: Write toy:SHELF.", "toy:");
   REFUSES("speed must be a number of steps from 2 to 9, not \"1\"", "toy:a", "-o", "speed=1");
   REFUSES("not \"...\"", "toy:a", "-o", "key=geheim");

@@ -138,7 +138,7 @@ static void assert_has(const char *words) {
 
 Test(catalogue, a_new_kind_is_in_the_schema) {
   catalogue_add_sql_kinds(&text, with_toy());
-  assert_has("(9, 'toy'::text, '{toy,puppet}'::text[],\n     '{toy}'::text[],\n     false, true, false,\n");
+  assert_has("(12, 'toy'::text, '{toy,puppet}'::text[],\n     '{toy}'::text[],\n     false, true, false,\n");
   assert_has("\"lanes\": \"64\"");
   assert_has("\"speed\": \"5\", \"colour\": \"red\"}'::jsonb");
   assert_has("'[{\"pattern\": \"^[a-z]+:.\",\n       \"problem\": \"names no shelf\",\n"
@@ -147,11 +147,11 @@ Test(catalogue, a_new_kind_is_in_the_schema) {
 
 Test(catalogue, options_of_a_new_kind_are_in_the_schema) {
   catalogue_add_sql_options(&text, with_toy());
-  assert_has("('speed'::text, '{toy}'::text[], 2::bigint, 9::bigint, false, false,\n"
+  assert_has("('speed'::text,\n     '{toy}'::text[], 2::bigint, 9::bigint, false, false,\n"
              "     E'^\\\\d{1,9}$'::text,\n     'a number of steps from 2 to 9'::text)");
-  assert_has("('colour'::text, '{toy}'::text[], null::bigint, null::bigint, false, false,\n"
+  assert_has("('colour'::text,\n     '{toy}'::text[], null::bigint, null::bigint, false, false,\n"
              "     '^(red|blue)$'::text,\n     'red or blue'::text)");
-  assert_has("('key'::text, '{toy}'::text[], null::bigint, null::bigint, true, false,\n"
+  assert_has("('key'::text,\n     '{toy}'::text[], null::bigint, null::bigint, true, false,\n"
              "     E'^''\\\\d$'::text,\n     'a quote and a digit'::text)");
 }
 

@@ -4,8 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "targets/channel_name.h"
 #include "targets/debezium_schema.h"
-#include "targets/kafka_topic.h"
 #include "targets/message_key.h"
 
 static struct buffer buffer;
@@ -189,7 +189,7 @@ Test(envelope, a_table_that_is_gone_has_strings_in_its_schema) {
 static const char *topic_of(const char *pattern, const char *into) {
   const struct route route = {.into_table = into};
   buffer_clear(&buffer);
-  kafka_topic_add(&buffer, pattern, &route);
+  channel_name_add(&buffer, pattern, &route);
   return buffer.data;
 }
 

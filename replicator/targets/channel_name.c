@@ -1,4 +1,4 @@
-#include "targets/kafka_topic.h"
+#include "targets/channel_name.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,12 +20,12 @@ static void add_name(struct buffer *buffer, const char *name) {
   }
 }
 
-void kafka_topic_add(struct buffer *buffer, const char *pattern, const struct route *route) {
+void channel_name_add(struct buffer *buffer, const char *pattern, const struct route *route) {
   const char *found;
-  while ((found = strstr(pattern, KAFKA_TOPIC_TABLE)) != NULL) {
+  while ((found = strstr(pattern, CHANNEL_NAME_TABLE)) != NULL) {
     buffer_add(buffer, pattern, (size_t)(found - pattern));
     add_name(buffer, route->into_table);
-    pattern = found + strlen(KAFKA_TOPIC_TABLE);
+    pattern = found + strlen(CHANNEL_NAME_TABLE);
   }
   buffer_add_string(buffer, pattern);
 }

@@ -1,0 +1,567 @@
+/* NATS JetStream: what consumers find in a real server. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/optional.h"
+#include "fixture.h"
+#include "messages.h"
+#include "served.h"
+#include "writers.h"
+
+#if HAVE_LIBNATS
+#include <nats/nats.h>
+
+static struct served server;
+static natsConnection *connection = NULL;
+static jsCtx *js = NULL;
+
+static void begin_server(bool shared) {
+  served_begin(&server, "nats.sh", shared);
+}
+
+static const char *at(const char *path) {
+  return served_url(&server, "nats", path);
+}
+
+static void fine(natsStatus status, const char *what) {
+  cr_assert(status == NATS_OK, "%s: %s: %s", what, natsStatus_GetText(status), nats_GetLastError(NULL));
+}
+
+static void need_client(void) {
+  if (connection == NULL || natsConnection_IsClosed(connection)) {
+    fine(natsConnection_ConnectTo(&connection, at("")), "connect");
+    fine(natsConnection_JetStream(&js, connection, NULL), "JetStream");
+  }
+}
+
+/* `most`: bytes of a message; 0: any. */
+static void make_stream(const char *name, const char *subject, int most) {
+  jsStreamConfig config;
+  need_client();
+  jsStreamConfig_Init(&config);
+  config.Name = name;
+  config.Subjects = &subject;
+  config.SubjectsLen = 1;
+  if (most > 0)
+    config.MaxMsgSize = most;
+  fine(js_AddStream(NULL, js, &config, NULL, NULL), name);
+}
+
+static int count_of(const char *stream) {
+  jsStreamInfo *info = NULL;
+  need_client();
+  fine(js_GetStreamInfo(&info, js, stream, NULL, NULL), stream);
+  int count = (int)info->State.Msgs;
+  jsStreamInfo_Destroy(info);
+  return count;
+}
+
+static void add_message(struct fixture *f, natsMsg *message, int64_t n) {
+  const char **names = NULL;
+  const char *value = NULL;
+  int count = 0;
+  json_t *headers = json_object();
+  natsMsgHeader_Keys(message, &names, &count);
+  for (int i = 0; i < count; i++)
+    if (natsMsgHeader_Get(message, names[i], &value) == NATS_OK)
+      json_object_set_new(headers, names[i], json_string(value));
+  free(names);
+  json_t *line = json_pack("{s:I, s:s#, s:o}", "n", (json_int_t)n, "value", natsMsg_GetData(message),
+                           natsMsg_GetDataLength(message), "headers", headers);
+  cr_assert(line != NULL);
+  char *text = json_dumps(line, JSON_COMPACT);
+  messages_add(f, text, strlen(text));
+  messages_add(f, "\n", 1);
+  free(text);
+  json_decref(line);
+}
+
+/* What a stream has of a subject. */
+static void load(struct fixture *f, const char *stream, const char *subject) {
+  natsSubscription *subscription = NULL;
+  natsMsg *message = NULL;
+  jsSubOptions options;
+  need_client();
+  jsSubOptions_Init(&options);
+  options.Stream = stream;
+  options.Ordered = true;
+  fine(js_SubscribeSync(&subscription, js, subject, NULL, &options, NULL), subject);
+  messages_begin(f);
+  for (int64_t n = 0; natsSubscription_NextMsg(&message, subscription, 1500) == NATS_OK; n++) {
+    add_message(f, message, n);
+    natsMsg_Destroy(message);
+  }
+  messages_end(f);
+  natsSubscription_Destroy(subscription);
+  messages_make(f, "select (line ->> 'n')::bigint as n, 0 as partition, line -> 'headers' ->> 'rowrelay_key' as key, "
+                   "line ->> 'value' as value, line -> 'headers' as headers from line");
+}
+
+/* Tables item, which has a key, and plain, which has none, go to target w: subjects and a stream of the test's own. */
+static void begin_at(struct fixture *f, const char *name, const char *option) {
+  char path[128];
+  char subjects[128];
+  snprintf(path, sizeof path, "/%s.{table}", name);
+  snprintf(subjects, sizeof subjects, "%s.>", name);
+  make_stream(name, subjects, 0);
+  fixture_begin(f, name);
+  sql(f->at_source, "create table item (id int primary key, name text, n numeric); create table plain (what text)");
+  rowrelay_ok(f, "target", "add", "w", at(path), "--option", "retries=1", NULL);
+  if (option != NULL)
+    rowrelay_ok(f, "target", "set", "w", "--option", option, NULL);
+  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", "--before", NULL);
+}
+
+static void deliver(struct fixture *f) {
+  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
+  cr_assert_str_eq(ask(f->at_source, "select string_agg(concat_ws(' ', relation, key, message, detail), e'\\n') "
+                                     "from rowrelay.errors"),
+                   "");
+}
+
+#define HELD                                                                                                           \
+  "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n from "      \
+  "rowrelay.errors group by 1, 2) as e"
+#define REPEATS "select count(*) - count(distinct id) from event"
+
+/* ---- order ----------------------------------------------------------------------------------------------------- */
+
+Test(nats, several_processes_deliver_the_changes_of_busy_writers_in_order) {
+  struct fixture f;
+  struct writers writers;
+  begin_server(true);
+  make_stream("writers", "writers.>", 0);
+  fixture_begin(&f, "nats_writers");
+  writers_make_tables(f.at_source);
+  writers_fill_tables(f.at_source, 50);
+  rowrelay_ok(&f, "target", "add", "w", at("/writers.{table}"), "--option", "batch_rows=100", NULL);
+  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
+  pid_t one = fixture_run(&f, "--workers", "2", NULL);
+  pid_t other = fixture_run(&f, "--workers", "2", NULL);
+  writers_start(&writers, f.source, 4, 2000, 5, 50);
+  writers_finish(&writers, 60);
+  wait_until_empty(&f, 60);
+  cr_assert_eq(stop_process(one, SIGTERM), 0);
+  cr_assert_eq(stop_process(other, SIGTERM), 0);
+  load(&f, "writers", "writers.public.stock");
+  messages_are_complete(&f, "stock");
+  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  load(&f, "writers", "writers.public.ledger");
+  messages_are_complete(&f, "ledger");
+  fixture_end(&f);
+}
+
+/* The stream has had what comes again. */
+Test(nats, a_killed_process_loses_reorders_and_repeats_nothing) {
+  struct fixture f;
+  begin_server(false);
+  begin_at(&f, "nats_killed", "batch_rows=200");
+  sql(f.at_source, "insert into item select n, 'new' from generate_series(1, 500) as n");
+  deliver(&f);
+  for (int round = 0; round < 4; round++) {
+    sql(f.at_source, "update item set n = %d; update item set name = 'r%d' where id %% 3 = 0", round, round);
+    pid_t process = fixture_run(&f, "--workers", "2", NULL);
+    if (round > 0) {
+      sleep_seconds(0.05 * round);
+      served_control(&server, "freeze");
+      sleep_seconds(0.5);
+    }
+    stop_process(process, SIGKILL);
+    if (round > 0)
+      served_control(&server, "thaw");
+  }
+  deliver(&f);
+  load(&f, "nats_killed", "nats_killed.public.item");
+  messages_are_complete(&f, "item");
+  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  fixture_end(&f);
+}
+
+Test(nats, a_killed_server_loses_and_reorders_nothing) {
+  struct fixture f;
+  struct writers writers;
+  begin_server(false);
+  make_stream("killed", "killed.>", 0);
+  fixture_begin(&f, "nats_server_killed");
+  writers_make_tables(f.at_source);
+  writers_fill_tables(f.at_source, 50);
+  rowrelay_ok(&f, "target", "add", "w", at("/killed.{table}"), "--option", "batch_rows=50", NULL);
+  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  writers_start(&writers, f.source, 4, 3000, 5, 50);
+  for (int round = 0; round < 3; round++) {
+    sleep_seconds(1);
+    served_control(&server, "kill");
+    sleep_seconds(0.5);
+    served_control(&server, "start");
+  }
+  writers_finish(&writers, 60);
+  wait_until_empty(&f, 90);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  natsConnection_Close(connection);
+  load(&f, "killed", "killed.public.stock");
+  messages_are_complete(&f, "stock");
+  cr_assert(ask_number(f.at_source, REPEATS) <= 3 * 2 * 50);
+  load(&f, "killed", "killed.public.ledger");
+  messages_are_complete(&f, "ledger");
+  fixture_end(&f);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------------------- */
+
+/* All changes are of one row. */
+Test(nats, nothing_of_a_row_is_stored_behind_a_refused_change_that_blocks_it) {
+  struct fixture f;
+  begin_server(true);
+  make_stream("nats_blocked", "nats_blocked", 20000);
+  fixture_begin(&f, "nats_blocked");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "target", "add", "w", at("/nats_blocked"), "-o", "retries=2", "-o", "on_error=block", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1); do $$ begin for i in 1 .. 999 loop update item set name = case i when "
+                   "499 then repeat('x', 30000) else 'small' end; end loop; end $$; insert into item select n from "
+                   "generate_series(2, 100) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat_ws('|', key, message, detail), ', ') from "
+                                    "rowrelay.errors where state = 'error'"),
+                   "1|message size exceeds maximum allowed|Subject nats_blocked.");
+  load(&f, "nats_blocked", "nats_blocked");
+  cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', count(*) filter (where key = '{\"id\":1}')) from "
+                                    "message"),
+                   "598 499");
+  cr_assert_str_eq(ask(f.at_source, "select max((value::json -> 'data' ->> 'change_id')::bigint) < (select "
+                                    "min(change_id) from rowrelay.errors) from message where key = '{\"id\":1}'"),
+                   "t");
+  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  fixture_end(&f);
+}
+
+Test(nats, a_message_larger_than_the_server_takes_is_refused_alone) {
+  struct fixture f;
+  begin_server(true);
+  begin_at(&f, "nats_large", NULL);
+  sql(f.at_source, "insert into item select n, repeat('x', case n when 77 then 2000000 else 10 end) from "
+                   "generate_series(1, 300) as n");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(concat_ws('|', key, message ~ 'is larger than the server takes', "
+                       "detail), ' ') from rowrelay.errors"),
+                   "77|t|Subject nats_large.public.item.");
+  cr_assert_eq(count_of("nats_large"), 299);
+  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  fixture_end(&f);
+}
+
+Test(nats, rows_of_5_MB_arrive_where_the_server_takes_them) {
+  struct fixture f;
+  setenv("SETTINGS", "max_payload: 8MB", 1);
+  begin_server(false);
+  begin_at(&f, "nats_5mb", NULL);
+  sql(f.at_source, "insert into item select n, repeat('x', 5000000) from generate_series(1, 5) as n");
+  deliver(&f);
+  load(&f, "nats_5mb", "nats_5mb.>");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(length(value::json -> 'data' -> 'after' ->> 'name')::text, ' ') "
+                                    "from message"),
+                   "5000000 5000000 5000000 5000000 5000000");
+  fixture_end(&f);
+}
+
+Test(nats, a_table_waits_for_a_stream_that_has_its_subject) {
+  struct fixture f;
+  begin_server(true);
+  make_stream("nats_waits", "nats_waits.public.plain", 0);
+  fixture_begin(&f, "nats_waits");
+  sql(f.at_source, "create table item (id int primary key); create table plain (what text)");
+  rowrelay_ok(&f, "target", "add", "w", at("/nats_waits.{table}"), NULL);
+  rowrelay_ok(&f, "capture", "item", "plain", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "item waiting 100", 20, HELD);
+  wait_until_says(process, "no stream has this subject", 10);
+  cr_assert_eq(count_of("nats_waits"), 1);
+  make_stream("nats_waits_item", "nats_waits.public.item", 0);
+  rowrelay_ok(&f, "retry", "--all", NULL);
+  wait_until(f.at_source, "0", 40, "select count(*) from rowrelay.errors");
+  wait_until_empty(&f, 20);
+  stop_process(process, SIGTERM);
+  load(&f, "nats_waits_item", "nats_waits.public.item");
+  messages_are_complete(&f, "item");
+  fixture_end(&f);
+}
+
+Test(nats, a_subject_that_may_not_be_published_to_holds_its_table_and_no_other) {
+  struct fixture f;
+  char url[256];
+  setenv("SETTINGS",
+         "authorization { users: [ { user: all, password: all }, { user: some, password: some, permissions: "
+         "{ publish: [\"nats_acl.public.plain\"], subscribe: \"_INBOX.>\" } } ] }",
+         1);
+  begin_server(false);
+  snprintf(url, sizeof url, "nats://all:all@%s", server.address);
+  fine(natsConnection_ConnectTo(&connection, url), "connect");
+  fine(natsConnection_JetStream(&js, connection, NULL), "JetStream");
+  make_stream("nats_acl", "nats_acl.>", 0);
+  fixture_begin(&f, "nats_acl");
+  sql(f.at_source, "create table item (id int primary key); create table plain (what text)");
+  setenv("NATS_WORD", "some", 1);
+  snprintf(url, sizeof url, "nats://some:${NATS_WORD}@%s/nats_acl.{table}", server.address);
+  rowrelay_ok(&f, "target", "add", "w", url, NULL);
+  rowrelay_ok(&f, "capture", "item", "plain", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until(f.at_source, "item waiting 100", 20, HELD);
+  wait_until(f.at_source, "100", 20, "select count(*) from rowrelay.errors where message ~* 'permissions violation'");
+  cr_assert_eq(count_of("nats_acl"), 1);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  fixture_end(&f);
+}
+
+/* ---- outages --------------------------------------------------------------------------------------------------- */
+
+Test(nats, a_server_that_is_away_or_hangs_is_an_outage_and_no_attempt_is_counted) {
+  struct fixture f;
+  begin_server(false);
+  begin_at(&f, "nats_away", "push_timeout=2");
+  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
+  deliver(&f);
+  pid_t process = fixture_run(&f, NULL, NULL);
+  served_control(&server, "freeze");
+  sql(f.at_source, "update item set name = 'x'");
+  wait_until(f.at_source, "failing", 20, "select state from rowrelay.status");
+  served_control(&server, "thaw");
+  wait_until_empty(&f, 40);
+  served_control(&server, "stop");
+  sql(f.at_source, "update item set name = 'y'");
+  wait_until_says(process, "no connection: ", 20);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  served_control(&server, "start");
+  wait_until_empty(&f, 40);
+  /* And a second SIGTERM waits for nobody. */
+  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=60", NULL);
+  sql(f.at_source, "update item set name = 'z'");
+  wait_until_empty(&f, 40);
+  served_control(&server, "freeze");
+  sql(f.at_source, "update item set name = 'again'");
+  sleep_seconds(1);
+  kill(process, SIGTERM);
+  sleep_seconds(0.5);
+  double began = seconds_now();
+  stop_process(process, SIGTERM);
+  cr_assert(seconds_now() - began < 5, "it took %.1f s", seconds_now() - began);
+  served_control(&server, "thaw");
+  deliver(&f);
+  natsConnection_Close(connection);
+  load(&f, "nats_away", "nats_away.public.item");
+  messages_are_complete(&f, "item");
+  fixture_end(&f);
+}
+
+Test(nats, a_stream_that_is_full_is_an_outage) {
+  struct fixture f;
+  jsStreamConfig config;
+  const char *subject = "nats_full";
+  begin_server(true);
+  need_client();
+  jsStreamConfig_Init(&config);
+  config.Name = subject;
+  config.Subjects = &subject;
+  config.SubjectsLen = 1;
+  config.MaxMsgs = 50;
+  config.Discard = js_DiscardNew;
+  fine(js_AddStream(NULL, js, &config, NULL, NULL), subject);
+  fixture_begin(&f, "nats_full");
+  sql(f.at_source, "create table item (id int primary key, name text)");
+  rowrelay_ok(&f, "target", "add", "w", at("/nats_full"), NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n; update item set name = 'x'");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_says(process, "maximum messages exceeded", 20);
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  config.MaxMsgs = -1;
+  fine(js_UpdateStream(NULL, js, &config, NULL, NULL), subject);
+  wait_until_empty(&f, 40);
+  stop_process(process, SIGTERM);
+  load(&f, "nats_full", "nats_full");
+  messages_are_complete(&f, "item");
+  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  fixture_end(&f);
+}
+
+Test(nats, what_was_not_sent_is_sent_later_where_that_is_at_most_once) {
+  struct fixture f;
+  begin_server(false);
+  begin_at(&f, "nats_once", "guarantee=at-most-once");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "push_timeout=3", NULL);
+  served_control(&server, "stop");
+  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
+  pid_t process = fixture_run(&f, NULL, NULL);
+  wait_until_says(process, "no connection: ", 20);
+  served_control(&server, "start");
+  wait_until_empty(&f, 40);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  natsConnection_Close(connection);
+  cr_assert_eq(count_of("nats_once"), 300);
+  cr_assert_str_eq(
+      ask(f.at_source, "select string_agg(distinct concat_ws(' ', message, detail), e'\\n') from rowrelay.errors"), "");
+  fixture_end(&f);
+}
+
+/* ---- what a message holds -------------------------------------------------------------------------------------- */
+
+Test(nats, a_message_has_the_change_in_the_format_that_was_chosen) {
+  struct fixture f;
+  begin_server(true);
+  begin_at(&f, "nats_format", "format=row");
+  sql(f.at_source, "insert into item values (1, 'ü\n', 1.50); insert into plain values ('p')");
+  sql(f.at_source, "delete from item; truncate plain");
+  deliver(&f);
+  load(&f, "nats_format", "nats_format.public.item");
+  cr_assert_str_eq(ask(f.at_source,
+                       "select string_agg(concat_ws(' ', key, value, headers ->> 'rowrelay_op', headers ->> "
+                       "'rowrelay_relation', headers ->> 'Nats-Msg-Id' ~ ('^[0-9a-f-]{36}:[0-9]+:' || "
+                       "(headers ->> 'rowrelay_change_id') || '$')), e'\\n' order by n) from message"),
+                   "{\"id\":1} {\"id\":1,\"name\":\"ü\\n\",\"n\":1.50} insert public.item t\n"
+                   "{\"id\":1}  delete public.item t");
+  load(&f, "nats_format", "nats_format.public.plain");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', coalesce(key, '-'), value, headers ->> "
+                                    "'rowrelay_op'), e'\\n' order by n) from message"),
+                   "- {\"what\":\"p\"} insert\n-  truncate");
+  rowrelay_ok(&f, "target", "set", "w", "--option", "format=cloudevents-binary", NULL);
+  sql(f.at_source, "insert into item values (7)");
+  deliver(&f);
+  load(&f, "nats_format", "nats_format.public.item");
+  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', headers ->> 'content-type', headers ->> 'ce-type', headers "
+                                    "->> 'ce-subject', value::json ->> 'op') from message where key = '{\"id\":7}'"),
+                   "application/json rowrelay.public.item.insert 7 insert");
+  fixture_end(&f);
+}
+
+Test(nats, odd_names_of_tables_and_keys_find_their_subject_in_a_stream_that_is_made) {
+  struct fixture f;
+  const char *errors;
+  begin_server(true);
+  fixture_begin(&f, "nats_odd");
+  sql(f.at_source,
+      "create schema \"Ä x\"; create table \"Ä x\".\"..b*>\nc.\" (\"k \"\"1\" text, b int, primary key (\"k "
+      "\"\"1\", b)); create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", at("/odd.all-{table}"), "-o", "stream=odd", NULL);
+  rowrelay_ok(&f, "capture", "\"Ä x\".\"..b*>\nc.\"", "item", "--to", "w", NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
+  cr_assert(strstr(errors, "there is no stream odd") != NULL, "%s", errors);
+  rowrelay_ok(&f, "target", "set", "w", "-o", "create_stream=true", NULL);
+  cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "there is not yet stream odd") != NULL);
+  sql(f.at_source,
+      "insert into \"Ä x\".\"..b*>\nc.\" values (E'\\r\\n$5 \"\\\\', 1), ('', 2); insert into item select n "
+      "from generate_series(1, 100) as n");
+  deliver(&f);
+  cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "there is stream odd; nothing was sent") != NULL);
+  load(&f, "odd", "odd.all-public.item");
+  messages_are_complete(&f, "item");
+  load(&f, "odd", "odd.all-__x._.b___c_");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by n) from message"),
+                   "{\"k \\\"1\":\"\\r\\n$5 \\\"\\\\\",\"b\":1} {\"k \\\"1\":\"\",\"b\":2}");
+  fixture_end(&f);
+}
+
+/* ---- connections ----------------------------------------------------------------------------------------------- */
+
+Test(nats, a_server_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_sees_it) {
+  struct fixture f;
+  const char *errors;
+  char ca_file[300];
+  char path[300];
+  char password[100];
+  char url[300];
+  setenv("SECURE", "1", 1);
+  begin_server(false);
+  fixture_begin(&f, "nats_secure");
+  snprintf(ca_file, sizeof ca_file, "ca_file=%s/ca.pem", server.directory);
+  snprintf(path, sizeof path, "%s/password", server.directory);
+  FILE *file = fopen(path, "r");
+  cr_assert(file != NULL && fgets(password, sizeof password, file) != NULL);
+  fclose(file);
+  password[strcspn(password, "\n")] = '\0';
+  setenv("NATS_PASSWORD", "something/else", 1);
+  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@localhost:%s/in", strchr(server.address, ':') + 1);
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", url, "-o", "stream=in", "-o", "create_stream=true", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, "no encrypted connection: ") != NULL, "%s", errors);
+  rowrelay_ok(&f, "target", "set", "w", "-o", ca_file, NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, "the server does not let us in: ") != NULL, "%s", errors);
+  cr_assert(strstr(errors, "something") == NULL, "%s", errors);
+  setenv("NATS_PASSWORD", password, 1);
+  cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "nothing was sent") != NULL);
+  pid_t process = fixture_run(&f, "--log-level", "debug", NULL);
+  wait_until_empty(&f, 30);
+  cr_assert(strstr(process_log(process), password) == NULL);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  /* the certificate is not for another name */
+  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@127.0.0.2:%s/in", strchr(server.address, ':') + 1);
+  rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  unsetenv("NATS_PASSWORD");
+  cr_assert(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL) != 0);
+  cr_assert(strstr(errors, "environment variable NATS_PASSWORD, which the target's URL uses, is not set") != NULL, "%s",
+            errors);
+  fixture_end(&f);
+}
+
+Test(nats, a_server_that_asks_for_a_token_gets_it) {
+  struct fixture f;
+  const char *errors;
+  setenv("SETTINGS", "authorization { token: \"geheim/7\" }", 1);
+  begin_server(false);
+  fixture_begin(&f, "nats_token");
+  sql(f.at_source, "create table item (id int primary key)");
+  setenv("NATS_TOKEN", "wrong/one", 1);
+  rowrelay_ok(&f, "target", "add", "w", at("/in"), "-o", "stream=in", "-o", "create_stream=true", "-o",
+              "token=${NATS_TOKEN}", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, "the server does not let us in: ") != NULL && strstr(errors, "wrong/one") == NULL, "%s",
+            errors);
+  setenv("NATS_TOKEN", "geheim/7", 1);
+  deliver(&f);
+  fixture_end(&f);
+}
+
+Test(nats, what_cannot_work_is_said_where_it_is_set) {
+  struct fixture f;
+  const char *errors;
+  const char *output;
+  fixture_begin(&f, "nats_wrong");
+#define REFUSES(message, ...)                                                                                          \
+  cr_expect(rowrelay(&f, NULL, &errors, "target", "add", "t", __VA_ARGS__, NULL) == 2 &&                               \
+                strstr(errors, message) != NULL,                                                                       \
+            "%s", errors)
+  REFUSES("names no server", "nats://");
+  REFUSES("names no server", "nats://a,,b/c");
+  REFUSES("names a subject that cannot be", "nats://a/b c");
+  REFUSES("names a subject that cannot be", "nats://a/b..c");
+  REFUSES("names a subject that cannot be", "nats://a/b.>");
+  REFUSES("names a subject that cannot be", "nats://a/b.{tables}");
+  REFUSES("target URL contains a password", "nats://a:b@c/d");
+  REFUSES("token must be ${NAME}, taken from the environment of rowrelay run, not \"...\"", "nats://a", "-o",
+          "token=geheim");
+  REFUSES("option create_stream=true needs option stream", "nats://a/b.{table}", "-o", "create_stream=true");
+  REFUSES("option schema=true needs option format=debezium", "nats://a", "-o", "schema=true");
+  sql(f.at_source, "create table item (id int primary key)");
+  rowrelay_ok(&f, "target", "add", "w", "nats://127.0.0.1:1,localhost:2", NULL);
+  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
+  cr_expect(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
+  cr_expect(strstr(errors, "no connection: ") != NULL, "%s", errors);
+  cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);
+  cr_expect(strstr(output, "target w — no connection: ") != NULL, "%s", output);
+  fixture_end(&f);
+}
+#endif
