@@ -1,7 +1,7 @@
 -- The statement that reads a table, or one row of it, as it was. Its cursor outlives the transaction, so that none
 -- stays open while a person reads.
 --   $1 the table, as an array of one  $2 when  $3 the row's key; null: all  $4 maximum number of rows; null: all
-select format('declare past no scroll cursor with hold for select to_json(r) from %s r limit %s',
+select format('declare past no scroll cursor with hold for select to_json(r.*) from %s r limit %s',
               case when $3::text is null
                    then format('rowrelay.as_of(null::%s, %L::timestamptz)', t.name, $2::timestamptz)
                    else format('rowrelay.row_as_of(null::%s, %L, %L::timestamptz)', t.name, $3::text, $2::timestamptz)

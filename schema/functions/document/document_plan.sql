@@ -87,7 +87,7 @@ begin
                               'd.j)', key)
                   else 'd.j' end, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d',
+      format(E'select %s, pg_catalog.row_to_json(d.*) from (%s\n) as d',
              rowrelay.document_key_text(format('d.%I', key), key_type), statement)
     end;
 

@@ -162,6 +162,23 @@ Test(document_sources, columns_of_another_type_than_the_keys_are_refused) {
 
 /* ---- ways from rows to documents -------------------------------------------------------------------------------- */
 
+/* Statements call tables by letters, which may be columns of what they read. */
+Test(document_sources, columns_may_be_called_by_any_letter) {
+  struct fixture f;
+  fixture_begin(&f, "docsrc_letters");
+  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
+  sql(f.at_source, "do $$ begin execute (select 'create table letters (key int primary key, ' || "
+                   "string_agg(chr(n) || ' int default ' || n, ', ') || ')' from generate_series(97, 122) n); end $$");
+  sql(f.at_source, "select rowrelay.add_document('doc', 'w', 'key', 'select * from letters where key = any ($1)', "
+                   "'{letters:key}', create_table => true)");
+  sql(f.at_source, "insert into letters values (1), (2); update letters set d = 7 where key = 2");
+  build(&f);
+  same_rows(&f, "letters", "doc", "key");
+  const char *said = rowrelay_ok(&f, "log", "letters", "2", "--json", "--as-of", "tomorrow", NULL);
+  cr_assert(strstr(said, "\"c\":99,\"d\":7,\"e\":101") != NULL, "%s", said);
+  fixture_end(&f);
+}
+
 Test(document_sources, a_table_may_lead_to_documents_by_several_columns) {
   struct fixture f;
   fixture_begin(&f, "docsrc_two");
