@@ -208,6 +208,7 @@ select not exists (select from rowrelay.migration where version = 2) as rowrelay
 \ir ../triggers/triggers_on.sql
 \ir ../triggers/other_triggers.sql
 \ir ../triggers/own_triggers.sql
+\ir ../triggers/same_row_type.sql
 \ir ../triggers/is_superseded.sql
 \ir ../triggers/part_state.sql
 \ir functions/row/same_key.sql

@@ -1,9 +1,10 @@
 -- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
 --             the same statement, has changed or deleted the row since, and that was captured already. This change is
 --             older than what the log has.
--- Parameters: the table with the row; ctid of the version
+-- Parameters: the table with the row; ctid of the version; the row, by which the table is known
+--             (rowrelay.same_row_type)
 -- Result:     false also when this is unknown
-create or replace function rowrelay.is_superseded(relation oid, version tid) returns boolean
+create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   is_there boolean;
@@ -11,7 +12,9 @@ begin
   if row_security_active(relation) then
     return false;
   end if;
-  execute format('select exists (select from only %s where ctid = $1)', relation::regclass) into is_there using version;
+  execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,
+                 case when pg_column_size(given) is not null then ' and ' || rowrelay.same_row_type('t.*', '$2') end)
+     into is_there using version, given;
   return not is_there;
 exception when others then
   return false;

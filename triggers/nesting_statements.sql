@@ -118,15 +118,16 @@ begin
     format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
-           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid, new);' else
     format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) '
-           'is_at::pg_catalog.tid);', name) end,
+           'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not '
            'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
            capture.relation::oid),
-    format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
+    format('        is_back := exists (select from %s as t where %s and %s%s);', name,
+           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
                     ' and case when op operator(pg_catalog.=) ''d'''
@@ -146,8 +147,8 @@ begin
     case when has_children then concat_ws(E'\n',
            '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
     format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) '
-           'tg_relid);', name,
-           rowrelay.same_key(capture, 't', 'new')),
+           'tg_relid and %s);', name, rowrelay.same_key(capture, 't', 'new'),
+           rowrelay.same_row_type('t.*', 'new.*')),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',

@@ -2,7 +2,8 @@
 --             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
 --             copy of each function and its plans, for each table that it writes to; so this one is short, and rows for
 --             which it is not enough are rare: a key was changed, another write to the row may have been captured
---             before (rowrelay.nesting_statements), the row is large, the table was altered.
+--             before (rowrelay.nesting_statements), the row is large, the table was altered, the transaction leaves its
+--             rows out.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
 --             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
@@ -32,7 +33,12 @@ begin
     return null;
   end if;
 
+  -- What this transaction leaves out must cost it nothing, so that is asked first.
   select concat_ws(E'\n     and ',
+           format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
+                  ' operator(pg_catalog.=) ''''',
+                  case when not capture.capture_origin then
+                    ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
            format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
                   '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
@@ -66,8 +72,8 @@ begin
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   has_timezone := exists (select from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
                            where p.name = 'timezone');
-  logged := format('rowrelay.log_row(%s, %L, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
-                   capture.capture_origin, keeps_before, '{' || lanes || '}',
+  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
+                   keeps_before, '{' || lanes || '}',
                    case when has_timezone then 'former_timezone' else 'null' end);
 
   return concat_ws(E'\n',
@@ -112,13 +118,13 @@ begin
     format('      if not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
            '        is_last := false;',
            '      elsif tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('        is_last := not exists (select from %s as t where %s);', name,
-           rowrelay.same_key(capture, 't', 'old')),
+    format('        is_last := not exists (select from %s as t where %s and %s);', name,
+           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
            '      else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);',
-           name) end,
+           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
+    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid and %s);',
+           name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
            '    exception when others then',
            '      is_last := false;',

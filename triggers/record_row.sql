@@ -60,7 +60,7 @@ begin
       old_hash := null;
       new_hash := null;
     end if;
-    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at);
+    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
       execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,

@@ -58,6 +58,7 @@ drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 drop function if exists rowrelay.image_statements(rowrelay.capture, boolean);
+drop function if exists rowrelay.is_superseded(oid, tid);
 drop function if exists rowrelay.nesting_statements(rowrelay.capture, boolean, text, text, text, text, boolean, boolean,
                                                     text);
 

@@ -190,6 +190,31 @@ Test(rights, checks_of_domains_do_not_run_as_the_schemas_owner) {
   people_end(&s);
 }
 
+/* A writer of a partition has no lock on the parent, whose name may become a view's while a trigger waits for it. */
+Test(rights, what_has_a_tables_name_by_now_is_not_read) {
+  struct shop s;
+  trapped_begin(&s, "rights_name",
+                "create table shop.root (id int primary key, v text) partition by range (id);"
+                "create table shop.leaf partition of shop.root for values from (1) to (9)");
+  sql(s.as_boss, "select rowrelay.capture_table('shop.root')");
+  sql(s.as_app, "insert into shop.leaf values (1, 'a')");
+  PGconn *owner = connect_to(s.fixture.source, NULL);
+  sql(owner, "set role shopkeeper");
+  sql(s.as_app, "insert into shop.leaf values (2, 'b'); delete from shop.leaf where id = 2");
+  sql(owner, "begin; alter table shop.root rename to branch;"
+             "create view shop.root as select g as id, 'x'::text as v, '0'::xid as xmax, '1'::xid as xmin, '1'::cid as "
+             "cmin from generate_series(1, 9) as g where evil.spy()");
+  start(s.as_app, "begin; insert into shop.leaf values (3, 'c'); delete from shop.leaf where id = 3; commit");
+  wait_until(s.fixture.at_source, "t", 10, "select exists (select from pg_locks where not granted)");
+  sql(owner, "commit");
+  finish(s.as_app);
+  nobody_ran_as_owner(&s, "in the place of a table");
+  cr_expect_str_eq(ask(s.as_boss, "select string_agg(op::text || key, ' ' order by id) from rowrelay.change"),
+                   "i1 i2 d2 i3 d3");
+  PQfinish(owner);
+  people_end(&s);
+}
+
 Test(rights, a_trigger_function_serves_no_other_table) {
   struct shop s;
   trapped_begin(&s, "rights_other",

@@ -810,6 +810,7 @@ drop function if exists rowrelay.awkward_columns(regclass);
 drop function if exists rowrelay.image_expression(rowrelay.capture);
 drop function if exists rowrelay.has_row_triggers(rowrelay.capture);
 drop function if exists rowrelay.image_statements(rowrelay.capture, boolean);
+drop function if exists rowrelay.is_superseded(oid, tid);
 drop function if exists rowrelay.nesting_statements(rowrelay.capture, boolean, text, text, text, text, boolean, boolean,
                                                     text);
 
@@ -5613,15 +5614,15 @@ begin
      and not row_security_active(of_row) and not row_security_active(relation);
 end
 $$;
--- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves
---             it out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: writes
+--             it to the log and the queue, with who did it, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
--- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the
+-- Parameters: capture; operation: TG_OP; key; hash that chooses the lane; images; whether the
 --             image before is kept; lanes: of each target the number of its first lane, and how many it has;
 --             the time zone to restore, null: none
 -- Result:     true
-create or replace function rowrelay.log_row(capture integer, capture_origin boolean, operation text, key text,
+create or replace function rowrelay.log_row(capture integer, operation text, key text,
                                             hash integer, old_row json, new_row json, keeps_before boolean,
                                             lanes integer[], former_timezone text) returns boolean
 language plpgsql as $$
@@ -5636,15 +5637,9 @@ begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
-  -- one check of all rarely used settings
-  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.skip', true),
-                       pg_catalog.current_setting('rowrelay.origin', true),
-                       pg_catalog.current_setting('rowrelay.actor', true),
-                       pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true), pg_catalog.current_setting('role'))
+       operator(pg_catalog.<>) 'none'
   then
-    if rowrelay.is_left_out(capture_origin) then
-      return true;
-    end if;
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
   end if;
@@ -5831,12 +5826,23 @@ create or replace function rowrelay.own_triggers(capture rowrelay.capture, out r
 language sql stable as $$
   select o.relation, o.name, o.is_always, o.is_copy from rowrelay.triggers_on(capture, null) as o
 $$;
+-- Purpose:    returns SQL that PostgreSQL only accepts where the rows of a table are of the same type as one that a
+--             trigger was given, or that one's partition or child: a trigger function runs with the rights of the
+--             schema's owner, and what it finds under a table's name could be somebody's view by then. Types are
+--             compared when the statement is parsed, before a view's functions could run.
+-- Parameters: names of the row that is read, and of the one that was given
+-- Result:     a condition that is always true; it costs nothing
+create or replace function rowrelay.same_row_type(row_read text, row_given text) returns text
+language sql immutable as $$
+  select format('case when true then true else coalesce(%s, %s) is null end', row_read, row_given)
+$$;
 -- Purpose:    whether the row version that a trigger gets no longer exists: another trigger, fired by an earlier row of
 --             the same statement, has changed or deleted the row since, and that was captured already. This change is
 --             older than what the log has.
--- Parameters: the table with the row; ctid of the version
+-- Parameters: the table with the row; ctid of the version; the row, by which the table is known
+--             (rowrelay.same_row_type)
 -- Result:     false also when this is unknown
-create or replace function rowrelay.is_superseded(relation oid, version tid) returns boolean
+create or replace function rowrelay.is_superseded(relation oid, version tid, given record default null) returns boolean
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   is_there boolean;
@@ -5844,7 +5850,9 @@ begin
   if row_security_active(relation) then
     return false;
   end if;
-  execute format('select exists (select from only %s where ctid = $1)', relation::regclass) into is_there using version;
+  execute format('select exists (select from only %s as t where t.ctid = $1%s)', relation::regclass,
+                 case when pg_column_size(given) is not null then ' and ' || rowrelay.same_row_type('t.*', '$2') end)
+     into is_there using version, given;
   return not is_there;
 exception when others then
   return false;
@@ -6534,7 +6542,7 @@ begin
       old_hash := null;
       new_hash := null;
     end if;
-    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at);
+    is_gone := is_at is not null and operation <> 'DELETE' and rowrelay.is_superseded(relation, is_at, after_row);
     is_back := has_key and (operation = 'DELETE' or rekeyed) and rowrelay.is_present(capture_id, old_key);
     if has_key and (operation = 'INSERT' or rekeyed) and rowrelay.has_children(capture.relation) then
       execute format('select exists (select from %s as t, %s where %s and t.tableoid <> $3)', capture.relation,
@@ -6788,15 +6796,16 @@ begin
     format('        is_at := %s;', new_ctid) end,
     -- a later child gets a trigger of its own, and this function is replaced before
     case when has_children or (select c.relkind = 'p' from pg_class c where c.oid = capture.relation) then
-           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid);' else
+           '        is_gone := rowrelay.is_superseded(tg_relid, is_at::pg_catalog.tid, new);' else
     format('        is_gone := not exists (select from only %s as t where t.ctid operator(pg_catalog.=) '
-           'is_at::pg_catalog.tid);', name) end,
+           'is_at::pg_catalog.tid and %s);', name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
     case when has_key then concat_ws(E'\n',
     format('      if (op operator(pg_catalog.=) ''d'' or rekeyed) and not '
            'pg_catalog.row_security_active(%s::pg_catalog.oid) then',
            capture.relation::oid),
-    format('        is_back := exists (select from %s as t where %s%s);', name, rowrelay.same_key(capture, 't', 'old'),
+    format('        is_back := exists (select from %s as t where %s and %s%s);', name,
+           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*'),
            case when is_firm then
              format(' and (t.xmax operator(pg_catalog.=) 0'
                     ' and case when op operator(pg_catalog.=) ''d'''
@@ -6816,8 +6825,8 @@ begin
     case when has_children then concat_ws(E'\n',
            '      if op operator(pg_catalog.=) ''i'' or rekeyed then',
     format('        is_double := exists (select from %s as t where %s and t.tableoid operator(pg_catalog.<>) '
-           'tg_relid);', name,
-           rowrelay.same_key(capture, 't', 'new')),
+           'tg_relid and %s);', name, rowrelay.same_key(capture, 't', 'new'),
+           rowrelay.same_row_type('t.*', 'new.*')),
            '      end if;') end,
     case when not keeps_before and has_documents then concat_ws(E'\n',
            '      if op operator(pg_catalog.<>) ''i'' then',
@@ -7180,6 +7189,13 @@ begin
                       where s.capture = capture.id and t.dropped_at is null)
      and not exists (select from rowrelay.image_columns(capture) as i
                       where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+     -- The size of an array, jsonb or a multirange does not bound that of its text: numbers in it may have 131,072
+     -- digits, and nulls take a bit.
+     and not exists (select from pg_attribute a
+                      cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
+                       join pg_type t on t.oid = b.oid
+                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                        and (t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid = 'jsonb'::regtype))
      -- each of them makes the function larger
      and (select count(*) <= 4 from rowrelay.awkward_columns(relation))
      -- no application has this one as it would have to be
@@ -7191,7 +7207,8 @@ $$;
 --             to the function beside it (rowrelay.rest_function), which captures any row. A session keeps a compiled
 --             copy of each function and its plans, for each table that it writes to; so this one is short, and rows for
 --             which it is not enough are rare: a key was changed, another write to the row may have been captured
---             before (rowrelay.nesting_statements), the row is large, the table was altered.
+--             before (rowrelay.nesting_statements), the row is large, the table was altered, the transaction leaves its
+--             rows out.
 --
 --             Nothing in it can fail where the application's statement did not, so nothing is guarded: all columns have
 --             built-in types, and an image of a small row fits. See rowrelay.trigger_body() for what is done with a
@@ -7221,7 +7238,12 @@ begin
     return null;
   end if;
 
+  -- What this transaction leaves out must cost it nothing, so that is asked first.
   select concat_ws(E'\n     and ',
+           format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
+                  ' operator(pg_catalog.=) ''''',
+                  case when not capture.capture_origin then
+                    ', pg_catalog.current_setting(''rowrelay.origin'', true)' end),
            format('rowrelay.row_is_unaltered(%L::pg_catalog.regclass, %L::pg_catalog.oid[], %L::pg_catalog.text[], '
                   '%L::pg_catalog.oid[])', relation::oid, array_agg(a.atttypid order by a.attnum),
                   array_agg(a.attname order by a.attnum) filter (where n.is_named),
@@ -7255,8 +7277,8 @@ begin
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
   has_timezone := exists (select from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
                            where p.name = 'timezone');
-  logged := format('rowrelay.log_row(%s, %L, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
-                   capture.capture_origin, keeps_before, '{' || lanes || '}',
+  logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
+                   keeps_before, '{' || lanes || '}',
                    case when has_timezone then 'former_timezone' else 'null' end);
 
   return concat_ws(E'\n',
@@ -7301,13 +7323,13 @@ begin
     format('      if not rowrelay.may_look(tg_relid, %s, %L) then', relation::oid, name),
            '        is_last := false;',
            '      elsif tg_op operator(pg_catalog.=) ''DELETE'' then',
-    format('        is_last := not exists (select from %s as t where %s);', name,
-           rowrelay.same_key(capture, 't', 'old')),
+    format('        is_last := not exists (select from %s as t where %s and %s);', name,
+           rowrelay.same_key(capture, 't', 'old'), rowrelay.same_row_type('t.*', 'old.*')),
            '      else',
     case when (select c.relkind = 'p' from pg_class c where c.oid = relation) then
-           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid);' else
-    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid);',
-           name) end,
+           '        is_last := not rowrelay.is_superseded(tg_relid, new.ctid, new);' else
+    format('        is_last := exists (select from only %s as t where t.ctid operator(pg_catalog.=) new.ctid and %s);',
+           name, rowrelay.same_row_type('t.*', 'new.*')) end,
            '      end if;',
            '    exception when others then',
            '      is_last := false;',
@@ -10970,7 +10992,7 @@ begin
                               'd.j)', key)
                   else 'd.j' end, statement)
     else
-      format(E'select %s, pg_catalog.row_to_json(d) from (%s\n) as d',
+      format(E'select %s, pg_catalog.row_to_json(d.*) from (%s\n) as d',
              rowrelay.document_key_text(format('d.%I', key), key_type), statement)
     end;
 
