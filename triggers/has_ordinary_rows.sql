@@ -21,6 +21,13 @@ begin
                       where s.capture = capture.id and t.dropped_at is null)
      and not exists (select from rowrelay.image_columns(capture) as i
                       where i.keep is not null or cardinality(i.leave_out) > 0 or i.masks::text <> '{}')
+     -- The size of an array, jsonb or a multirange does not bound that of its text: numbers in it may have 131,072
+     -- digits, and nulls take a bit.
+     and not exists (select from pg_attribute a
+                      cross join lateral (select rowrelay.base_type(a.atttypid) as oid offset 0) as b
+                       join pg_type t on t.oid = b.oid
+                      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+                        and (t.typelem <> 0 and t.typlen = -1 or t.typtype = 'm' or t.oid = 'jsonb'::regtype))
      -- each of them makes the function larger
      and (select count(*) <= 4 from rowrelay.awkward_columns(relation))
      -- no application has this one as it would have to be

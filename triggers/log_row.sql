@@ -1,12 +1,12 @@
--- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: leaves
---             it out if it must, writes it to the log and the queue, and wakes sleeping processes. It does what
+-- Purpose:    the whole of what a trigger function does with an ordinary row, once its key and images are made: writes
+--             it to the log and the queue, with who did it, and wakes sleeping processes. It does what
 --             rowrelay.log_change() and the head of rowrelay.trigger_body() do, for all tables with the same plans: a
 --             session keeps some kilobytes for each statement of each function.
--- Parameters: capture; its capture_origin; operation: TG_OP; key; hash that chooses the lane; images; whether the
+-- Parameters: capture; operation: TG_OP; key; hash that chooses the lane; images; whether the
 --             image before is kept; lanes: of each target the number of its first lane, and how many it has;
 --             the time zone to restore, null: none
 -- Result:     true
-create or replace function rowrelay.log_row(capture integer, capture_origin boolean, operation text, key text,
+create or replace function rowrelay.log_row(capture integer, operation text, key text,
                                             hash integer, old_row json, new_row json, keeps_before boolean,
                                             lanes integer[], former_timezone text) returns boolean
 language plpgsql as $$
@@ -21,15 +21,9 @@ begin
   if former_timezone is not null then
     former_timezone := pg_catalog.set_config('timezone', former_timezone, true);
   end if;
-  -- one check of all rarely used settings
-  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.skip', true),
-                       pg_catalog.current_setting('rowrelay.origin', true),
-                       pg_catalog.current_setting('rowrelay.actor', true),
-                       pg_catalog.current_setting('role')) operator(pg_catalog.<>) 'none'
+  if pg_catalog.concat(pg_catalog.current_setting('rowrelay.actor', true), pg_catalog.current_setting('role'))
+       operator(pg_catalog.<>) 'none'
   then
-    if rowrelay.is_left_out(capture_origin) then
-      return true;
-    end if;
     actor := rowrelay.actor();
     db_user := rowrelay.db_user();
   end if;
