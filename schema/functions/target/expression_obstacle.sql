@@ -3,7 +3,7 @@
 --             would do so there.
 -- Parameters: catalog and object: where the expression is, pg_attrdef or pg_constraint; relation: its table; tree: the
 --             expression as the catalog has it; is_check: it must give the same on any day and in any session
--- Result:     "it uses …", null: it can be used
+-- Result:     "it uses ...", null: it can be used
 create or replace function rowrelay.expression_obstacle(catalog regclass, object oid, relation oid, tree text,
                                                         is_check boolean) returns text
 language plpgsql stable as $$ -- rather than SQL, because its plan is kept
