@@ -39,6 +39,7 @@ static bool name_processes(struct source *source, struct error *error) {
 /* `with_roles`: also creates the roles, to which the schema's files then grant rights. */
 static bool install(struct source *source, bool with_roles, struct error *error) {
   int version;
+  call_tell_warnings(source);
   if (!source_script(source, BEGIN, error) || !source_script(source, QUERY_install_lock.text, error) ||
       !source_script(source, QUERY_check_owner.text, error) || !source_schema_version(source, &version, error))
     return false;

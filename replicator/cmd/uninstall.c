@@ -58,14 +58,15 @@ static bool uninstall(struct source *source, const struct options *given, struct
     return false;
   if (!release_tables(source, option_text(given, "lock-wait"), error))
     return false;
-  if (!source_script(source, "begin", error) || !source_script(source, QUERY_install_lock.text, error) ||
+  call_tell_warnings(source);
+  if (!source_script(source, "begin; set local client_min_messages = warning", error) ||
+      !source_script(source, QUERY_install_lock.text, error) ||
       !source_script(source, QUERY_cmd_drop_schema.text, error)) {
     if (error->hint[0] == '\0')
       error_hint(error, "stop every \"rowrelay run\" and try again; the triggers are already removed");
     return false;
   }
   puts("schema rowrelay: removed");
-  call_tell_warnings(source);
   return source_script(source, QUERY_drop_roles.text, error);
 }
 

@@ -1,13 +1,19 @@
 #include "targets/ddl.h"
 
-/* Held by a process that creates something at a target, until its transaction ends. 'rowr' in ASCII.
+/*
+ * Held by a process that creates something at a target, until its transaction ends, so that two do not fail because
+ * both create it. 'rowr' in ASCII. Whoever may log in can hold it, too; so nobody waits for it longer than a second,
+ * and who fails for want of it tries again.
  */
 #define LOCK_CLASS "1919907698"
 #define LOCK_NUMBER "-1"
 
 static const struct query BEGIN = {.text = "begin"};
 static const struct query COMMIT = {.text = "commit"};
-static const struct query LOCK = {.text = "select pg_catalog.pg_advisory_xact_lock($1::integer, $2::integer)"};
+static const struct query LOCK = {
+    .text = "select true from pg_catalog.generate_series(1, 50)"
+            " where pg_catalog.pg_try_advisory_xact_lock($1::integer, $2::integer) or pg_catalog.pg_sleep(0.02) is null"
+            " limit 1"};
 
 bool ddl_run(struct pgconn *connection, bool in_transaction, const struct query *query, struct values values,
              struct error *error) {

@@ -65,6 +65,21 @@ static void check_no_trace(const char *name, bool by_psql) {
   fixture_end(&f);
 }
 
+Test(install, who_waits_for_another_installation_is_told_for_whom) {
+  struct fixture f;
+  fixture_begin(&f, "install_waits");
+  PGconn *other = connect_to(f.source, NULL);
+  sql(other, "select pg_advisory_lock(x'726f7772656c6179'::bigint)");
+  pid_t process = fixture_start(&f, "init", NULL);
+  char words[64];
+  snprintf(words, sizeof words, "process %d of user ", PQbackendPID(other));
+  wait_until_says(process, words, 15);
+  wait_until_says(process, "select pg_terminate_backend(PID)", 5);
+  PQfinish(other);
+  cr_assert_eq(wait_process(process, 30), 0);
+  fixture_end(&f);
+}
+
 Test(install, uninstall_leaves_the_database_as_it_was) {
   check_no_trace("trace", false);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "mirrored.h"
 
 static void until_empty(struct fixture *f) {
   rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
@@ -11,6 +12,25 @@ static void until_empty(struct fixture *f) {
 
 static const char *note_of(struct fixture *f) {
   return ask(f->at_source, "select note from rowrelay.status where target = 'w'");
+}
+
+/* Whoever may log in to the target can hold any advisory lock. */
+Test(target, a_lock_that_anybody_can_hold_stops_nothing, .timeout = 60) {
+  struct fixture f;
+  mirrored_begin(&f, "target_lock", "create table item (id int primary key); create table later (id int primary key)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1)");
+  until_empty(&f);
+  PGconn *anybody = connect_to(f.target, NULL);
+  sql(anybody, "select pg_advisory_lock(1919907698, -1)");
+  mirrored_capture(&f, "later");
+  sql(f.at_source, "insert into item values (2); insert into later values (3)");
+  until_empty(&f);
+  mirrored_same(&f, "item");
+  mirrored_same(&f, "later");
+  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.refusal"), "0");
+  PQfinish(anybody);
+  fixture_end(&f);
 }
 
 /* ---- tables that somebody made --------------------------------------------------------------------------------- */
