@@ -139,7 +139,8 @@ static struct ending decide(const struct work *work, const struct outcomes *outc
                           .began = outcomes->fates != NULL,
                           .ok = ok,
                           .why = error->kind,
-                          .is_momentary = !ok && contention_is(error)};
+                          .is_momentary = !ok && contention_is(error),
+                          .fenced = work->fenced};
   if (pushed.began) {
     pushed.delivered = outcomes_count(outcomes, OUTCOME_DELIVERED);
     pushed.refused = outcomes_count(outcomes, OUTCOME_REFUSED);
@@ -149,6 +150,14 @@ static struct ending decide(const struct work *work, const struct outcomes *outc
       pushed.unknown += outcomes->fates[i].unknown;
   }
   return ending_of(&pushed);
+}
+
+/* Who holds its lanes has the latest claim, so the target must know claims of another database. */
+static void halt_for_a_copy(struct work *work) {
+  struct error error;
+  work->fenced = 0;
+  error_set(&error, FAILURE_GONE, "a copy of the source delivers to it, too, so it refuses what this one claims");
+  work_halt_target(work, &error, "end the copy's processes, then resume it");
 }
 
 /* False when it is time to leave. */
@@ -164,7 +173,10 @@ static bool go_on(struct work *work, enum sequel sequel, const struct error *err
     work_report_failure(work, error);
     return true;
   case SEQUEL_HALT:
-    work_halt_target(work, error);
+    if (error->kind == FAILURE_FENCED)
+      halt_for_a_copy(work);
+    else
+      work_halt_target(work, error, "set another URL, or resume it");
     return true;
   case SEQUEL_LEAVE:
     break;
@@ -220,6 +232,8 @@ bool deliver(struct work *work, const struct claim *claim) {
   ok = push_recall(work, &outcomes, ok, &error);
   if (ok)
     error_clear(&error); /* from attempts that were retried */
+  /* A lease may expire again and again. */
+  work->fenced = !ok && error.kind == FAILURE_FENCED && !work->settings->leased ? work->fenced + 1 : 0;
   struct ending ending = decide(work, &outcomes, ok, &error);
   contention_count(&work->contention, work->batch.lanes, work->batch.lane_count, !ok && contention_is(&error));
   bool stay = end(work, &outcomes, &ending, &error);

@@ -2,6 +2,8 @@
 
 /* How often in succession a batch may meet a deadlock or serialization failure by chance. */
 #define MOST_CONTENTIONS 10
+/* How often in succession a process may be too late by chance: it was held up, and others have claimed its lanes. */
+#define MOST_FENCED 5
 
 static enum sequel after_failure(const struct pushed *pushed) {
   if (pushed->is_momentary)
@@ -21,7 +23,8 @@ struct ending ending_of(const struct pushed *pushed) {
   if (pushed->source_lost)
     return (struct ending){.end = BATCH_LOST, .sequel = SEQUEL_GO_ON};
   if (!ok && pushed->why == FAILURE_FENCED)
-    return (struct ending){.end = BATCH_GIVE_BACK, .sequel = SEQUEL_GO_ON};
+    return (struct ending){.end = BATCH_GIVE_BACK,
+                           .sequel = pushed->fenced >= MOST_FENCED ? SEQUEL_HALT : SEQUEL_GO_ON};
   if (!ok && pushed->why == FAILURE_STOP && !pushed->at_most_once)
     return (struct ending){.end = BATCH_GIVE_BACK, .sequel = SEQUEL_LEAVE};
 

@@ -120,10 +120,10 @@ void work_report_failure(struct work *work, const struct error *error) {
   work_open_breaker(work, error);
 }
 
-void work_halt_target(struct work *work, const struct error *error) {
+void work_halt_target(struct work *work, const struct error *error, const char *remedy) {
   char reason[1200];
   struct error failed;
-  text_print(reason, sizeof reason, "%s: set another URL, or resume it", error->message);
+  text_print(reason, sizeof reason, "%s: %s", error->message, remedy);
   log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings->name);
   if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings->target).text, reason), NULL, &failed))
     log_failure(LOG_LEVEL_WARNING, &failed, "target %s: the halt could not be recorded", work->settings->name);

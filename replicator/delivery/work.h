@@ -26,6 +26,7 @@ struct work {
   int64_t delivery_began; /* clock_now() */
   struct breaker breaker;
   struct contention contention;
+  int fenced;        /* pushes in succession that others' claims have kept out */
   bool late_first;   /* it is the turn of late lanes */
   bool has_failed;   /* the last attempt failed; settings and routes were read since */
   int64_t holds_due; /* when to check whether held tables are due for a try; clock_now() */
@@ -57,7 +58,7 @@ void work_report_failure(struct work *work, const struct error *error);
 void work_open_breaker(struct work *work, const struct error *why);
 /* Records for all processes that the target works again. */
 void work_report_success(struct work *work);
-/* Halts the target until a person resumes it. */
-void work_halt_target(struct work *work, const struct error *error);
+/* Halts the target until a person resumes it; `remedy` is what to do. */
+void work_halt_target(struct work *work, const struct error *error, const char *remedy);
 
 #endif

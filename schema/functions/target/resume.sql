@@ -1,12 +1,15 @@
 -- Purpose:    continues delivery to a target that was paused or that a refused change halted. The refused change stays
---             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip().
+--             in rowrelay.errors: use rowrelay.retry() or rowrelay.skip(). Claims go on behind those of a copy of this
+--             database that has delivered to the target until now; see rowrelay.skip_lost_ids().
 -- Parameters: name
 -- Errors:     no such target
 create or replace function rowrelay.resume(target text) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
   resumed_id integer := rowrelay.target_id(target);
+  clock      constant bigint := extract(epoch from clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000;
 begin
+  perform setval('rowrelay.claim_token', clock) from rowrelay.claim_token t where t.last_value < clock;
   update rowrelay.target t
      set state = 'running', reason = null, version = t.version + 1
    where (t.id = resumed_id or t.id in (select d.target from rowrelay.document d where d.delivers_to = resumed_id))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "mirrored.h"
 #include "proxy.h"
 
 /* A pair of tables, one without a key, and their mirrors in target "w". */
@@ -200,5 +201,27 @@ Test(zombie, a_process_that_stands_still_inside_the_fence_is_thrown_out_in_time)
   cr_assert(stop_process(other, SIGTERM) == 0);
   cr_assert(stop_process(zombie, SIGTERM) == 0);
   proxy_end(&proxy);
+  fixture_end(&f);
+}
+
+/* A database that was copied claims as its original does, so only the target can tell that both deliver to it. */
+Test(zombie, a_copy_of_the_source_that_delivers_does_not_stop_it_silently) {
+  struct fixture f;
+  mirrored_begin(&f, "zombie_copy", "create table item (id int primary key, name text)");
+  mirrored_capture(&f, "item");
+  sql(f.at_source, "insert into item values (1, 'a'), (2, 'b')");
+  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  /* the copy's claims begin at the number of microseconds since 2026 */
+  sql(f.at_target,
+      "update rowrelay_target.fence set token = extract(epoch from now() - '2026-01-01 00:00+00') * 1000000");
+  sql(f.at_source, "update item set name = 'later'");
+  pid_t process = fixture_run(&f, "--workers", "2", NULL);
+  wait_until(f.at_source, "halted", 20, "select state from rowrelay.target where name = 'w'");
+  const char *said = rowrelay_ok(&f, "target", "show", "w", NULL);
+  cr_assert(strstr(said, "a copy of the source delivers to it, too") != NULL, "%s", said);
+  rowrelay_ok(&f, "target", "resume", "w", NULL);
+  wait_until(f.at_source, "0", 20, "select count(*) from rowrelay.queue");
+  mirrored_same(&f, "item");
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
   fixture_end(&f);
 }
