@@ -57,11 +57,17 @@ static void keep_reason(struct kafka_producer *producer, const char *reason) {
   text_print(producer->reason, sizeof producer->reason, "%.*s", (int)length, reason);
 }
 
+/* A handshake that fails within the call that begins it is told as any lost connection is. */
+static bool is_of_handshake(int code, const char *reason) {
+  return code == RD_KAFKA_RESP_ERR__TRANSPORT &&
+         (strstr(reason, "certificate verify failed") != NULL || strstr(reason, "wrong version number") != NULL);
+}
+
 /* The library's complaints; it goes on by itself unless this says otherwise. */
 static void take_error(rd_kafka_t *library, int code, const char *reason, void *opaque) {
   struct kafka_producer *producer = opaque;
   char fatal[512];
-  switch (code) {
+  switch (is_of_handshake(code, reason) ? RD_KAFKA_RESP_ERR__SSL : code) {
   case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
     if (producer->down.kind == FAILURE_NONE) /* it may be known why */
       error_set(&producer->down, FAILURE_RETRY, "no broker answers%s%s", producer->reason[0] != '\0' ? ": " : "",
