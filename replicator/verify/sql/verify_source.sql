@@ -50,11 +50,14 @@ select json_build_object(
                           else format('coalesce(nullif(%s, 0), 1)',
                                       rowrelay.hash_expression(c.id, c.relation, c.live_key, 'wanted')) end,
          'key_size', cardinality(c.live_key),
-         'columns', (select json_agg(json_build_object(
+         'columns', coalesce((select json_agg(json_build_object(
                               'name', a.attname,
                               'type', format_type(a.atttypid, a.atttypmod),
                               'key_type', rowrelay.plain_type(a.atttypid, a.attcollation),
                               'category', a.typcategory,
+                              'as_text', rowrelay.safe_text(format('new.%I', a.attname), a.atttypid),
+                              'as_json', rowrelay.safe_json(format('new.%I', a.attname), a.atttypid),
+                              'unchecked_type', rowrelay.unchecked_type(a.atttypid),
                               'is_masked', c.mask ? a.attnum::text,
                               'mask', c.mask -> a.attnum::text,
                               'key_position', a.key_position,
@@ -88,7 +91,7 @@ select json_build_object(
                                   where d.datname = current_database()) as l
                           where a.key_position is not null and a.attnotnull and a.base < 10000
                             and a.base <> all ('{json,jsonb}'::regtype[]) and a.typcategory not in ('A', 'E', 'R', 'C')
-                            and l.is_deterministic) as s on true),
+                            and l.is_deterministic) as s on true), '[]'),
          'orders', coalesce((select json_agg(i.names order by i.indisprimary desc, i.indexrelid) from usable_index i),
                             '[]')) as document,
        c.into_table,

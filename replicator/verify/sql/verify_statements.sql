@@ -36,16 +36,29 @@ with plan as (
                   as text
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
    group by c.position / 50
+), named as (
+  select coalesce(string_agg(format('%I %s', c.name, c.unchecked_type), ', ' order by c.position), 'none text') as types
+    from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (name text, unchecked_type text)) with ordinality
+                              as c(name, unchecked_type, position)
 ), column_hash as (
   select string_agg(format(p.hash, format('coalesce((%s)::text, %L)', c.value, $2::text || '!')) , ', '
                     order by c.position) as list
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
 ), row_text as (
-  select case when count(*) = 1 then min(t.text)
+  select case when count(*) = 0 then '''''' -- it has no columns, and all its rows are equal
+              when count(*) = 1 then min(t.text)
               else format('concat_ws(%L, %s)', $2::text, string_agg(t.text, ', ' order by t.n)) end as text
     from part t
 ), key_column as (
-  select k.name, k.type, k.position, base.oid = 'numeric'::regtype as is_numeric,
+  select k.name, k.type, k.position,
+         -- a cast of somebody's type would be that person's code
+         format(case when base.oid = 'numeric'::regtype then 'trim_scale(new.%I)::text'
+                     when base.oid < 16384 then 'new.%I::text'
+                     else 'concat(new.%I)' end, k.name) as text,
+         format(case when base.oid < 16384 then '(w.parts ->> %s)::%s as %I'
+                     else '(select r.k from json_to_record(json_build_object(''k'', w.parts -> %s)) as r(k %s)) '
+                          'as %I' end,
+                k.position - 1, k.type, k.name) as wanted,
          -- operators of all enums, for one, refuse a domain over an enum
          case when base.oid = a.atttypid then format('new.%I', k.name)
               else format('(new.%I)::%s', k.name, format_type(base.oid, -1)) end as value,
@@ -71,11 +84,8 @@ with plan as (
       )
       select p.oid from part p where p.typtype <> 'd') as base(oid)
 ), key as (
-  select format('json_build_array(%s)::text',
-                string_agg(format(case when k.is_numeric then 'trim_scale(new.%I)::text' else 'new.%I::text' end,
-                                  k.name), ', ' order by k.position)) as parts,
-         string_agg(format('(w.parts ->> %s)::%s as %I', k.position - 1, k.type, k.name), ', ' order by k.position)
-           as wanted,
+  select format('json_build_array(%s)::text', string_agg(k.text, ', ' order by k.position)) as parts,
+         string_agg(k.wanted, ', ' order by k.position) as wanted,
          string_agg(format('%s %s wanted.%I', k.value, k.equals, k.name), ' and ' order by k.position) as matches
     from key_column k
   having count(*) > 0
@@ -142,7 +152,7 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                       'on true',
                   p.capture, p.key_text, p.target, k.wanted, h.list, p.relation, k.matches, p.filter, p.row_hash)
          when p.capture is null then
-           format('select h.hash::text, count(*), min(left(h.whole::text, 200)) '
+           format('select h.hash::text, count(*), min(left(concat(h.whole), 200)) '
                    'from (select %s as hash, new as whole from %s as new offset 0) as h '
                    'where h.hash = any (array(select json_array_elements_text($1::json)::bigint)) group by h.hash',
                   s.hash, p.relation)
@@ -154,8 +164,8 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                       'and not pg_visible_in_snapshot(c.txid, $3::pg_snapshot)), '
                   'touched as materialized (select %2$s as hash from recent r '
                     'cross join lateral (values (r.old_row), (r.new_row)) as i(image) '
-                    'cross join lateral json_populate_record(null::%3$s, i.image) as new where i.image is not null), '
-                  'found as materialized (select h.hash, count(*) as n, min(left(h.whole::text, 200)) as text '
+                    'cross join lateral json_to_record(i.image) as new(%5$s) where i.image is not null), '
+                  'found as materialized (select h.hash, count(*) as n, min(left(concat(h.whole), 200)) as text '
                     'from (select %2$s as hash, new as whole from %3$s as new where true%4$s offset 0) as h '
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
                   'select w.hash::text, coalesce(f.n, 0), f.text, '
@@ -164,8 +174,8 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                         'or r.caveat ->> ''problem'' is not null), '
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
-                  p.capture, s.hash, p.relation, p.filter)
+                  p.capture, s.hash, p.relation, p.filter, n.types)
        end as lookup,
        null as keys
-  from plan p, source_rows s, in_order o, scope c, column_hash h
+  from plan p, source_rows s, in_order o, scope c, column_hash h, named n
   left join key k on true;

@@ -9,8 +9,8 @@ with doc as (
 ), source_column as (
   select c.*
     from doc d, json_to_recordset(d.doc -> 'columns')
-                  as c(name text, type text, key_type text, category text, is_masked boolean, mask json,
-                       key_position integer, sorts text)
+                  as c(name text, type text, key_type text, category text, as_text text, as_json text,
+                       unchecked_type text, is_masked boolean, mask json, key_position integer, sorts text)
 ), attribute as (
   select s.*, a.attnum, a.attgenerated, a.attnotnull, a.attcollation, b.oid as base, b.typcategory as own_category,
          a.atttypid as own_oid, format_type(a.atttypid, a.atttypmod) as own_type, format_type(b.oid, -1) as own_key_type
@@ -26,30 +26,35 @@ with doc as (
       select p.oid from part p where p.typtype <> 'd') as base(oid) on true
     left join pg_type b on b.oid = base.oid
 ), compared as (
+  -- Texts are made by the types' output functions: a cast would be the code of who owns a type. The source made as_text
+  -- and as_json likewise.
   select a.*,
          case
-           when a.is_masked and a.own_category is not null and a.base in ('json'::regtype, 'jsonb'::regtype) then
-             format('%L::%s', a.mask, a.own_type)
-           when a.is_masked then format('(%L::json #>> ''{}'')::%s', a.mask, a.own_type)
+           when a.is_masked and a.base in ('json'::regtype, 'jsonb'::regtype) then format('%L::%s', a.mask, a.own_type)
+           when a.is_masked and a.own_oid < 10000 then format('(%L::json #>> ''{}'')::%s', a.mask, a.own_type)
+           when a.is_masked then format('%L', a.mask #>> '{}')
            -- numeric keeps its zeros, and the mirror those of the key's first row
            when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null
              then format('trim_scale(new.%I)', a.name)
-           when a.type = a.own_type then format('new.%I', a.name)
+           when a.type = a.own_type then a.as_text
            -- else as the value arrives here: as JSON, or the text in it, read by the type it has here
            when a.base in ('json'::regtype, 'jsonb'::regtype)
-             then format('to_json(new.%I)::text::%s', a.name, a.own_type)
-           when a.own_category in ('A', 'C') and a.category in ('A', 'C') and a.own_oid < 10000
-             then format('new.%I::text::%s', a.name, a.own_type)
-           when a.own_oid < 10000 then format('(to_json(new.%I) #>> ''{}'')::%s', a.name, a.own_type)
-           -- of which the source may know nothing
-           else format('to_json(new.%I) #>> ''{}''', a.name)
+             then format('to_json(%s)::text::%s', a.as_json, a.own_type)
+           when a.own_category in ('A', 'C') and a.category in ('A', 'C')
+             -- or a type of which the source may know nothing
+             then format(case when a.own_oid < 10000 then '(%s)::%s' else '%s' end, a.as_text, a.own_type)
+           when a.own_oid < 10000 then format('(to_json(%s) #>> ''{}'')::%s', a.as_json, a.own_type)
+           else format('to_json(%s) #>> ''{}''', a.as_json)
          end as source_value,
          case
            when a.type = a.own_type and a.base = 'numeric'::regtype and a.key_position is not null
              then format('trim_scale(new.%I)', a.name)
-           when a.type = a.own_type or a.is_masked or a.own_oid < 10000
-             or a.base in ('json'::regtype, 'jsonb'::regtype)
+           when a.base < 16384 and (a.type = a.own_type or a.is_masked or a.own_oid < 10000
+                                    or a.base in ('json'::regtype, 'jsonb'::regtype))
              then format('new.%I', a.name)
+           when a.type = a.own_type or a.is_masked
+             or a.base >= 16384 and (a.own_category not in ('A', 'C') or a.category in ('A', 'C'))
+             then format('case when new.%1$I is distinct from null then concat(new.%1$I) end', a.name)
            else format('to_json(new.%I) #>> ''{}''', a.name)
          end as target_value
     from attribute a
@@ -111,7 +116,8 @@ select (select string_agg(format('%I', a.name), ', ') from attribute a
        (select string_agg(format('%I', a.name), ', ') from attribute a
          where a.attnum is null and a.key_position is null) as missing,
        (select c.names is not null from chosen c) as in_ranges,
-       (select json_agg(c.name order by c.name collate "C") from compared c) as names,
+       (select coalesce(json_agg(c.name order by c.name collate "C"), '[]') from compared c
+        having count(*) > 0 or not exists (select from source_column)) as names,
        p.source_plan,
        p.target_plan
   from (select max(plan::text) filter (where s.is_source) as source_plan,
@@ -125,9 +131,11 @@ select (select string_agg(format('%I', a.name), ', ') from attribute a
             'document', case when s.is_source then d.doc -> 'document' end,
             'key_text', case when s.is_source then d.doc -> 'key_text' end,
             'row_hash', case when s.is_source then d.doc -> 'row_hash' end,
-            'columns', (select json_agg(json_build_object(
-                                 'value', case when s.is_source then c.source_value else c.target_value end)
-                                 order by c.name collate "C")
+            'columns', (select coalesce(json_agg(json_build_object(
+                                 'value', case when s.is_source then c.source_value else c.target_value end,
+                                 'name', c.name,
+                                 'unchecked_type', c.unchecked_type)
+                                 order by c.name collate "C"), '[]')
                           from compared c),
             'key', (select coalesce(json_agg(json_build_object(
                              'name', c.name, 'type', case when s.is_source then c.key_type else c.own_key_type end)

@@ -126,6 +126,69 @@ Test(rights, casts_of_a_tables_owner_do_not_run_as_the_schemas_owner) {
   people_end(&s);
 }
 
+static void compared(struct shop *s, const char *target, int expected, const char *shown) {
+  const char *said;
+  int status = rowrelay(&s->boss, &said, NULL, "verify", target, "--wait", "0", NULL);
+  cr_expect_eq(status, expected, "%s: %d: %s", target, status, said);
+  cr_expect(strstr(said, shown) != NULL, "%s: no \"%s\" in: %s", target, shown, said);
+  nobody_ran_as_owner(s, target);
+}
+
+/* Who compares, or looks at what an undo would do, is often an admin, who must not run what a table's owner wrote. */
+Test(rights, casts_of_a_tables_owner_do_not_run_as_who_compares) {
+  struct shop s;
+  trapped_begin(&s, "rights_compare",
+                "create table shop.trap (id int primary key, m shop.mood, ms shop.mood[], p shop.pair, ps shop.pair[], "
+                "s shop.span);"
+                "create table shop.one (m shop.mood primary key, v int);"
+                "create table shop.two (m shop.mood, s shop.span, v int, primary key (m, s));"
+                "create table shop.pile (ms shop.mood[], p shop.pair, c shop.code);"
+                "create table shop.trap2 (like shop.trap including all); create table shop.one2 (like shop.one "
+                "including all); create table shop.two2 (like shop.two including all); create table shop.pile2 (like "
+                "shop.pile);"
+                "create function evil.text(shop.pile) returns text language plpgsql as $f$ begin perform evil.spy(); "
+                "return 'x'; end $f$; create cast (shop.pile as text) with function evil.text(shop.pile);"
+                "create function evil.mood(text) returns shop.mood language plpgsql as $f$ begin perform evil.spy(); "
+                "return 'ok'; end $f$; create cast (text as shop.mood) with function evil.mood(text)");
+  PGconn *super = s.fixture.at_source;
+  sql(super, "create or replace function evil.spy() returns bool language plpgsql as $f$ begin"
+             "  if current_user = 'boss' then perform pg_catalog.nextval('evil.calls'); end if; return true; end $f$;"
+             "grant select on all tables in schema shop to boss, hand");
+  rowrelay_ok(&s.boss, "target", "add", "here", "postgresql:", NULL);
+  rowrelay_ok(&s.boss, "capture", "shop.trap", "shop.one", "shop.two", "shop.pile", "--to", "w", "--create", "--before",
+              NULL);
+  static const char *const TABLES[] = {"shop.trap", "shop.one", "shop.two", "shop.pile"};
+  for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
+    char into[64];
+    snprintf(into, sizeof into, "%s2", TABLES[i]);
+    rowrelay_ok(&s.boss, "route", TABLES[i], "here", "--into", into, NULL);
+  }
+  sql(s.as_app, "insert into shop.trap select n, 'ok', '{ok,sad}', '(1,ok)', '{\"(1,ok)\"}', '[1,3)' from "
+                "generate_series(1, 9) as n; insert into shop.one values ('ok', 1), ('sad', 2);"
+                "insert into shop.two values ('ok', '[1,3)', 1), ('sad', '[1,3)', 1);"
+                "insert into shop.pile values ('{ok}', '(1,ok)', 1), ('{sad}', '(1,sad)', 2)");
+  rowrelay_ok(&s.fixture, "run", "--until-empty", NULL);
+  sql(super, "select setval('evil.calls', 1, false)");
+  compared(&s, "w", 0, "");
+  compared(&s, "here", 0, "");
+  sql(super, "update shop.trap2 set m = 'sad' where id = 3; update shop.one2 set v = 7 where m = 'sad'; "
+             "update shop.two2 set v = 7 where m = 'sad'; update shop.pile2 set ms = '{ok}'");
+  sql(s.fixture.at_target,
+      "update shop.trap set m = 'sad' where id = 3; update shop.one set v = 7 where m::text = 'sad'; "
+      "update shop.two set v = 7 where m::text = 'sad'; update shop.pile set ms = '{ok}'");
+  compared(&s, "w", 3, "shop.trap");
+  compared(&s, "here", 3, "shop.two");
+  sql(s.as_app, "update shop.trap set m = 'sad', ms = null where id = 4; update shop.pile set c = 3 where c = 2");
+  const char *id = ask(super, "select max(change_id) from rowrelay.history where relation = 'shop.trap'::regclass");
+  const char *undo = rowrelay_ok(&s.boss, "undo", "shop.trap", "4", id, NULL);
+  cr_expect(strstr(undo, "'ok'::shop.mood") != NULL, "%s", undo);
+  nobody_ran_as_owner(&s, "undo");
+  const char *past = rowrelay_ok(&s.boss, "log", "shop.trap", "4", "--as-of", "now", NULL);
+  cr_expect(strstr(past, "sad") != NULL, "%s", past);
+  nobody_ran_as_owner(&s, "log --as-of");
+  people_end(&s);
+}
+
 Test(rights, a_column_that_comes_later_does_not_run_its_casts_as_the_schemas_owner) {
   struct shop s;
   trapped_begin(&s, "rights_later",
