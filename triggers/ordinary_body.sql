@@ -34,6 +34,9 @@ begin
   end if;
 
   -- What this transaction leaves out must cost it nothing, so that is asked first.
+  with pinned as materialized (
+    select p.* from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
+  )
   select concat_ws(E'\n     and ',
            format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
                   ' operator(pg_catalog.=) ''''',
@@ -45,9 +48,10 @@ begin
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
-              from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p where p.name <> 'timezone'),
-           'not (' || rowrelay.foreign_table(capture) || ')')
-    into known
+              from pinned p where p.name <> 'timezone'),
+           'not (' || rowrelay.foreign_table(capture) || ')'),
+         exists (select from pinned p where p.name = 'timezone')
+    into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
@@ -70,8 +74,6 @@ begin
     from rowrelay.route r join rowrelay.target t on t.id = r.target
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
-  has_timezone := exists (select from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
-                           where p.name = 'timezone');
   logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
                    keeps_before, '{' || lanes || '}',
                    case when has_timezone then 'former_timezone' else 'null' end);

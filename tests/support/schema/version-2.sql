@@ -5075,8 +5075,12 @@ language sql stable as $$
          a.type
     from pg_class r
     cross join lateral rowrelay.current_columns(r.reltype) as a
-    -- offset 0: evaluates what follows only for these types, not for all types of the database
-    cross join lateral (select x.* from pg_type x where x.oid = rowrelay.base_type(a.type) offset 0) as t
+    -- offset 0: evaluates what follows only for these types, not for all types of the database. All others survive
+    -- (rowrelay.survives_json), and most tables have no other.
+    cross join lateral (select x.* from (select rowrelay.base_type(a.type) as oid offset 0) as b
+                          join pg_type x on x.oid = b.oid
+                         where x.typcategory = 'A' or x.typtype = 'c' or x.oid in ('json'::regtype, 'jsonb'::regtype)
+                        offset 0) as t
     cross join lateral (
       -- \u0000, or half of a surrogate pair; only a database in UTF8 has a letter for every other escape
       select case when pg_catalog.getdatabaseencoding() = 'UTF8' then $sql$(
@@ -5114,63 +5118,75 @@ $$;
 -- Result:     name; the value that it must have while a row is captured; all values that give the same texts
 create or replace function rowrelay.pinned_settings(relation regclass, key_columns smallint[], out name text,
                                                     out wanted text, out good text) returns setof record
-language plpgsql stable as $$ -- rather than SQL, because its plan is kept
+language plpgsql stable as $$ -- step by step, because every plan of a recursive query for it is bad at times
+declare
+  -- Types of values and of their parts: all, and those that are read through a type's own output function, where JSON's
+  -- ISO dates do not help.
+  types      oid[] := '{}';
+  texts      oid[] := '{}';
+  todo       oid[];
+  todo_texts oid[];
+  parts      oid[];
+  is_text    boolean;
+  type       pg_type;
+  is_name    boolean := false;
+  is_foreign boolean := false;
 begin
+  select array_agg(rowrelay.base_type(a.atttypid)) filter (where not u.is_text),
+         array_agg(rowrelay.base_type(a.atttypid)) filter (where u.is_text)
+    into todo, todo_texts
+    from pg_attribute a
+    left join rowrelay.awkward_columns(relation) as w on w.name = a.attname and not w.is_json
+   cross join lateral (select coalesce(a.attnum = any (key_columns), false) or w.name is not null) as u(is_text)
+   where a.attrelid = relation and a.attnum > 0 and not a.attisdropped;
+  while cardinality(todo) > 0 or cardinality(todo_texts) > 0 loop
+    is_text := (cardinality(todo) > 0) is not true;
+    select t.* into type from pg_type t where t.oid = case when is_text then todo_texts[1] else todo[1] end;
+    if is_text then
+      todo_texts := todo_texts[2:];
+      continue when type.oid = any (texts);
+      texts := texts || type.oid;
+    else
+      todo := todo[2:];
+      continue when type.oid = any (types);
+    end if;
+    types := types || type.oid;
+    is_name := is_name or type.typname like 'reg%';
+    is_foreign := is_foreign or type.typtype = 'b' and type.typelem = 0 and type.oid >= 16384;
+    if type.typelem <> 0 then
+      todo_texts := todo_texts || rowrelay.base_type(type.typelem);
+    elsif type.typtype in ('r', 'm') then
+      todo_texts := todo_texts || array(select rowrelay.base_type(r.rngsubtype) from pg_range r
+                                         -- PostgreSQL 14 has multiranges
+                                         where type.oid::text in (r.rngtypid::text, to_jsonb(r) ->> 'rngmultitypid'));
+    elsif type.typtype = 'c' then
+      parts := array(select rowrelay.base_type(a.atttypid) from pg_attribute a
+                      where a.attrelid = type.typrelid and a.attnum > 0 and not a.attisdropped);
+      if is_text then
+        todo_texts := todo_texts || parts;
+      else
+        todo := todo || parts;
+      end if;
+    end if;
+  end loop;
+
   return query
-  with recursive text_column as materialized (
-    select w.name from rowrelay.awkward_columns(relation) w where not w.is_json
-  ), part(type, in_text) as (
-    -- in_text: read through the type's own output function, where JSON's ISO dates do not help
-    select rowrelay.base_type(a.atttypid),
-           a.attnum = any (key_columns)
-             or a.attname in (select c.name from text_column c)
-      from pg_attribute a where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
-    union
-    select rowrelay.base_type(inner_type.oid), part.in_text or inner_type.as_text
-      from part
-      cross join lateral (
-        select t.typelem, true from pg_type t where t.oid = part.type and t.typelem <> 0
-        union all
-        select a.atttypid, false from pg_type t join pg_attribute a on a.attrelid = t.typrelid
-         where t.oid = part.type and t.typtype = 'c' and a.attnum > 0 and not a.attisdropped
-        union all
-        select r.rngsubtype, true from pg_range r where r.rngtypid = part.type
-        union all
-        select r.rngsubtype, true from pg_range r
-         where to_jsonb(r) ->> 'rngmultitypid' = part.type::text -- PostgreSQL 14 has it
-      ) as inner_type(oid, as_text)
-  ), name_part as (
-    select from part join pg_type t on t.oid = part.type where t.typname like 'reg%'
-  ), foreign_part as (
-    -- an extension's type may depend on any setting
-    select from part join pg_type t on t.oid = part.type where t.typtype = 'b' and t.typelem = 0 and t.oid >= 16384
-  ), needed(name, wanted, good) as (
-    -- good: values that give the same texts as the wanted one
-    select 'extra_float_digits', '1', case when exists (select from foreign_part) then '{1}' else '{1,2,3}' end
-     where exists (select from part where type in ('float4'::regtype, 'float8'::regtype, 'point'::regtype,
-                     'lseg'::regtype, 'path'::regtype, 'box'::regtype, 'polygon'::regtype, 'line'::regtype,
-                       'circle'::regtype))
-        or exists (select from foreign_part)
-    union all
-    select 'timezone', 'UTC', '{UTC,Etc/UTC}' where exists (select from part where type = 'timestamptz'::regtype)
-    union all
-    select 'datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}'
-     where exists (select from part where in_text
-                   and type in ('date'::regtype, 'timestamp'::regtype, 'timestamptz'::regtype))
-    union all
-    select 'intervalstyle', 'postgres', '{postgres}' where exists (select from part where type = 'interval'::regtype)
-    union all
-    select 'bytea_output', 'hex', '{hex}' where exists (select from part where type = 'bytea'::regtype)
-    union all
-    select 'lc_monetary', 'C', '{C}' where exists (select from part where type = 'money'::regtype)
-    union all
-    select 'quote_all_identifiers', 'off', '{off}' where exists (select from name_part)
-    union all
-    -- names of objects have their schema only when it is not in search_path
-    select 'search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}'
-     where exists (select from name_part) or exists (select from foreign_part)
-  )
-  select n.name, n.wanted, n.good from needed n order by n.name;
+  select n.name, n.wanted, n.good
+    from (values ('bytea_output', 'hex', '{hex}', 'bytea'::regtype = any (types)),
+                 ('datestyle', 'ISO, MDY', '{"ISO, MDY","ISO, DMY","ISO, YMD"}',
+                  texts && '{date,timestamp,timestamptz}'::regtype[]::oid[]),
+                 -- an extension's type may depend on any setting
+                 ('extra_float_digits', '1', case when is_foreign then '{1}' else '{1,2,3}' end,
+                  is_foreign or types && '{float4,float8,point,lseg,path,box,polygon,line,circle}'::regtype[]::oid[]),
+                 ('intervalstyle', 'postgres', '{postgres}', 'interval'::regtype = any (types)),
+                 ('lc_monetary', 'C', '{C}', 'money'::regtype = any (types)),
+                 ('quote_all_identifiers', 'off', '{off}', is_name),
+                 -- names of objects have their schema only when it is not in search_path
+                 ('search_path', 'pg_catalog, pg_temp', '{"pg_catalog, pg_temp"}', is_name or is_foreign),
+                 ('timezone', 'UTC', '{UTC,Etc/UTC}', 'timestamptz'::regtype = any (types)))
+           as n(name, wanted, good, is_needed)
+   where n.is_needed
+   order by n.name;
 end
 $$;
 -- Purpose:    returns the statements of a trigger function that keep the session's settings from changing the text of
@@ -7257,6 +7273,9 @@ begin
   end if;
 
   -- What this transaction leaves out must cost it nothing, so that is asked first.
+  with pinned as materialized (
+    select p.* from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
+  )
   select concat_ws(E'\n     and ',
            format('pg_catalog.concat(pg_catalog.current_setting(''rowrelay.skip'', true)%s)'
                   ' operator(pg_catalog.=) ''''',
@@ -7268,9 +7287,10 @@ begin
                   array_agg(a.atttypid order by a.attnum) filter (where n.is_named)),
            (select string_agg(format('pg_catalog.current_setting(%L) operator(pg_catalog.=) any '
                                      '(%L::pg_catalog.text[])', p.name, p.good), E'\n     and ' order by p.name)
-              from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p where p.name <> 'timezone'),
-           'not (' || rowrelay.foreign_table(capture) || ')')
-    into known
+              from pinned p where p.name <> 'timezone'),
+           'not (' || rowrelay.foreign_table(capture) || ')'),
+         exists (select from pinned p where p.name = 'timezone')
+    into known, has_timezone
     from pg_attribute a
    cross join lateral (select a.attnum = any (key_columns || lane_columns)
                               or a.attname in (select w.name from rowrelay.awkward_columns(relation) as w))
@@ -7293,8 +7313,6 @@ begin
     from rowrelay.route r join rowrelay.target t on t.id = r.target
     cross join lateral rowrelay.waiting_room(r.capture, r.target) as room
    where r.capture = capture.id and r.until_id is null and t.dropped_at is null;
-  has_timezone := exists (select from rowrelay.pinned_settings(relation, key_columns || lane_columns) as p
-                           where p.name = 'timezone');
   logged := format('rowrelay.log_row(%s, tg_op, %%s, %%s, %%s, %%s, %L, %L, %s)', capture.id,
                    keeps_before, '{' || lanes || '}',
                    case when has_timezone then 'former_timezone' else 'null' end);
