@@ -1,7 +1,6 @@
 /*
- * served: a real server that is reached by HTTP and that a script in tests/support starts: opensearch.sh,
- * clickhouse.sh, nginx.sh. Each takes "start DIR", which prints "HOST:PORT" or exits with 77 where the server cannot be
- * had, and "remove DIR".
+ * served: a real server that a script in tests/support starts: those that source server.sh, and nginx.sh. Each takes
+ * "start DIR", which prints "HOST:PORT" or exits with 77 where the server cannot be had, and "remove DIR".
  */
 #ifndef ROWRELAY_TESTS_SERVED_H
 #define ROWRELAY_TESTS_SERVED_H
@@ -19,7 +18,7 @@ struct served {
  * Where it cannot be had the test is skipped, with the reason.
  */
 void served_begin(struct served *served, const char *script, bool shared);
-/* Runs the script with this command: start, stop, kill. */
+/* Runs the script with this command: start, stop, kill, freeze, thaw. */
 void served_control(struct served *served, const char *command);
 
 /* "SCHEME://127.0.0.1:PORT" and `path`; valid until 4 more calls. */
