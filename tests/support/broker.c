@@ -10,7 +10,6 @@
 
 #include "common/optional.h"
 #include "messages.h"
-#include "served.h"
 
 #if HAVE_RDKAFKA
 #include <librdkafka/rdkafka.h>
@@ -44,23 +43,8 @@ void broker_begin_own(bool secure) {
   begin(false);
 }
 
-void broker_control(const char *command) {
-  served_control(&broker, command);
-}
-
-const char *broker_path(const char *name) {
-  static char path[256];
-  snprintf(path, sizeof path, "%s/%s", broker.directory, name);
-  return path;
-}
-
-const char *broker_says(const char *name) {
-  static char line[256];
-  FILE *file = fopen(broker_path(name), "r");
-  cr_assert(file != NULL && fgets(line, sizeof line, file) != NULL, "%s", name);
-  fclose(file);
-  line[strcspn(line, "\n")] = '\0';
-  return line;
+struct served *broker_server(void) {
+  return &broker;
 }
 
 static void say_nothing(const rd_kafka_t *library, int level, const char *facility, const char *text) {
@@ -167,14 +151,9 @@ void broker_begin_own(bool secure) {
   (void)secure;
   skip();
 }
-void broker_control(const char *command) {
-  (void)command;
-}
-const char *broker_path(const char *name) {
-  return name;
-}
-const char *broker_says(const char *name) {
-  return name;
+struct served *broker_server(void) {
+  static struct served none;
+  return &none;
 }
 void broker_mock(int brokers) {
   (void)brokers;

@@ -8,16 +8,14 @@
 
 #include "fixture.h"
 #include "messages.h"
+#include "served.h"
 
 /* A real one that all tests of the run share, whose topics have 4 partitions. */
 void broker_begin(void);
 /* One of this test's own; `secure`: with TLS and SASL. */
 void broker_begin_own(bool secure);
-/* Runs kafka.sh with this command: kill, start, freeze, thaw. */
-void broker_control(const char *command);
-/* A file in the real one's directory, and what its first line says; valid until the next call. */
-const char *broker_path(const char *name);
-const char *broker_says(const char *name);
+/* The real one. */
+struct served *broker_server(void);
 
 /* Mock brokers in this process. It ends with the test. */
 void broker_mock(int brokers);

@@ -21,6 +21,10 @@ void served_begin(struct served *served, const char *script, bool shared);
 /* Runs the script with this command: start, stop, kill, freeze, thaw. */
 void served_control(struct served *served, const char *command);
 
+/* A file in its directory, and what the first line of one says; each valid until the next call. */
+const char *served_path(const struct served *served, const char *name);
+const char *served_says(const struct served *served, const char *name);
+
 /* "SCHEME://127.0.0.1:PORT" and `path`; valid until 4 more calls. */
 const char *served_url(const struct served *served, const char *scheme, const char *path);
 
