@@ -10,6 +10,7 @@
 
 #include "common/optional.h"
 #include "messages.h"
+#include "streams.h"
 
 #if HAVE_RDKAFKA
 #include <librdkafka/rdkafka.h>
@@ -182,3 +183,19 @@ void broker_load(struct fixture *fixture, const char *topic) {
   (void)topic;
 }
 #endif
+
+static const char *topics; /* what they begin with */
+
+void broker_topics_begin(struct fixture *fixture, const char *name, const char *option) {
+  char path[128];
+  topics = name;
+  snprintf(path, sizeof path, "/%s.{table}", name);
+  fixture_begin(fixture, name);
+  streams_capture(fixture, broker_url(path), option);
+}
+
+void broker_load_table(struct fixture *fixture, const char *table) {
+  char topic[128];
+  snprintf(topic, sizeof topic, "%s.public.%s", topics, table);
+  broker_load(fixture, topic);
+}

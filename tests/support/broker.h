@@ -34,4 +34,9 @@ void broker_make_topic(const char *topic, int partitions, const char *setting);
 /* Reads a topic into table `message` (see messages.h); a value that is null is a tombstone. */
 void broker_load(struct fixture *fixture, const char *topic);
 
+/* Begins the fixture; tables item and plain go to topics NAME.public.TABLE, as streams_capture() says. */
+void broker_topics_begin(struct fixture *fixture, const char *name, const char *option);
+/* Reads the topic of one of these tables, or of another that was captured since. */
+void broker_load_table(struct fixture *fixture, const char *table);
+
 #endif
