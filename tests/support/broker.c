@@ -10,7 +10,7 @@
 
 #include "common/optional.h"
 #include "messages.h"
-#include "served.h"
+#include "streams.h"
 
 #if HAVE_RDKAFKA
 #include <librdkafka/rdkafka.h>
@@ -44,23 +44,8 @@ void broker_begin_own(bool secure) {
   begin(false);
 }
 
-void broker_control(const char *command) {
-  served_control(&broker, command);
-}
-
-const char *broker_path(const char *name) {
-  static char path[256];
-  snprintf(path, sizeof path, "%s/%s", broker.directory, name);
-  return path;
-}
-
-const char *broker_says(const char *name) {
-  static char line[256];
-  FILE *file = fopen(broker_path(name), "r");
-  cr_assert(file != NULL && fgets(line, sizeof line, file) != NULL, "%s", name);
-  fclose(file);
-  line[strcspn(line, "\n")] = '\0';
-  return line;
+struct served *broker_server(void) {
+  return &broker;
 }
 
 static void say_nothing(const rd_kafka_t *library, int level, const char *facility, const char *text) {
@@ -167,14 +152,9 @@ void broker_begin_own(bool secure) {
   (void)secure;
   skip();
 }
-void broker_control(const char *command) {
-  (void)command;
-}
-const char *broker_path(const char *name) {
-  return name;
-}
-const char *broker_says(const char *name) {
-  return name;
+struct served *broker_server(void) {
+  static struct served none;
+  return &none;
 }
 void broker_mock(int brokers) {
   (void)brokers;
@@ -203,3 +183,19 @@ void broker_load(struct fixture *fixture, const char *topic) {
   (void)topic;
 }
 #endif
+
+static const char *topics; /* what they begin with */
+
+void broker_topics_begin(struct fixture *fixture, const char *name, const char *option) {
+  char path[128];
+  topics = name;
+  snprintf(path, sizeof path, "/%s.{table}", name);
+  fixture_begin(fixture, name);
+  streams_capture(fixture, broker_url(path), option);
+}
+
+void broker_load_table(struct fixture *fixture, const char *table) {
+  char topic[128];
+  snprintf(topic, sizeof topic, "%s.public.%s", topics, table);
+  broker_load(fixture, topic);
+}

@@ -8,16 +8,14 @@
 
 #include "fixture.h"
 #include "messages.h"
+#include "served.h"
 
 /* A real one that all tests of the run share, whose topics have 4 partitions. */
 void broker_begin(void);
 /* One of this test's own; `secure`: with TLS and SASL. */
 void broker_begin_own(bool secure);
-/* Runs kafka.sh with this command: kill, start, freeze, thaw. */
-void broker_control(const char *command);
-/* A file in the real one's directory, and what its first line says; valid until the next call. */
-const char *broker_path(const char *name);
-const char *broker_says(const char *name);
+/* The real one. */
+struct served *broker_server(void);
 
 /* Mock brokers in this process. It ends with the test. */
 void broker_mock(int brokers);
@@ -35,5 +33,10 @@ void broker_make_topic(const char *topic, int partitions, const char *setting);
 
 /* Reads a topic into table `message` (see messages.h); a value that is null is a tombstone. */
 void broker_load(struct fixture *fixture, const char *topic);
+
+/* Begins the fixture; tables item and plain go to topics NAME.public.TABLE, as streams_capture() says. */
+void broker_topics_begin(struct fixture *fixture, const char *name, const char *option);
+/* Reads the topic of one of these tables, or of another that was captured since. */
+void broker_load_table(struct fixture *fixture, const char *table);
 
 #endif

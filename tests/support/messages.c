@@ -64,3 +64,7 @@ void messages_are_complete(struct fixture *fixture, const char *relation) {
       "nth = 1 and id < before and key is not null");
   cr_assert(late[0] == '\0', "%s", late);
 }
+
+int64_t messages_repeated(struct fixture *fixture) {
+  return ask_number(fixture->at_source, "select count(*) - count(distinct id) from event");
+}

@@ -22,5 +22,7 @@ void messages_make(struct fixture *fixture, const char *query);
  * after a younger one, but for what comes again. The value must have "change_id" in its "data".
  */
 void messages_are_complete(struct fixture *fixture, const char *relation);
+/* How many of those came again. */
+int64_t messages_repeated(struct fixture *fixture);
 
 #endif

@@ -45,6 +45,21 @@ void served_begin(struct served *served, const char *script, bool shared) {
   served_control(served, "start");
 }
 
+const char *served_path(const struct served *served, const char *name) {
+  static char path[256];
+  snprintf(path, sizeof path, "%s/%s", served->directory, name);
+  return path;
+}
+
+const char *served_says(const struct served *served, const char *name) {
+  static char line[256];
+  FILE *file = fopen(served_path(served, name), "r");
+  cr_assert(file != NULL && fgets(line, sizeof line, file) != NULL, "%s", name);
+  fclose(file);
+  line[strcspn(line, "\n")] = '\0';
+  return line;
+}
+
 const char *served_url(const struct served *served, const char *scheme, const char *path) {
   static char urls[4][512];
   static int next = 0;

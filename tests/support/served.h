@@ -1,7 +1,6 @@
 /*
- * served: a real server that is reached by HTTP and that a script in tests/support starts: opensearch.sh,
- * clickhouse.sh, nginx.sh. Each takes "start DIR", which prints "HOST:PORT" or exits with 77 where the server cannot be
- * had, and "remove DIR".
+ * served: a real server that a script in tests/support starts: those that source server.sh, and nginx.sh. Each takes
+ * "start DIR", which prints "HOST:PORT" or exits with 77 where the server cannot be had, and "remove DIR".
  */
 #ifndef ROWRELAY_TESTS_SERVED_H
 #define ROWRELAY_TESTS_SERVED_H
@@ -19,8 +18,12 @@ struct served {
  * Where it cannot be had the test is skipped, with the reason.
  */
 void served_begin(struct served *served, const char *script, bool shared);
-/* Runs the script with this command: start, stop, kill. */
+/* Runs the script with this command: start, stop, kill, freeze, thaw. */
 void served_control(struct served *served, const char *command);
+
+/* A file in its directory, and what the first line of one says; each valid until the next call. */
+const char *served_path(const struct served *served, const char *name);
+const char *served_says(const struct served *served, const char *name);
 
 /* "SCHEME://127.0.0.1:PORT" and `path`; valid until 4 more calls. */
 const char *served_url(const struct served *served, const char *scheme, const char *path);

@@ -238,6 +238,49 @@ static void kill_it(struct fixture *f, pid_t process) {
       "where application_name = 'rowrelay' and datname = current_database() and wait_event_type = 'Lock'");
 }
 
+/* Killed before it has copied anything: `holder` keeps the target's table. */
+static void kill_it_before(struct fixture *f, const char *table, PGconn *holder) {
+  sql(holder, "begin; lock table %s in share mode", table);
+  pid_t process = fixture_start(f, "backfill", table, "--to", "w", NULL);
+  wait_until(f->at_source, "copying", PATIENCE, "select state from rowrelay.backfill order by id desc limit 1");
+  wait_until(f->at_target, "1", PATIENCE,
+             "select count(*) from pg_locks where relation = '%s'::regclass and not granted", table);
+  kill_it(f, process);
+  sql(holder, "commit");
+}
+
+static void kill_it_in_the_middle(struct fixture *f, const char *table) {
+  pid_t process = fixture_start(f, "backfill", table, "--to", "w", "--rate", "1000", NULL);
+  wait_until(f->at_source, "t", PATIENCE,
+             "select rows_read > 500 and snapshot is not null from rowrelay.backfill order by id desc limit 1");
+  kill_it(f, process);
+}
+
+/* Killed when the target has it, and the source does not know: `gate` keeps the process from telling it. */
+static void kill_it_at_the_gate(struct fixture *f, const char *table, PGconn *gate) {
+  sql(gate, "select pg_advisory_lock(4711)");
+  pid_t process = fixture_start(f, "backfill", table, "--to", "w", NULL);
+  wait_until(f->at_target, "t", PATIENCE, "select count(*) > 2500 from %s", table);
+  wait_until(
+      f->at_source, "1", PATIENCE,
+      "select count(*) from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database() "
+      "where l.locktype = 'advisory' and l.objid = 4711 and not l.granted");
+  kill_it(f, process);
+  sql(gate, "select pg_advisory_unlock(4711)");
+  cr_expect_str_eq(ask(f->at_source, "select state from rowrelay.backfill order by id desc limit 1"), "copying");
+}
+
+/* Killed while changes join: `writer` has one that is not committed. */
+static void kill_it_while_changes_join(struct fixture *f, const char *table, PGconn *writer) {
+  bool keyed = strcmp(table, "item") == 0;
+  sql(writer, "begin; insert into %s select * from %s limit 0; update %s set %s = 'gate' where %s", table, table, table,
+      keyed ? "name" : "what", keyed ? "id = 3" : "what = 'old 5'");
+  pid_t process = fixture_start(f, "backfill", table, "--to", "w", NULL);
+  wait_until(f->at_source, "joining", PATIENCE, "select state from rowrelay.backfill order by id desc limit 1");
+  wait_until(f->at_source, "0", PATIENCE, "select count(*) from rowrelay.queue where lane < 0");
+  kill_it(f, process);
+}
+
 Test(copy, killed_at_any_point_it_ends_equal_and_nothing_is_there_twice) {
   struct fixture f;
   begin(&f, "copy_killed", 3000);
@@ -252,42 +295,15 @@ Test(copy, killed_at_any_point_it_ends_equal_and_nothing_is_there_twice) {
   for (size_t i = 0; i < 2; i++) {
     const char *table = TABLES[i];
     write_some(&f, "before");
-    /* before anything is copied */
-    sql(holder, "begin; lock table %s in share mode", table);
-    pid_t process = fixture_start(&f, "backfill", table, "--to", "w", NULL);
-    wait_until(f.at_source, "copying", PATIENCE, "select state from rowrelay.backfill order by id desc limit 1");
-    wait_until(f.at_target, "1", PATIENCE,
-               "select count(*) from pg_locks where relation = '%s'::regclass and not granted", table);
-    kill_it(&f, process);
-    sql(holder, "commit");
+    kill_it_before(&f, table, holder);
     write_some(&f, "first");
-    /* in the middle */
-    process = fixture_start(&f, "backfill", table, "--to", "w", "--rate", "1000", NULL);
-    wait_until(f.at_source, "t", PATIENCE,
-               "select rows_read > 500 and snapshot is not null from rowrelay.backfill order by id desc limit 1");
-    kill_it(&f, process);
+    kill_it_in_the_middle(&f, table);
     write_some(&f, "second");
     wait_until(f.at_target, "0", PATIENCE, "select count(*) from pg_locks where relation = '%s'::regclass", table);
     cr_expect_str_eq(ask(f.at_target, "select count(*) from %s", table), "0");
-    /* when the target has it, and the source does not know */
-    sql(gate, "select pg_advisory_lock(4711)");
-    process = fixture_start(&f, "backfill", table, "--to", "w", NULL);
-    wait_until(f.at_target, "t", PATIENCE, "select count(*) > 2500 from %s", table);
-    wait_until(
-        f.at_source, "1", PATIENCE,
-        "select count(*) from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database() "
-        "where l.locktype = 'advisory' and l.objid = 4711 and not l.granted");
-    kill_it(&f, process);
-    sql(gate, "select pg_advisory_unlock(4711)");
-    cr_expect_str_eq(ask(f.at_source, "select state from rowrelay.backfill order by id desc limit 1"), "copying");
+    kill_it_at_the_gate(&f, table, gate);
     write_some(&f, "third");
-    /* while changes join */
-    sql(gate, "begin; insert into %s select * from %s limit 0; update %s set %s = 'gate' where %s", table, table, table,
-        i == 0 ? "name" : "what", i == 0 ? "id = 3" : "what = 'old 5'");
-    process = fixture_start(&f, "backfill", table, "--to", "w", NULL);
-    wait_until(f.at_source, "joining", PATIENCE, "select state from rowrelay.backfill order by id desc limit 1");
-    wait_until(f.at_source, "0", PATIENCE, "select count(*) from rowrelay.queue where lane < 0");
-    kill_it(&f, process);
+    kill_it_while_changes_join(&f, table, gate);
     write_some(&f, "fourth");
     sql(gate, "commit");
     write_some(&f, "fifth");
@@ -554,9 +570,7 @@ Test(copy, rows_are_as_changes_would_have_brought_them) {
   rowrelay_ok(&f, "capture", "\"Odd One\"", "--to", "w", "--create", "--exclude", "hidden", "--mask", "secret=***",
               "--where", "\"a b\" <> 'not this one'", NULL);
   rowrelay_ok(&f, "capture", "part", "parent", "--to", "w", "--create", NULL);
-
   const char *output = rowrelay_ok(&f, "backfill", "\"Odd One\"", "part", "parent", "--to", "w", NULL);
-
   cr_expect(strstr(output, "\"Odd One\": 3 rows copied to w") != NULL, "%s", output);
   same_rows(&f,
             "(select id, \"a b\", n, f, at, d, b, j::text, jb, list, m, s, twice, money, class::text from \"Odd One\" "

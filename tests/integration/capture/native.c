@@ -5,28 +5,7 @@
 #include <string.h>
 
 #include "fixture.h"
-
-/* The language, in this test's database: tests/check.sh names the file that was built. */
-static void add_language(struct fixture *f) {
-  const char *library = getenv("ROWRELAY_TEST_NATIVE");
-  if (ask_number(f->at_source, "select count(*) from pg_language where lanname = 'rowrelay'") == 1)
-    return;
-  if (library == NULL || *library == '\0')
-    cr_skip_test("the server module was not built");
-  sql(f->at_source,
-      "create function pg_catalog.rowrelay_call_handler() returns language_handler language c "
-      "as '%s', 'rowrelay_call_handler'; create trusted language rowrelay handler pg_catalog.rowrelay_call_handler; "
-      "revoke all on language rowrelay from public",
-      library);
-}
-
-static void begin(struct fixture *f, const char *name) {
-  fixture_begin(f, name);
-  add_language(f);
-  sql(f->at_source, "update rowrelay.source set native = true");
-  rowrelay_ok(f, "target", "add", "w", "file:/dev/null", NULL);
-  rowrelay_ok(f, "target", "add", "few", "file:/dev/null", "--option", "lanes=8", NULL);
-}
+#include "native.h"
 
 static int64_t last_id(struct fixture *f) {
   return ask_number(f->at_source, "select coalesce(max(id), 0) from rowrelay.change");
@@ -47,14 +26,6 @@ static char *written_since(struct fixture *f, int64_t id) {
   char *copy = strdup(text);
   cr_assert(copy != NULL);
   return copy;
-}
-
-/* How many changes were written by PL/pgSQL in this transaction, or in those since the server was last told of them. */
-static int64_t written_slowly(PGconn *writer) {
-  sql(writer, "set track_functions = 'all'");
-  return ask_number(writer,
-                    "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where schemaname = 'rowrelay' "
-                    "and funcname = 'log_change'");
 }
 
 static void capture_by(struct fixture *f, bool natively) {
@@ -94,7 +65,7 @@ static void same_either_way(struct fixture *f, const char *table, const char *co
 
 Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
   struct fixture f;
-  begin(&f, "native_types");
+  native_begin(&f, "native_types");
   sql(f.at_source,
       "create domain positive as numeric(12,4) check (value > 0); create type mood as enum ('glad', 'it''s \"so\"');"
       "create domain mild as mood check (value <> 'glad'); create domain names as text[];"
@@ -154,7 +125,7 @@ Test(native, log_and_queue_are_the_same_for_every_type_and_setting) {
 
 Test(native, log_and_queue_are_the_same_for_every_kind_of_write) {
   struct fixture f;
-  begin(&f, "native_writes");
+  native_begin(&f, "native_writes");
   sql(f.at_source,
       "create role native_role; grant native_role to current_user;"
       "create table item (a int, b text, c uuid, n int, primary key (a, b)); grant all on item to native_role");
@@ -208,7 +179,7 @@ Test(native, log_and_queue_are_the_same_for_every_kind_of_write) {
 /* Changes of one key that were captured by turns must be in one lane. */
 Test(native, lanes_are_the_same_for_every_type_of_key) {
   struct fixture f;
-  begin(&f, "native_keys");
+  native_begin(&f, "native_keys");
   static const char *const KEYS[] = {"int2", "int4", "int8", "text", "varchar(40)", "uuid", "label"};
   sql(f.at_source, "create domain label as varchar(40) collate \"C\"");
   for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
@@ -232,18 +203,18 @@ Test(native, lanes_are_the_same_for_every_type_of_key) {
 
 Test(native, ordinary_rows_do_not_need_pl_pgsql) {
   struct fixture f;
-  begin(&f, "native_ordinary");
+  native_begin(&f, "native_ordinary");
   sql(f.at_source,
       "create type mood as enum ('glad', 'sad'); create table item (id int primary key, v int, "
       "m mood default 'sad', j json default '{\"a\": [1]}', l text[] default '{a,b}', d jsonb default '[]')");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   PGconn *writer = connect_to(f.source, NULL);
   sql(writer, "begin");
-  written_slowly(writer);
+  native_written_slowly(writer);
   sql(writer, "insert into item select n, 0 from generate_series(1, 100) as n; update item set v = 1");
-  cr_assert(written_slowly(writer) == 0, "%lld", (long long)written_slowly(writer));
+  cr_assert(native_written_slowly(writer) == 0, "%lld", (long long)native_written_slowly(writer));
   sql(writer, "update item set id = -id where id = 1");
-  cr_assert(written_slowly(writer) > 0);
+  cr_assert(native_written_slowly(writer) > 0);
   sql(writer, "commit");
   cr_assert(ask_number(writer, "select count(*) from rowrelay.queue") == 202);
   PQfinish(writer);
@@ -253,19 +224,16 @@ Test(native, ordinary_rows_do_not_need_pl_pgsql) {
 /* What was inserted in another transaction, or rolled back, cannot be there again. */
 Test(native, a_deleted_row_needs_pl_pgsql_only_where_it_may_have_come_back) {
   struct fixture f;
-  begin(&f, "native_deleted");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
+  PGconn *writer = native_item_begin(&f, "native_deleted");
   sql(writer, "insert into item select n, 1 from generate_series(1, 9) as n");
   sql(writer, "begin");
-  int64_t before = written_slowly(writer);
+  int64_t before = native_written_slowly(writer);
   sql(writer, "savepoint s; update item set v = 2; insert into item values (10, 1); rollback to s");
   sql(writer, "delete from item where id = 1");
-  cr_assert(written_slowly(writer) == before);
+  cr_assert(native_written_slowly(writer) == before);
   sql(writer, "savepoint s; savepoint t; insert into item values (10, 1); release t; release s");
   sql(writer, "delete from item where id = 2");
-  cr_assert(written_slowly(writer) == before + 1);
+  cr_assert(native_written_slowly(writer) == before + 1);
   sql(writer, "commit");
   cr_assert(ask_number(writer, "select count(*) from rowrelay.change where op = 'd'") == 2);
   PQfinish(writer);
@@ -274,7 +242,7 @@ Test(native, a_deleted_row_needs_pl_pgsql_only_where_it_may_have_come_back) {
 
 Test(native, a_plan_with_lanes_that_cannot_be_is_not_followed) {
   struct fixture f;
-  begin(&f, "native_lanes");
+  native_begin(&f, "native_lanes");
   sql(f.at_source, "create table item (id int primary key, v int)");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "do $$ begin execute (select regexp_replace(pg_get_functiondef(p.oid), ' lanes=[0-9:]+', "
@@ -288,7 +256,7 @@ Test(native, a_plan_with_lanes_that_cannot_be_is_not_followed) {
 /* Until its function is made anew, what a session that begins now reads of it speaks of a type that is gone. */
 Test(native, a_domain_that_goes_with_its_column_breaks_no_writer) {
   struct fixture f;
-  begin(&f, "native_domain");
+  native_begin(&f, "native_domain");
   sql(f.at_source, "create domain label as text; create table item (id int primary key, v int, l label)");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.captures where native") == 1);
@@ -301,192 +269,10 @@ Test(native, a_domain_that_goes_with_its_column_breaks_no_writer) {
   fixture_end(&f);
 }
 
-/* What an INSERT would do there is not left out. */
-Test(native, what_is_added_to_the_log_is_respected) {
-  struct fixture f;
-  begin(&f, "native_log");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  sql(f.at_source, "create index on rowrelay.change (captured_at); create index on rowrelay.change (lower(key))");
-  sql(writer, "insert into item values (2, 1)");
-  sql(f.at_source, "alter table rowrelay.change add column noted text default 'by us'");
-  sql(writer, "insert into item values (3, 1)");
-  cr_assert_str_eq(ask(writer, "set enable_seqscan = off; select string_agg(key || noted, ' ' order by id) from "
-                               "rowrelay.change where lower(key) in ('1', '2', '3')"),
-                   "1by us 2by us 3by us");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-/* Also what is only on the parent of the partitions, to which an INSERT is addressed. */
-Test(native, what_is_added_to_the_parent_of_the_log_is_respected) {
-  struct fixture f;
-  begin(&f, "native_parent");
-  sql(f.at_source,
-      "create table item (id int primary key, v int); create table seen (what text);"
-      "create function seen() returns trigger language plpgsql as $$ begin insert into public.seen select 'trigger ' "
-      "|| key from n; return null; end $$; create domain noted as text default 'by us' not null");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  sql(f.at_source, "create trigger t after insert on rowrelay.change referencing new table as n for each statement "
-                   "execute function seen()");
-  sql(writer, "insert into item values (2, 1)");
-  sql(f.at_source, "drop trigger t on rowrelay.change; create rule r as on insert to rowrelay.change do also insert "
-                   "into public.seen values ('rule ' || new.key)");
-  sql(writer, "insert into item values (3, 1)");
-  sql(f.at_source, "drop rule r on rowrelay.change; alter table rowrelay.change add column a int;"
-                   "alter table only rowrelay.change alter column a set default 7");
-  sql(writer, "insert into item values (4, 1)");
-  sql(f.at_source, "alter table only rowrelay.change alter column a drop default;"
-                   "alter table rowrelay.change add column b noted");
-  sql(writer, "insert into item values (5, 1)");
-  cr_assert_str_eq(ask(writer, "select string_agg(what, ' ') from seen"), "trigger 2 rule 3");
-  cr_assert_str_eq(ask(writer, "select string_agg(key || coalesce(a::text, '-') || b, ' ' order by id) from "
-                               "rowrelay.change"),
-                   "1-by us 2-by us 3-by us 47by us 5-by us");
-  sql(f.at_source, "delete from rowrelay.change; alter table rowrelay.change alter column client_addr set not null");
-  cr_assert_str_eq(sql_fails(writer, "insert into item values (6, 1)"), "23502");
-  sql(f.at_source, "alter table rowrelay.change alter column client_addr drop not null");
-  sql(writer, "insert into item values (7, 1)");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-Test(native, changes_go_into_the_partition_that_is_for_the_day) {
-  struct fixture f;
-  begin(&f, "native_partition");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  sql(f.at_source,
-      "do $$ declare today date := rowrelay.partition_day(); named text := to_char(today, 'YYYYMMDD'); begin "
-      "execute format('alter table rowrelay.change detach partition rowrelay.change_%%s', named);"
-      "execute format('alter table rowrelay.change_%%s rename to one_day', named);"
-      "execute format('alter table rowrelay.change attach partition rowrelay.one_day for values from (%%L) to (%%L)', "
-      "today, today + 1);"
-      "execute format('create table rowrelay.change_%%s partition of rowrelay.change for values from (''1999-01-01'') "
-      "to (''1999-01-02'')', named); end $$");
-  sql(writer, "insert into item values (2, 1)");
-  cr_assert(ask_number(writer, "select count(*) from rowrelay.change where day = rowrelay.partition_day()") == 2);
-  cr_assert(ask_number(writer, "select count(*) from rowrelay.one_day") == 2);
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-/* Nor is a value written as what it is not. */
-Test(native, a_column_of_the_log_with_another_type_is_left_to_pl_pgsql) {
-  struct fixture f;
-  begin(&f, "native_column");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  sql(f.at_source, "alter table rowrelay.queue alter column bytes type numeric");
-  sql(writer, "insert into item values (2, 1)");
-  sql(f.at_source, "alter table rowrelay.queue alter column bytes type int");
-  sql(writer, "insert into item values (3, 1)");
-  cr_assert_str_eq(ask(writer, "select string_agg(key || '/' || q.bytes, ' ' order by id) from rowrelay.change c "
-                               "join rowrelay.queue q on q.change_id = c.id"),
-                   "1/18 2/18 3/18");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-/* A table is rebuilt by a copy and a rename against bloat, for one. */
-Test(native, what_takes_the_place_of_the_queue_is_written_to) {
-  struct fixture f;
-  begin(&f, "native_queue");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  static const char *const REBUILD = "lock table rowrelay.queue; alter table rowrelay.queue rename to former_%d;"
-                                     "create table rowrelay.queue (like rowrelay.former_%d including all);"
-                                     "insert into rowrelay.queue select * from rowrelay.former_%d";
-  sql(f.at_source, "begin");
-  sql(f.at_source, REBUILD, 1, 1, 1);
-  sql(f.at_source, "commit");
-  sql(writer, "update item set v = 2");
-  cr_assert(ask_number(writer, "select count(*) from rowrelay.queue") == 2);
-  /* also while a writer waits for it */
-  sql(f.at_source, "begin");
-  sql(f.at_source, REBUILD, 2, 2, 2);
-  start(writer, "update item set v = 3");
-  wait_until_blocked(f.at_source, writer, 10);
-  sql(f.at_source, "commit");
-  finish(writer);
-  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 3);
-  sql(writer, "begin");
-  int64_t before = written_slowly(writer);
-  sql(writer, "update item set v = 4");
-  cr_assert(written_slowly(writer) == before);
-  sql(writer, "commit");
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-Test(native, a_function_that_is_made_anew_breaks_no_session) {
-  struct fixture f;
-  begin(&f, "native_function");
-  sql(f.at_source, "create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  PGconn *writer = connect_to(f.source, NULL);
-  sql(writer, "insert into item values (1, 1)");
-  sql(f.at_source, "select setval('rowrelay.doorbell', 1000000)"); /* a process sleeps */
-  sql(f.at_source,
-      "create table rung (n int); drop function rowrelay.ring_doorbell(); create function rowrelay.ring_doorbell() "
-      "returns void language sql as 'insert into public.rung values (1)'");
-  sql(writer, "update item set v = 2");
-  sql(f.at_source, "alter sequence rowrelay.doorbell rename to former; create sequence rowrelay.doorbell;"
-                   "select setval('rowrelay.doorbell', 1000000); drop sequence rowrelay.former");
-  sql(writer, "update item set v = 3");
-  cr_assert(ask_number(writer, "select count(*) from rung") == 2);
-  PQfinish(writer);
-  fixture_end(&f);
-}
-
-/* As after `alter schema rowrelay owner to`: then the body writes what it may. */
-Test(native, an_owner_of_the_schema_alone_is_not_trusted) {
-  struct fixture f;
-  begin(&f, "native_owner");
-  sql(f.at_source, "create role native_heir; create table item (id int primary key, v int)");
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  static const char *const ALTERATIONS[] = {
-      "alter schema rowrelay owner to native_heir; grant usage on schema rowrelay to current_user",
-      "alter schema rowrelay owner to current_user; alter table rowrelay.queue owner to native_heir",
-      "alter table rowrelay.queue owner to current_user; do $$ begin execute format('alter table %s owner to "
-      "native_heir', (select p.partition from rowrelay.partition_days() p where p.day = rowrelay.partition_day())); "
-      "end $$"};
-  PGconn *writer = connect_to(f.source, NULL);
-  for (int i = 0; i < 3; i++) {
-    PGconn *session = connect_to(f.source, NULL);
-    sql(f.at_source, "%s", ALTERATIONS[i]);
-    PGconn *writers[] = {writer, session};
-    for (int j = 0; j < 2; j++) {
-      sql(writers[j], "begin");
-      int64_t before = written_slowly(writers[j]);
-      sql(writers[j], "insert into item values (%d, 1)", 10 * i + j);
-      cr_assert(written_slowly(writers[j]) == before + 1, "%d", i);
-      sql(writers[j], "commit");
-    }
-    PQfinish(session);
-  }
-  cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.queue") == 6);
-  PQfinish(writer);
-  fixture_end(&f);
-  PGconn *server = connect_to(getenv("ROWRELAY_TEST_SOURCE"), NULL);
-  sql(server, "drop role native_heir");
-  PQfinish(server);
-}
-
 /* 10 bytes are a number of 131,072 digits: the image is larger than PostgreSQL can make it. */
 Test(native, a_document_that_is_too_long_as_text_does_not_stop_the_writer) {
   struct fixture f;
-  begin(&f, "native_digits");
+  native_begin(&f, "native_digits");
   sql(f.at_source, "create table item (id int primary key, j jsonb)");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   PGconn *writer = connect_to(f.source, NULL);
@@ -498,7 +284,7 @@ Test(native, a_document_that_is_too_long_as_text_does_not_stop_the_writer) {
 
 Test(native, a_session_keeps_little_for_each_table) {
   struct fixture f;
-  begin(&f, "native_memory");
+  native_begin(&f, "native_memory");
   if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
     cr_skip_test("PostgreSQL 13 does not tell what memory is for");
   sql(f.at_source,
@@ -530,7 +316,7 @@ Test(native, a_session_keeps_little_for_each_table) {
 
 Test(native, a_session_that_writes_much_does_not_grow) {
   struct fixture f;
-  begin(&f, "native_soak");
+  native_begin(&f, "native_soak");
   if (ask_number(f.at_source, "select current_setting('server_version_num')::int") < 140000)
     cr_skip_test("PostgreSQL 13 does not tell what memory is for");
   sql(f.at_source, "create table item (id int primary key, v int, t text, j jsonb, at timestamptz)");
@@ -565,7 +351,7 @@ Test(native, a_restored_table_is_captured_fast_again_after_maintenance) {
   for (int way = 0; way < 2; way++) {
     struct fixture f;
     char command[4096];
-    begin(&f, way == 0 ? "native_restored" : "restored");
+    native_begin(&f, way == 0 ? "native_restored" : "restored");
     needs_pg_dump(f.at_source);
     capture_by(&f, way == 0);
     sql(f.at_source, "create table item (id int primary key, v int)");
@@ -589,7 +375,7 @@ Test(native, a_restored_table_is_captured_fast_again_after_maintenance) {
 
 Test(native, it_is_switched_by_one_statement_while_writers_go_on) {
   struct fixture f;
-  begin(&f, "native_switch");
+  native_begin(&f, "native_switch");
   sql(f.at_source, "create table item (id int primary key, v int not null); insert into item select n, 0 from "
                    "generate_series(1, 20) as n");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
@@ -612,7 +398,7 @@ Test(native, it_is_switched_by_one_statement_while_writers_go_on) {
 
 Test(native, what_somebody_else_writes_in_it_does_not_write_into_the_log) {
   struct fixture f;
-  begin(&f, "native_rights");
+  native_begin(&f, "native_rights");
   sql(f.at_source, "create role native_stranger login; grant create on schema public to native_stranger;"
                    "create table item (id int primary key, v int); alter table item owner to native_stranger");
   PGconn *stranger = connect_to(f.source, "user=native_stranger");

@@ -7,40 +7,17 @@
 
 #include "cli/command.h"
 #include "fixture.h"
+#include "spoken.h"
 
 static struct fixture f;
 
 static void begin(const char *name) {
-  fixture_begin(&f, name);
-  sql(f.at_source, "create table item (id int primary key, name text); create table other (id int primary key)");
-  sql(f.at_target, "create table item (id int primary key, name text); create table other (id int primary key)");
+  spoken_begin(&f, name);
 }
 
 static void end(void) {
   fixture_end(&f);
 }
-
-/* Runs rowrelay with these words; the last is what it must print: why it failed, or what it has done.
- */
-#define FAILS(status, words, ...)                                                                                      \
-  do {                                                                                                                 \
-    const char *out_;                                                                                                  \
-    const char *err_;                                                                                                  \
-    int status_ = rowrelay(&f, &out_, &err_, __VA_ARGS__, NULL);                                                       \
-    cr_assert(status_ == (status), "exit status %d: %s%s", status_, out_, err_);                                       \
-    cr_assert_str_eq(out_, "");                                                                                        \
-    cr_assert_eq(strncmp(err_, "rowrelay: ", 10), 0, "%s", err_);                                                      \
-    cr_assert_not_null(strstr(err_, words), "%s", err_);                                                               \
-  } while (0)
-#define SAYS(words, ...)                                                                                               \
-  do {                                                                                                                 \
-    const char *out_;                                                                                                  \
-    const char *err_;                                                                                                  \
-    int status_ = rowrelay(&f, &out_, &err_, __VA_ARGS__, NULL);                                                       \
-    cr_assert(status_ == 0, "exit status %d: %s%s", status_, out_, err_);                                              \
-    cr_assert_str_eq(out_, words);                                                                                     \
-    cr_assert_str_eq(err_, "");                                                                                        \
-  } while (0)
 
 /* ---- wrong use ------------------------------------------------------------------------------------------------- */
 
@@ -297,204 +274,6 @@ Test(commands, each_has_its_help) {
     const char *out = rowrelay_ok(&f, groups[i][0], groups[i][1], NULL);
     cr_expect(strstr(out, "target pause") != NULL && strstr(out, "document") == NULL, "%s", out);
   }
-  end();
-}
-
-/* ---- targets --------------------------------------------------------------------------------------------------- */
-
-Test(commands, a_target_is_added_shown_changed_and_dropped) {
-  begin("commands_target");
-  SAYS("target w: added\n", "target", "add", "w", "stdout:", "--option", "batch_rows=10", "-o", "on_error=halt");
-  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
-  SAYS("name               value\n"
-       "-----------------  -------\n"
-       "name               w\n"
-       "url                stdout:\n"
-       "state              running\n"
-       "lanes              64\n"
-       "option batch_rows  10\n"
-       "option on_error    halt\n"
-       "table              item\n"
-       "table              other\n",
-       "target", "show", "w");
-  FAILS(2, "table public.item cannot be its own target", "target", "set", "w", "--url", "postgresql:");
-  SAYS("target w: set\n", "target", "set", "w", "--url", "postgresql:///elsewhere", "--option",
-       "batch_rows=", "--option", "retries=0");
-  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', url, options) from rowrelay.targets"),
-                   "postgresql:///elsewhere {\"retries\": \"0\", \"on_error\": \"halt\"}");
-  FAILS(2, "cannot change while tables are routed to it or changes wait", "target", "set", "w", "--option", "lanes=4");
-  SAYS("target w: dropped\n", "target", "drop", "w");
-  cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', sum(cardinality(targets))) from rowrelay.captures"),
-                   "2 0");
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.targets"), "0");
-  /* A name can be used again, for another target. */
-  SAYS("target w: added\n", "target", "add", "w", "stdout:", "-o", "lanes=4");
-  sql(f.at_source, "insert into item values (1)");
-  cr_assert_str_eq(ask(f.at_source, "select backlog from rowrelay.status"), "0");
-  end();
-}
-
-Test(commands, the_number_of_lanes_cannot_change_under_queued_changes) {
-  begin("commands_lanes");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  sql(f.at_source, "insert into item select generate_series(1, 100)");
-  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
-  FAILS(2, "lanes", "target", "set", "w", "--option", "lanes=2");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
-  SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=2");
-  SAYS("item: routed to w\n", "route", "item", "w");
-  sql(f.at_source, "insert into item select generate_series(101, 200)");
-  cr_assert(ask_number(f.at_source, "select count(distinct lane) from rowrelay.queue where lane & 4095 <> 0") == 2);
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "200");
-  /* More than were ever assigned. */
-  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
-  SAYS("target w: set\n", "target", "set", "w", "--option", "lanes=300");
-  SAYS("item: routed to w\n", "route", "item", "w");
-  sql(f.at_source, "insert into item select generate_series(201, 1000)");
-  rowrelay_ok(&f, "run", "--until-empty", "--wait", "20", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1000");
-  end();
-}
-
-Test(commands, nothing_is_delivered_to_a_paused_target) {
-  begin("commands_pause");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  pid_t processes[] = {fixture_run(&f, "--workers", "2", NULL), fixture_run(&f, NULL, NULL)};
-  sql(f.at_source, "insert into item values (1)");
-  wait_until_empty(&f, 10);
-  SAYS("target w: paused\n", "target", "pause", "w");
-  sql(f.at_source, "insert into item select generate_series(2, 100)");
-  sleep_seconds(1.5);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "1");
-  cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', state, backlog) from rowrelay.status"), "paused 99");
-  SAYS("target w: paused\n", "target", "pause", "w");
-  const char *errors;
-  cr_assert_eq(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL), 1);
-  cr_assert_not_null(strstr(errors, "target w is not running, so its queue will not become empty"), "%s", errors);
-  cr_assert_not_null(strstr(errors, "hint: run: rowrelay target resume w"), "%s", errors);
-  SAYS("target w: running\n", "target", "resume", "w");
-  double resumed = seconds_now();
-  wait_until_empty(&f, 10);
-  cr_assert(seconds_now() - resumed < 2);
-  cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "100");
-  for (int i = 0; i < 2; i++)
-    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
-  end();
-}
-
-Test(commands, a_dropped_target_gets_nothing_more_and_others_go_on) {
-  begin("commands_drop");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("target v: added\n", "target", "add", "v", f.target_url);
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  SAYS("other: captured, routed to v\n", "capture", "other", "--to", "v");
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  sql(f.at_source, "insert into item values (1); insert into other values (1)");
-  wait_until_empty(&f, 10);
-  SAYS("target w: dropped\n", "target", "drop", "w");
-  sql(f.at_source, "insert into item values (2); insert into other values (2)");
-  wait_until_empty(&f, 10);
-  wait_until_says(process, "target w was dropped", 5);
-  cr_assert_str_eq(ask(f.at_target, "select concat((select count(*) from item), ' ', (select count(*) from other))"),
-                   "1 2");
-  /* A new table with the same name is another table. */
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: routed to w\n", "route", "item", "w");
-  sql(f.at_source, "insert into item values (3)");
-  wait_until(f.at_target, "2", 10, "select count(*) from item");
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  end();
-}
-
-Test(commands, a_target_with_a_backlog_can_be_dropped_while_it_is_served) {
-  begin("commands_drop_busy");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "batch_rows=100");
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  sql(f.at_source,
-      "insert into item select n, repeat('x', 500) from generate_series(1, 20000) as n; update item set name = 'y'");
-  pid_t process = fixture_run(&f, "--workers", "2", "--until-empty", NULL);
-  wait_until(f.at_target, "t", 10, "select count(*) > 0 from item");
-  SAYS("target w: dropped\n", "target", "drop", "w");
-  cr_assert_eq(wait_process(process, 10), 0, "it should end by itself: nothing is left to deliver");
-  cr_assert(ask_number(f.at_target, "select count(*) from item") < 20000);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.status"), "0");
-  end();
-}
-
-Test(commands, a_target_whose_table_is_gone_can_be_dropped) {
-  begin("commands_drop_gone");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  sql(f.at_source, "drop table item");
-  SAYS("target w: dropped\n", "target", "drop", "w");
-  end();
-}
-
-/* ---- routes ---------------------------------------------------------------------------------------------------- */
-
-Test(commands, a_route_counts_from_when_it_is_made_until_it_is_ended) {
-  begin("commands_route");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url, "--option", "mode=append");
-  SAYS("item: captured\n", "capture", "item");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  sql(f.at_source, "insert into item values (1)");
-  SAYS("item: routed to w\n", "route", "item", "w");
-  sql(f.at_source, "insert into item values (2)");
-  wait_until_empty(&f, 10);
-  SAYS("target w: paused\n", "target", "pause", "w");
-  sql(f.at_source, "insert into item values (3)");
-  SAYS("item: no longer routed to w\n", "route", "item", "w", "--remove");
-  sql(f.at_source, "insert into item values (4)");
-  SAYS("target w: running\n", "target", "resume", "w");
-  wait_until_empty(&f, 10);
-  cr_assert_str_eq(
-      ask(f.at_source,
-          "select string_agg(coalesce(status ->> 'w', '-'), ' ' order by change_id) from rowrelay.history"),
-      "- complete complete -");
-  SAYS("item: routed to w\n", "route", "item", "w", "--into", "elsewhere");
-  sql(f.at_source, "insert into item values (5)");
-  wait_until_empty(&f, 10);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from item_changes"), "2 3");
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(key, ' ' order by position) from elsewhere"), "5");
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  end();
-}
-
-Test(commands, what_was_queued_before_a_release_is_delivered_after_it) {
-  begin("commands_release");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
-  sql(f.at_source, "insert into item values (1, 'a'), (2, 'b'); update item set name = 'c' where id = 2; delete from "
-                   "item where id = 1");
-  SAYS("item: released\n", "release", "item");
-  sql(f.at_source, "insert into item values (3, 'd')");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2c");
-  /* Captured again, it starts afresh, beside changes that are still queued. */
-  SAYS("item: captured, routed to w\n", "capture", "item", "--to", "w");
-  sql(f.at_source, "update item set name = 'e' where id = 3");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ' order by id) from item"), "2c 3e");
-  end();
-}
-
-Test(commands, what_was_queued_before_a_table_was_dropped_is_delivered) {
-  begin("commands_gone");
-  SAYS("target w: added\n", "target", "add", "w", f.target_url);
-  SAYS("item: captured, routed to w\nother: captured, routed to w\n", "capture", "item", "other", "--to", "w");
-  sql(f.at_source,
-      "insert into item values (1, 'a'), (2, 'b'); delete from item where id = 1; insert into other values (1)");
-  sql(f.at_source, "drop table item");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until_empty(&f, 10);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2b");
-  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation_name like '%%item'"),
-                   "the table is gone");
-  stop_process(process, SIGTERM);
   end();
 }
 

@@ -4,33 +4,15 @@
 #include <string.h>
 
 #include "fixture.h"
-
-/*
- * Table item at the source, captured, routed to target w: to a mirror made by hand with stricter constraints,
- * or (with option mode=append) to item_changes. `options` are further words of target add; NULL for none.
- */
-static void begin(struct fixture *f, const char *name, const char *option, const char *option2) {
-  fixture_begin(f, name);
-  sql(f->at_source,
-      "create table item (id int primary key, name text, price numeric default 0, code text default 'c', tag text)");
-  sql(f->at_target, "create table item (id int primary key, name varchar(10), price numeric check (price >= 0),"
-                    " code text not null, tag text unique)");
-  rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", option != NULL ? option : "on_error=park", "--option",
-              option2 != NULL ? option2 : "on_error=park", NULL);
-  rowrelay_ok(f, "capture", "item", "--to", "w", NULL);
-}
+#include "refused.h"
 
 /* A change of key and price in an append target that takes none below zero. */
 static void begin_append(struct fixture *f, const char *name, const char *option) {
-  begin(f, name, "mode=append", option);
+  refused_begin(f, name, "mode=append", option);
   sql(f->at_source, "insert into item (id, price) values (0, 0)");
   rowrelay_ok(f, "run", "--until-empty", NULL);
   sql(f->at_target, "truncate item_changes;"
                     "alter table item_changes add constraint not_negative check ((new_row ->> 'price')::numeric >= 0)");
-}
-
-static void until_empty(struct fixture *f) {
-  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
 }
 
 /* Prices that arrived of one key, in their order. */
@@ -41,16 +23,11 @@ static const char *prices_of(struct fixture *f, int key) {
       key);
 }
 
-static const char *errors_of(struct fixture *f) {
-  return ask(f->at_source, "select string_agg(concat_ws(' ', target, key, op, state), ', ' order by change_id, target "
-                           "desc) from rowrelay.errors");
-}
-
 /* ---- one among many -------------------------------------------------------------------------------------------- */
 
 Test(refusal, neighbours_of_refused_rows_arrive_and_the_refused_are_listed_with_the_servers_words) {
   struct fixture f;
-  begin(&f, "refusal_listed", NULL, NULL);
+  refused_begin(&f, "refusal_listed", NULL, NULL);
   sql(f.at_target,
       "insert into item values (-1, 'x', 0, 'c', 'taken');"
       "create function forbid() returns trigger language plpgsql as $$begin "
@@ -101,9 +78,9 @@ Test(refusal, neighbours_of_refused_rows_arrive_and_the_refused_are_listed_with_
 
 Test(refusal, every_row_of_a_batch_may_be_refused) {
   struct fixture f;
-  begin(&f, "refusal_all", "retries=0", NULL);
+  refused_begin(&f, "refusal_all", "retries=0", NULL);
   sql(f.at_source, "insert into item (id, price) select n, -n from generate_series(1, 300) as n");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', sum(attempts)) from rowrelay.errors"), "300 300");
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "0");
   fixture_end(&f);
@@ -111,14 +88,14 @@ Test(refusal, every_row_of_a_batch_may_be_refused) {
 
 Test(refusal, an_error_code_that_only_the_targets_owner_knows_is_a_refusal_too) {
   struct fixture f;
-  begin(&f, "refusal_code", "retries=0", NULL);
+  refused_begin(&f, "refusal_code", "retries=0", NULL);
   sql(f.at_target,
       "create function forbid() returns trigger language plpgsql as $$begin "
       "  raise 'closed' using errcode = 'XYZ42'; "
       "end$$;"
       "create trigger forbid before insert on item for each row when (new.id = 50) execute function forbid()");
   sql(f.at_source, "insert into item (id) select generate_series(1, 100)");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "99");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', key, sqlstate, message) from rowrelay.errors"),
                    "50 XYZ42 closed");
@@ -127,11 +104,11 @@ Test(refusal, an_error_code_that_only_the_targets_owner_knows_is_a_refusal_too) 
 
 Test(refusal, what_could_not_be_captured_is_refused_and_shown) {
   struct fixture f;
-  begin(&f, "refusal_problem", NULL, NULL);
+  refused_begin(&f, "refusal_problem", NULL, NULL);
   sql(f.at_source,
       "insert into item (id) values (1), (2);"
       "select rowrelay.add_change((select id from rowrelay.capture), 'i', '7', 0, null, null, 'the row is too large')");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "2");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws('|', key, state, message) from rowrelay.errors"),
                    "7|error|the row could not be captured: the row is too large");
@@ -144,7 +121,7 @@ Test(refusal, what_could_not_be_captured_is_refused_and_shown) {
 /* The target's trigger fails the first ten times with this code. */
 static void fail_ten_times(const char *name, const char *sqlstate) {
   struct fixture f;
-  begin(&f, name, "retries=0", NULL);
+  refused_begin(&f, name, "retries=0", NULL);
   sql(f.at_target,
       "create sequence tries;"
       "create function fail() returns trigger language plpgsql as $$begin "
@@ -157,7 +134,7 @@ static void fail_ten_times(const char *name, const char *sqlstate) {
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select count(*) from item"), "20");
   cr_assert_str_eq(ask(f.at_target, "select last_value from tries"), "25");
-  cr_assert_str_eq(errors_of(&f), "");
+  cr_assert_str_eq(refused_changes(&f), "");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.receipt where outcome = 'refused'"), "0");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.trouble"), "0");
   fixture_end(&f);
@@ -174,7 +151,7 @@ Test(refusal, a_deadlock_is_tried_again_and_counts_for_nothing) {
 /* One among sixty; it comes in several lanes' batches, and the others arrive before it is given up. */
 Test(refusal, a_row_that_always_meets_a_serialization_failure_is_listed_and_its_neighbours_arrive) {
   struct fixture f;
-  begin(&f, "refusal_always_40001", "retries=1", NULL);
+  refused_begin(&f, "refusal_always_40001", "retries=1", NULL);
   sql(f.at_target, "create function fail() returns trigger language plpgsql as $$begin "
                    "  if new.id = 13 then raise 'no quota' using errcode = '40001'; end if; "
                    "  return new; "
@@ -201,188 +178,61 @@ Test(refusal, parked_changes_let_later_ones_of_their_key_go_on) {
   sql(f.at_source, "insert into item (id, price) values (1, 1), (2, 2)");
   sql(f.at_source, "update item set price = -5 where id = 1");
   sql(f.at_source, "update item set price = 6 where id = 1; update item set price = 7 where id = 2");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6");
   cr_assert_str_eq(prices_of(&f, 2), "2 7");
-  cr_assert_str_eq(errors_of(&f), "w 1 update error");
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error");
   sql(f.at_source, "update item set price = 8 where id = 1");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6 8");
-  cr_assert_str_eq(errors_of(&f), "w 1 update error");
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error");
   fixture_end(&f);
 }
 
 Test(refusal, in_a_mirror_a_newer_row_makes_the_refused_one_moot) {
   struct fixture f;
-  begin(&f, "refusal_moot", NULL, NULL);
+  refused_begin(&f, "refusal_moot", NULL, NULL);
   sql(f.at_source, "insert into item (id, price) values (1, -1), (2, -2), (3, -3), (4, -4)");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 1 insert error, w 2 insert error, w 3 insert error, w 4 insert error");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 1 insert error, w 2 insert error, w 3 insert error, w 4 insert error");
   sql(f.at_source, "update item set price = 10 where id = 1; delete from item where id = 2; update item set price = "
                    "-30 where id = 3");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 3 insert error, w 4 insert error, w 3 update error");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 3 insert error, w 4 insert error, w 3 update error");
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, ' ', price), ', ') from item"), "1 10");
   fixture_end(&f);
 }
 
 Test(refusal, in_a_mirror_a_newer_row_of_the_same_batch_makes_the_refused_one_moot) {
   struct fixture f;
-  begin(&f, "refusal_moot_at_once", NULL, NULL);
+  refused_begin(&f, "refusal_moot_at_once", NULL, NULL);
   sql(f.at_source, "insert into item (id, price) values (1, 1), (2, 1), (3, 1)");
-  until_empty(&f);
+  refused_deliver(&f);
   /* Changes of a row collapse into one, so the first must be separated from the third because of the second. */
   sql(f.at_source, "update item set price = -5 where id = 1; update item set price = -7 where id = 2;"
                    "update item set price = 6 where id = 1; update item set price = 8 where id = 3");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(price::text, ' ' order by id) from item"), "6 1 8");
-  cr_assert_str_eq(errors_of(&f), "w 2 update error");
+  cr_assert_str_eq(refused_changes(&f), "w 2 update error");
   cr_assert_str_eq(
       ask(f.at_source, "select sum(cardinality(change_ids)) from rowrelay.receipt where outcome = 'refused'"), "2");
   sql(f.at_target, "alter table item drop constraint item_price_check");
   rowrelay_ok(&f, "retry", "--all", NULL);
-  until_empty(&f);
+  refused_deliver(&f);
   same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }
 
 Test(refusal, in_a_mirror_a_truncate_makes_what_was_refused_before_moot) {
   struct fixture f;
-  begin(&f, "refusal_truncate", NULL, NULL);
+  refused_begin(&f, "refusal_truncate", NULL, NULL);
   sql(f.at_source, "insert into item (id, price) values (1, -1), (2, 2)");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 1 insert error");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 1 insert error");
   sql(f.at_source, "truncate item");
   sql(f.at_source, "insert into item (id, price) values (3, -3)");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 3 insert error");
-  fixture_end(&f);
-}
-
-/*
- * Table log at the source has no key; its mirror takes no note 'bad'. There are rows (1, 'x') and, refused, (2, 'bad').
- */
-static void begin_keyless(struct fixture *f, const char *name, const char *option, const char *option2) {
-  fixture_begin(f, name);
-  sql(f->at_source, "create table log (n int, note text)");
-  sql(f->at_target, "create table log (n int, note text)");
-  rowrelay_ok(f, "target", "add", "w", f->target_url, "--option", "retries=0", "--option", option, "--option", option2,
-              NULL);
-  rowrelay_ok(f, "capture", "log", "--to", "w", NULL);
-  sql(f->at_source, "insert into log values (1, 'x')");
-  until_empty(f);
-  sql(f->at_target, "alter table log add constraint good check (note <> 'bad')");
-  sql(f->at_source, "insert into log values (2, 'bad')");
-  rowrelay_ok(f, "run", "--until-empty", NULL);
-}
-
-/* The target takes everything now. */
-static void retry_keyless(struct fixture *f) {
-  sql(f->at_target, "alter table log drop constraint good");
-  rowrelay_ok(f, "retry", "--all", NULL);
-  until_empty(f);
-  cr_assert_str_eq(errors_of(f), "");
-  same_rows(f, "log", "log", "n, note");
-}
-
-Test(refusal, in_a_mirror_without_a_key_a_row_that_was_deleted_since_does_not_come_back) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless", "on_error=park", "on_error=park");
-  sql(f.at_source, "delete from log where n = 2");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w delete blocked");
-  cr_assert_str_eq(ask(f.at_source, "select message from rowrelay.errors where state = 'blocked'"),
-                   "an older change of this table, which has no key, was refused");
-  retry_keyless(&f);
-  /* The same within one batch */
-  sql(f.at_target, "alter table log add constraint good check (note <> 'bad')");
-  sql(f.at_source, "insert into log values (3, 'y'), (4, 'bad'), (5, 'z'); delete from log where n = 4;");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w insert blocked, w delete blocked");
-  retry_keyless(&f);
-  fixture_end(&f);
-}
-
-Test(refusal, in_a_mirror_without_a_key_one_update_waits_for_another) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_update", "on_error=park", "on_error=park");
-  rowrelay_ok(&f, "skip", "--all", NULL);
-  sql(f.at_source, "delete from log where n = 2");
-  until_empty(&f);
-  sql(f.at_source, "update log set note = 'bad'");
-  until_empty(&f);
-  sql(f.at_source, "update log set note = 'good', n = 7");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w update error, w update blocked");
-  retry_keyless(&f);
-  fixture_end(&f);
-}
-
-Test(refusal, in_a_mirror_without_a_key_what_waits_goes_on_after_a_skip) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_skip", "on_error=park", "on_error=park");
-  sql(f.at_source, "delete from log where n = 2; insert into log values (3, 'y')");
-  until_empty(&f);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(n::text, ' ' order by n) from log"), "1");
-  cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "1 discarded\n");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "log", "log", "n, note");
-  fixture_end(&f);
-}
-
-Test(refusal, in_a_mirror_without_a_key_a_skip_frees_what_came_after_the_table_was_captured_again) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_again", "on_error=park", "on_error=park");
-  rowrelay_ok(&f, "release", "log", NULL);
-  sql(f.at_source, "delete from log where n = 2");
-  rowrelay_ok(&f, "capture", "log", "--to", "w", NULL);
-  sql(f.at_source, "insert into log values (3, 'y')");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w insert blocked");
-  rowrelay_ok(&f, "skip", ask(f.at_source, "select change_id from rowrelay.errors where state = 'error'"), NULL);
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "log", "log", "n, note");
-  fixture_end(&f);
-}
-
-Test(refusal, in_a_mirror_without_a_key_a_truncate_ends_the_wait) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_empty", "on_error=block", "on_error=park");
-  sql(f.at_source, "insert into log values (3, 'y')");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w insert blocked");
-  sql(f.at_source, "insert into log values (4, 'y'); truncate log; insert into log values (5, 'z')");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "log", "log", "n, note");
-  fixture_end(&f);
-}
-
-Test(refusal, in_a_mirror_without_a_key_a_resumed_target_waits_for_what_was_refused) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_halt", "on_error=halt", "on_error=halt");
-  sql(f.at_source, "delete from log where n = 2");
-  rowrelay_ok(&f, "target", "resume", "w", NULL);
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w delete blocked");
-  retry_keyless(&f);
-  fixture_end(&f);
-}
-
-/* What is sent at most once is recorded as refused before it is sent. */
-Test(refusal, in_a_mirror_without_a_key_a_batch_does_not_wait_for_itself) {
-  struct fixture f;
-  begin_keyless(&f, "refusal_keyless_once", "claim=lease", "guarantee=at-most-once");
-  sql(f.at_source, "create table other (n int)");
-  sql(f.at_target, "create table other (n int)");
-  rowrelay_ok(&f, "capture", "other", "--to", "w", NULL);
-  sql(f.at_source, "insert into other values (1), (2), (3); delete from log where n = 2");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w insert error, w delete blocked");
-  same_rows(&f, "other", "other", "n");
-  retry_keyless(&f);
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 3 insert error");
   fixture_end(&f);
 }
 
@@ -394,27 +244,27 @@ Test(refusal, blocked_changes_wait_and_a_retry_brings_all_in_order) {
   sql(f.at_source, "insert into item (id, price) values (1, 1), (2, 2)");
   sql(f.at_source, "update item set price = -5 where id = 1");
   sql(f.at_source, "update item set price = 6 where id = 1; update item set price = 7 where id = 2");
-  until_empty(&f);
+  refused_deliver(&f);
   sql(f.at_source,
       "update item set price = 8 where id = 1; update item set price = 9 where id = 2; delete from item where id = 1");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1");
   cr_assert_str_eq(prices_of(&f, 2), "2 7 9");
-  cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 delete blocked");
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 delete blocked");
   cr_assert_str_eq(ask(f.at_source, "select message from rowrelay.errors where state = 'blocked' limit 1"),
                    "an older change of this row was refused");
   cr_assert_str_eq(ask(f.at_source, "select concat(errors, ' ', blocked) from rowrelay.status"), "1 3");
 
   /* As long as the cause is there, all stays as it is. */
   cr_assert_str_eq(rowrelay_ok(&f, "retry", "--all", NULL), "4 queued again\n");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 delete blocked");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 delete blocked");
   sql(f.at_source, "insert into item (id, price) values (1, 11)");
   sql(f.at_target, "alter table item_changes drop constraint not_negative");
   rowrelay_ok(&f, "retry", "--all", NULL);
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 -5 6 8 delete 11");
-  cr_assert_str_eq(errors_of(&f), "");
+  cr_assert_str_eq(refused_changes(&f), "");
   fixture_end(&f);
 }
 
@@ -422,14 +272,14 @@ Test(refusal, a_retry_of_the_refused_change_alone_brings_along_what_waits_behind
   struct fixture f;
   begin_append(&f, "refusal_behind", "on_error=block");
   sql(f.at_source, "insert into item (id, price) values (1, -1), (2, -2); update item set price = 3");
-  until_empty(&f);
+  refused_deliver(&f);
   sql(f.at_target, "alter table item_changes drop constraint not_negative");
   const char *id = ask(f.at_source, "select change_id from rowrelay.errors where key = '1' and state = 'error'");
   cr_assert_str_eq(rowrelay_ok(&f, "retry", id, NULL), "2 queued again\n");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "-1 3");
   cr_assert_str_eq(prices_of(&f, 2), "");
-  cr_assert_str_eq(errors_of(&f), "w 2 insert error, w 2 update blocked");
+  cr_assert_str_eq(refused_changes(&f), "w 2 insert error, w 2 update blocked");
   fixture_end(&f);
 }
 
@@ -437,11 +287,11 @@ Test(refusal, a_blocked_change_alone_cannot_overtake_the_refused_one) {
   struct fixture f;
   begin_append(&f, "refusal_overtake", "on_error=block");
   sql(f.at_source, "insert into item (id, price) values (1, -1); update item set price = 3 where id = 1");
-  until_empty(&f);
+  refused_deliver(&f);
   const char *id = ask(f.at_source, "select change_id from rowrelay.errors where state = 'blocked'");
   cr_assert_str_eq(rowrelay_ok(&f, "retry", id, NULL), "1 queued again\n");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 1 insert error, w 1 update blocked");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 1 insert error, w 1 update blocked");
   cr_assert_str_eq(prices_of(&f, 1), "");
   fixture_end(&f);
 }
@@ -452,16 +302,16 @@ Test(refusal, skip_lets_what_is_blocked_go_on) {
   sql(f.at_source, "insert into item (id, price) values (1, 1)");
   sql(f.at_source, "update item set price = -5 where id = 1; update item set price = 6 where id = 1;"
                    "update item set price = -7 where id = 1; update item set price = 8 where id = 1");
-  until_empty(&f);
-  cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 update blocked");
+  refused_deliver(&f);
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error, w 1 update blocked, w 1 update blocked, w 1 update blocked");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", NULL), "1 discarded\n");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6");
-  cr_assert_str_eq(errors_of(&f), "w 1 update error, w 1 update blocked");
+  cr_assert_str_eq(refused_changes(&f), "w 1 update error, w 1 update blocked");
   rowrelay_ok(&f, "skip", ask(f.at_source, "select change_id from rowrelay.errors where state = 'error'"), NULL);
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "1 6 8");
-  cr_assert_str_eq(errors_of(&f), "");
+  cr_assert_str_eq(refused_changes(&f), "");
   /* The log records what was discarded. */
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.history where key = '1'"), "5");
   fixture_end(&f);
@@ -513,7 +363,7 @@ Test(refusal, a_halted_target_can_be_resumed_after_a_skip) {
   cr_assert_str_eq(ask(f.at_source, "select state from rowrelay.status"), "halted");
   rowrelay_ok(&f, "skip", "--all", NULL);
   rowrelay_ok(&f, "target", "resume", "w", NULL);
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(prices_of(&f, 1), "2");
   fixture_end(&f);
 }
@@ -522,7 +372,7 @@ Test(refusal, a_halted_target_can_be_resumed_after_a_skip) {
 
 Test(refusal, a_retry_reaches_processes_that_are_long_past_that_change) {
   struct fixture f;
-  begin(&f, "refusal_past", NULL, NULL);
+  refused_begin(&f, "refusal_past", NULL, NULL);
   pid_t process = fixture_run(&f, "--workers", "2", NULL);
   sql(f.at_source, "insert into item (id, price) values (-1, -1), (-2, -2)");
   sql(f.at_source, "insert into item (id) select generate_series(1, 3000)");
@@ -540,17 +390,17 @@ Test(refusal, a_retry_reaches_processes_that_are_long_past_that_change) {
   cr_assert(ask_number(f.at_source, "select floor from rowrelay.floor") > 5000);
   rowrelay_ok(&f, "retry", "--all", NULL);
   cr_assert(ask_number(f.at_source, "select floor from rowrelay.floor") < 5000);
-  until_empty(&f);
+  refused_deliver(&f);
   same_rows(&f, "item", "item", "id");
   fixture_end(&f);
 }
 
 Test(refusal, a_floor_that_is_stored_during_a_retry_does_not_hide_the_change) {
   struct fixture f;
-  begin(&f, "refusal_floor", NULL, NULL);
+  refused_begin(&f, "refusal_floor", NULL, NULL);
   sql(f.at_source, "insert into item (id, price) values (-1, -1)");
   sql(f.at_source, "insert into item (id) select generate_series(1, 3000)");
-  until_empty(&f);
+  refused_deliver(&f);
   sql(f.at_target, "alter table item drop constraint item_price_check");
   pid_t process = fixture_run(&f, NULL, NULL);
   sql(f.at_source, "insert into item (id) select generate_series(3001, 3100)");
@@ -570,40 +420,40 @@ Test(refusal, a_floor_that_is_stored_during_a_retry_does_not_hide_the_change) {
 
 Test(refusal, attempts_are_counted_from_when_it_was_queued) {
   struct fixture f;
-  begin(&f, "refusal_attempts", "retries=2", NULL);
+  refused_begin(&f, "refusal_attempts", "retries=2", NULL);
   sql(f.at_source, "insert into item (id, price) values (1, -1)");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_source, "select attempts from rowrelay.errors"), "3");
   rowrelay_ok(&f, "target", "set", "w", "--option", "retries=0", NULL);
   rowrelay_ok(&f, "retry", "--all", NULL);
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_source, "select attempts from rowrelay.errors"), "1");
   fixture_end(&f);
 }
 
 Test(refusal, retry_and_skip_take_ids_or_all_and_one_target_or_every) {
   struct fixture f;
-  begin(&f, "refusal_ids", "retries=0", NULL);
+  refused_begin(&f, "refusal_ids", "retries=0", NULL);
   sql(f.at_target, "create table other (like item including all)");
   rowrelay_ok(&f, "target", "add", "v", f.target_url, "--option", "retries=0", NULL);
   rowrelay_ok(&f, "route", "item", "v", "--into", "other", NULL);
   sql(f.at_source, "insert into item (id, price) select n, -n from generate_series(1, 4) as n");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from rowrelay.errors"), 8);
   const char *one = ask(f.at_source, "select min(change_id) from rowrelay.errors");
   const char *two = ask(f.at_source, "select min(change_id) + 1 from rowrelay.errors");
 
   cr_assert_str_eq(rowrelay_ok(&f, "skip", one, "--target", "v", NULL), "1 discarded\n");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", one, two, NULL), "3 discarded\n");
-  cr_assert_str_eq(errors_of(&f), "w 3 insert error, v 3 insert error, w 4 insert error, v 4 insert error");
+  cr_assert_str_eq(refused_changes(&f), "w 3 insert error, v 3 insert error, w 4 insert error, v 4 insert error");
   cr_assert_str_eq(rowrelay_ok(&f, "skip", "--all", "--target", "v", NULL), "2 discarded\n");
-  cr_assert_str_eq(errors_of(&f), "w 3 insert error, w 4 insert error");
+  cr_assert_str_eq(refused_changes(&f), "w 3 insert error, w 4 insert error");
   cr_assert_eq(rowrelay(&f, NULL, NULL, "retry", one, NULL), 1);
   cr_assert_str_eq(rowrelay_ok(&f, "retry", "--all", "--target", "v", NULL), "0 queued again\n");
   cr_assert_str_eq(rowrelay_ok(&f, "retry", "--all", "--target", "w", NULL), "2 queued again\n");
-  cr_assert_str_eq(errors_of(&f), "");
+  cr_assert_str_eq(refused_changes(&f), "");
   sql(f.at_target, "alter table item drop constraint item_price_check");
-  until_empty(&f);
+  refused_deliver(&f);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ' order by id) from item"), "3 4");
   cr_assert_str_eq(ask(f.at_target, "select count(*) from other"), "0");
 
@@ -614,106 +464,5 @@ Test(refusal, retry_and_skip_take_ids_or_all_and_one_target_or_every) {
   cr_assert_not_null(strstr(errors, "five"), "%s", errors);
   cr_assert_eq(rowrelay(&f, NULL, &errors, "skip", "--all", "--target", "nobody", NULL), 2);
   cr_assert_not_null(strstr(errors, "target \"nobody\" does not exist"), "%s", errors);
-  fixture_end(&f);
-}
-
-/* ---- keys that cross ------------------------------------------------------------------------------------------- */
-
-Test(refusal, rows_that_exchange_unique_values_arrive_whatever_their_lanes) {
-  struct fixture f;
-  begin(&f, "refusal_swap", NULL, NULL);
-  sql(f.at_source, "insert into item (id, tag) select n, 't' || n from generate_series(1, 200) as n");
-  pid_t processes[] = {fixture_run(&f, "--workers", "4", NULL), fixture_run(&f, "--workers", "4", NULL)};
-  for (int round = 0; round < 40; round++)
-    sql(f.at_source,
-        "begin;"
-        "update item set tag = 'free' || id where id %% 10 = %d %% 10;"
-        "update item set tag = 't' || (id - 1) where (id - 1) %% 10 = %d %% 10;"
-        "update item set tag = 't' || (id + 1) where id %% 10 = %d %% 10;"
-        "commit;"
-        "begin;"
-        "update item set tag = null where tag is distinct from 't' || id;"
-        "update item set tag = 't' || id where tag is null;"
-        "commit",
-        round, round, round);
-  wait_until_empty(&f, 30);
-  for (int i = 0; i < 2; i++)
-    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "item", "item", "id");
-  fixture_end(&f);
-}
-
-Test(refusal, rows_that_refer_to_others_arrive_whatever_their_lanes) {
-  struct fixture f;
-  fixture_begin(&f, "refusal_reference");
-  for (int i = 0; i < 2; i++)
-    sql(i == 0 ? f.at_source : f.at_target,
-        "create table parent (id int primary key, name text);"
-        "create table child (id int primary key, parent int not null references parent on delete cascade)");
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, NULL);
-  rowrelay_ok(&f, "capture", "parent", "child", "--to", "w", NULL);
-  pid_t processes[] = {fixture_run(&f, "--workers", "3", NULL), fixture_run(&f, "--workers", "3", NULL)};
-  for (int round = 0; round < 20; round++) {
-    sql(f.at_source,
-        "insert into parent select n, 'p' from generate_series(%d, %d) as n;"
-        "insert into child select 10 * n + i, n from generate_series(%d, %d) as n, generate_series(0, 2) as i",
-        round * 50, round * 50 + 49, round * 50, round * 50 + 49);
-    sql(f.at_source, "delete from parent where id %% 50 = %d", round);
-  }
-  wait_until_empty(&f, 30);
-  for (int i = 0; i < 2; i++)
-    cr_assert_eq(stop_process(processes[i], SIGTERM), 0);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "parent", "parent", "id");
-  same_rows(&f, "child", "child", "id");
-  fixture_end(&f);
-}
-
-Test(refusal, a_row_that_waits_for_another_does_not_come_after_its_own_deletion) {
-  struct fixture f;
-  begin(&f, "refusal_ghost", "retries=1", NULL);
-  sql(f.at_target, "create table parent (id int primary key); alter table item alter price type int, add foreign key "
-                   "(price) references parent");
-  sql(f.at_source, "create table parent (id int primary key)");
-  rowrelay_ok(&f, "capture", "parent", "--to", "w", NULL);
-  sql(f.at_source, "insert into parent values (1)");
-  /* As if another process were delivering the parent. */
-  PGconn *holder = lock_queued_lanes(&f);
-  /* The second one, which is refused for good, parts the first from the third when the batch is split. */
-  sql(f.at_source,
-      "insert into item (id, price) values (1, 1); insert into item (id, price, code) values (2, null, null);"
-      "delete from item where id = 1; insert into item (id, price) values (3, null)");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(f.at_source, "w 2 insert error", 10,
-             "select string_agg(concat_ws(' ', target, key, op, state), ', ') from rowrelay.errors");
-  PQfinish(holder);
-  wait_until_empty(&f, 10);
-  cr_assert_str_eq(ask(f.at_target, "select string_agg(id::text, ' ') from item"), "3");
-  cr_assert_str_eq(errors_of(&f), "w 2 insert error");
-  stop_process(process, SIGTERM);
-  fixture_end(&f);
-}
-
-Test(refusal, a_unique_value_that_another_lane_will_free_is_waited_for) {
-  struct fixture f;
-  begin(&f, "refusal_taken", "retries=0", NULL);
-  sql(f.at_source, "insert into item (id, tag) select n, 't' || n from generate_series(1, 20) as n");
-  until_empty(&f);
-  sql(f.at_source, "update item set tag = 'free' where id = 1");
-  PGconn *holder = lock_queued_lanes(&f);
-  sql(f.at_source,
-      "update item set tag = 't1' where id between 2 and 20 and not exists (select from item i where i.tag = 't1')"
-      " and id = (select min(id) from item i where i.id > 1 and mod(hashint4(i.id) & 2147483647, 64) <>"
-      " mod(hashint4(1) & 2147483647, 64))");
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  sleep_seconds(1);
-  cr_assert_str_eq(errors_of(&f), "");
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.queue"), "2");
-  PQfinish(holder);
-  wait_until_empty(&f, 10);
-  cr_assert_str_eq(errors_of(&f), "");
-  same_rows(&f, "item", "item", "id");
-  stop_process(process, SIGTERM);
   fixture_end(&f);
 }

@@ -4,31 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "browser.h"
+#include "console.h"
 #include "fixture.h"
 #include "people.h"
 #include "visitor.h"
-
-#define TOKEN "open sesame"
 
 static struct fixture f;
 static pid_t process;
 static int port;
 
 static void begin(const char *name, bool with_token) {
-  fixture_begin(&f, name);
-  sql(f.at_source, "create table item (id int primary key, name text not null)");
-  rowrelay_ok(&f, "target", "add", "w", f.target_url, "--option", "retries=0", NULL);
-  rowrelay_ok(&f, "capture", "item", "--before", "--to", "w", "--create", NULL);
-  unsetenv("ROWRELAY_CONSOLE_TOKEN");
-  if (with_token)
-    setenv("ROWRELAY_CONSOLE_TOKEN", TOKEN, 1);
-  process = fixture_run(&f, "--listen", "127.0.0.1:0", NULL);
-  port = visitor_port(process);
-  visit_until(port, "/readyz", 200, 10);
+  process = console_begin(&f, name, with_token, &port);
 }
 
 static void end(void) {
@@ -52,7 +41,7 @@ static void let_in(void) {
 #define REFUSED "new row for relation \"item\" violates check constraint \"no_bad\""
 
 static void sign_in(void) {
-  browser_do("fill Token=" TOKEN);
+  browser_do("fill Token=" CONSOLE_TOKEN);
   browser_do("key Enter");
   browser_do("see Sign out");
 }
@@ -127,13 +116,6 @@ Test(console, a_target_has_a_page_of_its_own_where_it_is_paused_and_resumed) {
   end();
 }
 
-/* Whether `first` stands before `second`. */
-static bool stands_before(const char *text, const char *first, const char *second) {
-  const char *one = strstr(text, first);
-  const char *other = strstr(text, second);
-  return one != NULL && other != NULL && one < other;
-}
-
 Test(console, trouble_comes_first_and_many_targets_come_by_pages) {
   begin("console_many", true);
   sql(f.at_source, "select rowrelay.pause('w');"
@@ -143,7 +125,7 @@ Test(console, trouble_comes_first_and_many_targets_come_by_pages) {
   struct visit few = visit(port, "GET", "/api/overview?limit=3", NULL, NULL);
   cr_assert_eq(few.status, 200, "%s", few.body);
   cr_assert_not_null(strstr(few.body, "\"count\" : 121"), "%s", few.body);
-  cr_assert(stands_before(few.body, "\"target\":\"t77\"", "\"target\":\"t1\""), "%s", few.body);
+  cr_assert(console_has_before(few.body, "\"target\":\"t77\"", "\"target\":\"t1\""), "%s", few.body);
   cr_assert_null(strstr(few.body, "\"t101\""), "%s", few.body);
   struct visit found = visit(port, "GET", "/api/overview?find=T11", NULL, NULL);
   cr_assert_not_null(strstr(found.body, "\"matching\" : 11"), "%s", found.body);
@@ -307,16 +289,16 @@ Test(console, who_has_no_token_may_look_and_not_touch) {
   cr_assert_eq(visit(port, "GET", "/api/actions", NULL, NULL).status, 405);
   stop_process(process, SIGTERM);
 
-  setenv("ROWRELAY_CONSOLE_TOKEN", TOKEN, 1);
+  setenv("ROWRELAY_CONSOLE_TOKEN", CONSOLE_TOKEN, 1);
   process = fixture_run(&f, "--listen", "127.0.0.1:0", NULL);
   port = visitor_port(process);
   visit_until(port, "/readyz", 200, 10);
   cr_assert_eq(wish("Authorization: Bearer open sesam", "{}").status, 401);
   cr_assert_eq(wish("Authorization: Bearer open sesame!", "{}").status, 401);
   /* What a form of another page could send. */
-  cr_assert_eq(wish("Authorization: Bearer " TOKEN, "{\"action\": \"pause\", \"target\": \"w\"}").status, 415);
+  cr_assert_eq(wish("Authorization: Bearer " CONSOLE_TOKEN, "{\"action\": \"pause\", \"target\": \"w\"}").status, 415);
   cr_assert_str_eq(ask(f.at_source, "select state from rowrelay.target"), "running");
-  cr_assert(strstr(process_log(process), TOKEN) == NULL);
+  cr_assert(strstr(process_log(process), CONSOLE_TOKEN) == NULL);
   end();
 }
 
@@ -362,36 +344,11 @@ Test(console, what_cannot_be_is_said_and_changes_nothing) {
   end();
 }
 
-/* As numbers a browser would round them. */
-Test(console, values_are_shown_as_they_are) {
-  begin("console_values", false);
-  sql(f.at_source, "create table big (id bigint primary key, v numeric, more json, t text);"
-                   "select rowrelay.capture_table('big', before => 'full')");
-  sql(f.at_source, "insert into big values (9007199254740993, 900.50, "
-                   "'{\"b\":1.00,\"a\":12345678901234567890,\"b\":null}', '1.00')");
-  sql(f.at_source, "update big set v = 900.500");
-  cr_assert_not_null(
-      strstr(visit(port, "GET", "/api/history?table=big", NULL, NULL).body,
-             "[[\"id\", \"9007199254740993\"], [\"v\", \"900.50\"], [\"more\", "
-             "\"{\\\"b\\\":1.00,\\\"a\\\":12345678901234567890,\\\"b\\\":null}\"], [\"t\", \"\\\"1.00\\\"\"]]"),
-      "%s", visit(port, "GET", "/api/history?table=big", NULL, NULL).body);
-  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big&key=9007199254740993", NULL, NULL).body,
-                            "\"changed\":[[\"v\", \"900.50\", \"900.500\"]]"));
-  browser_begin(port);
-  browser_do("go #/history");
-  browser_do("see 9007199254740993");
-  browser_do("see 900.500");
-  browser_do("see {\"b\":1.00,\"a\":12345678901234567890,\"b\":null}");
-  cr_assert_str_eq(browser_ask("messages"), "ok");
-  browser_end();
-  end();
-}
-
 Test(console, a_skip_is_asked_for_and_reaches_what_is_named) {
   begin("console_skip", true);
   refuse_one(1);
   struct visit all =
-      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
+      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN,
             "{\"action\": \"skip\", \"changes\": {\"w\": null}}");
   cr_assert_eq(all.status, 400, "%ld %s", all.status, all.body);
   cr_assert_not_null(strstr(all.body, "rowrelay skip --all --target w"), "%s", all.body);
@@ -443,7 +400,8 @@ static struct visit act_on_filter(const char *action, const char *until, const c
   snprintf(body, sizeof body, "{\"action\": \"%s\", \"filter\": {\"find\": \"VIOLATES\", \"until\": \"%s\"}%s%s%s}",
            action, until, after != NULL ? ", \"after\": \"" : "", after != NULL ? after : "",
            after != NULL ? "\"" : "");
-  return visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN, body);
+  return visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN,
+               body);
 }
 
 Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_later) {
@@ -466,7 +424,7 @@ Test(console, a_filter_reaches_all_that_it_finds_and_nothing_that_is_refused_lat
                    "2 3");
   cr_assert_str_eq(act_on_filter("retry", "2029-01-01", NULL).body, "{\"count\":\"0\",\"next\":null}");
   struct visit endless =
-      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " TOKEN,
+      visit(port, "POST", "/api/actions", "Content-Type: application/json\r\nAuthorization: Bearer " CONSOLE_TOKEN,
             "{\"action\": \"skip\", \"filter\": {}}");
   cr_assert_eq(endless.status, 400, "%ld %s", endless.status, endless.body);
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "2");
@@ -496,82 +454,6 @@ Test(console, a_group_is_read_by_pages) {
   browser_do("see change 71, key 1");
   cr_assert_str_eq(browser_ask("messages"), "ok");
   browser_end();
-  end();
-}
-
-static struct visit history(const char *parameters) {
-  char path[256];
-  snprintf(path, sizeof path, "/api/history?%s", parameters);
-  struct visit visited = visit(port, "GET", path, NULL, NULL);
-  cr_assert_eq(visited.status, 200, "%s: %s", parameters, visited.body);
-  return visited;
-}
-
-Test(console, history_is_found_by_who_when_what_and_transaction) {
-  begin("console_history", false);
-  sql(f.at_source, "set rowrelay.actor = 'anna'; insert into item values (1, 'a'); reset rowrelay.actor");
-  sql(f.at_source, "begin; insert into item values (2, 'b'); update item set name = 'c' where id = 2; commit");
-  char path[128];
-  snprintf(path, sizeof path, "transaction=%s", ask(f.at_source, "select txid from rowrelay.change where id = 2"));
-  cr_assert(stands_before(history(path).body, "\"change\":\"3\"", "\"change\":\"2\""));
-  cr_assert_null(strstr(history(path).body, "\"change\":\"1\""));
-  static const struct {
-    const char *parameters;
-    const char *found; /* of changes 1, 2 and 3 */
-  } CASES[] = {{"actor=anna", "1"},
-               {"op=update", "3"},
-               {"op=insert&table=item", "12"},
-               {"table=item&key=2&op=insert", "2"},
-               {"since=2020-01-01T00:00:00Z", "123"},
-               {"until=2020-01-01T00:00:00Z", ""},
-               {"table=item&key=2&until=2020-01-01T00:00:00Z", ""}};
-  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
-    for (char change = '1'; change <= '3'; change++) {
-      char shown[32];
-      snprintf(shown, sizeof shown, "\"change\":\"%c\"", change);
-      cr_expect_eq(strstr(history(CASES[i].parameters).body, shown) != NULL, strchr(CASES[i].found, change) != NULL,
-                   "%s: %c", CASES[i].parameters, change);
-    }
-  /* another spelling of the key is the same row */
-  sql(f.at_source, "create table number (k float8 primary key); select rowrelay.capture_table('number');"
-                   "insert into number values ('0'); delete from number; insert into number values ('-0')");
-  for (int i = 0; i < 2; i++)
-    cr_expect(stands_before(history(i == 0 ? "table=number&key=0" : "table=number&key=-0").body, "\"key\":\"-0\"",
-                            "\"key\":\"0\""));
-  cr_assert_eq(visit(port, "GET", "/api/history?transaction=1&table=item", NULL, NULL).status, 400);
-  cr_assert_eq(visit(port, "GET", "/api/history?since=soon", NULL, NULL).status, 400);
-  browser_begin(port);
-  browser_do("go #/history?actor=anna");
-  browser_do("see insert item 1");
-  browser_do("gone item 2");
-  browser_do("choose Operation=update");
-  browser_do("fill By=");
-  browser_do("key Enter");
-  browser_do("see update item 2");
-  cr_assert_str_eq(browser_ask("at"), "#/history?op=update");
-  browser_end();
-  end();
-}
-
-Test(console, a_long_search_keeps_nobody_waiting) {
-  begin("console_search", false);
-  sql(f.at_source, "insert into item values (1, 'a')");
-  wait_until_empty(&f, 10);
-  PGconn *holder = connect_to(f.source, NULL);
-  sql(holder, "begin; lock table rowrelay.tick");
-  pid_t searcher = fork();
-  if (searcher == 0)
-    _exit(visit(port, "GET", "/api/history?since=2020-01-01", NULL, NULL).status == 200 ? 0 : 1);
-  wait_until(f.at_source, "t", 5,
-             "select count(*) > 0 from pg_stat_activity where query like '%%search_range%%' "
-             "and wait_event_type = 'Lock' and pid <> pg_backend_pid()");
-  cr_assert_eq(visit(port, "GET", "/api/overview", NULL, NULL).status, 200);
-  cr_assert_eq(waitpid(searcher, NULL, WNOHANG), 0, "it waited until the search had ended");
-  sql(holder, "rollback");
-  PQfinish(holder);
-  int status = -1;
-  cr_assert_eq(waitpid(searcher, &status, 0), searcher);
-  cr_assert_eq(status, 0);
   end();
 }
 

@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "messages.h"
 #include "served.h"
-#include "writers.h"
+#include "streams.h"
 
 #if HAVE_LIBNATS
 #include <nats/nats.h>
@@ -101,6 +101,14 @@ static void load(struct fixture *f, const char *stream, const char *subject) {
                    "line ->> 'value' as value, line -> 'headers' as headers from line");
 }
 
+/* Of a table of schema public, whose changes have a subject of their own below the stream's name. */
+static void is_complete(struct fixture *f, const char *stream, const char *relation) {
+  char subject[128];
+  snprintf(subject, sizeof subject, "%s.public.%s", stream, relation);
+  load(f, stream, subject);
+  messages_are_complete(f, relation);
+}
+
 /* Tables item, which has a key, and plain, which has none, go to target w: subjects and a stream of the test's own. */
 static void begin_at(struct fixture *f, const char *name, const char *option) {
   char path[128];
@@ -109,49 +117,20 @@ static void begin_at(struct fixture *f, const char *name, const char *option) {
   snprintf(subjects, sizeof subjects, "%s.>", name);
   make_stream(name, subjects, 0);
   fixture_begin(f, name);
-  sql(f->at_source, "create table item (id int primary key, name text, n numeric); create table plain (what text)");
-  rowrelay_ok(f, "target", "add", "w", at(path), "--option", "retries=1", NULL);
-  if (option != NULL)
-    rowrelay_ok(f, "target", "set", "w", "--option", option, NULL);
-  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", "--before", NULL);
+  streams_capture(f, at(path), option);
 }
-
-static void deliver(struct fixture *f) {
-  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
-  cr_assert_str_eq(ask(f->at_source, "select string_agg(concat_ws(' ', relation, key, message, detail), e'\\n') "
-                                     "from rowrelay.errors"),
-                   "");
-}
-
-#define HELD                                                                                                           \
-  "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n from "      \
-  "rowrelay.errors group by 1, 2) as e"
-#define REPEATS "select count(*) - count(distinct id) from event"
 
 /* ---- order ----------------------------------------------------------------------------------------------------- */
 
 Test(nats, several_processes_deliver_the_changes_of_busy_writers_in_order) {
   struct fixture f;
-  struct writers writers;
   begin_server(true);
   make_stream("writers", "writers.>", 0);
   fixture_begin(&f, "nats_writers");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", at("/writers.{table}"), "--option", "batch_rows=100", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t one = fixture_run(&f, "--workers", "2", NULL);
-  pid_t other = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 2000, 5, 50);
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 60);
-  cr_assert_eq(stop_process(one, SIGTERM), 0);
-  cr_assert_eq(stop_process(other, SIGTERM), 0);
-  load(&f, "writers", "writers.public.stock");
-  messages_are_complete(&f, "stock");
-  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
-  load(&f, "writers", "writers.public.ledger");
-  messages_are_complete(&f, "ledger");
+  streams_with_writers(&f, at("/writers.{table}"));
+  is_complete(&f, "writers", "stock");
+  cr_assert(messages_repeated(&f) == 0);
+  is_complete(&f, "writers", "ledger");
   fixture_end(&f);
 }
 
@@ -160,55 +139,22 @@ Test(nats, a_killed_process_loses_reorders_and_repeats_nothing) {
   struct fixture f;
   begin_server(false);
   begin_at(&f, "nats_killed", "batch_rows=200");
-  sql(f.at_source, "insert into item select n, 'new' from generate_series(1, 500) as n");
-  deliver(&f);
-  for (int round = 0; round < 4; round++) {
-    sql(f.at_source, "update item set n = %d; update item set name = 'r%d' where id %% 3 = 0", round, round);
-    pid_t process = fixture_run(&f, "--workers", "2", NULL);
-    if (round > 0) {
-      sleep_seconds(0.05 * round);
-      served_control(&server, "freeze");
-      sleep_seconds(0.5);
-    }
-    stop_process(process, SIGKILL);
-    if (round > 0)
-      served_control(&server, "thaw");
-  }
-  deliver(&f);
-  load(&f, "nats_killed", "nats_killed.public.item");
-  messages_are_complete(&f, "item");
-  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  streams_with_killed_processes(&f, &server, 4, 0.05);
+  is_complete(&f, "nats_killed", "item");
+  cr_assert(messages_repeated(&f) == 0);
   fixture_end(&f);
 }
 
 Test(nats, a_killed_server_loses_and_reorders_nothing) {
   struct fixture f;
-  struct writers writers;
   begin_server(false);
   make_stream("killed", "killed.>", 0);
   fixture_begin(&f, "nats_server_killed");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", at("/killed.{table}"), "--option", "batch_rows=50", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 3000, 5, 50);
-  for (int round = 0; round < 3; round++) {
-    sleep_seconds(1);
-    served_control(&server, "kill");
-    sleep_seconds(0.5);
-    served_control(&server, "start");
-  }
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 90);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
+  streams_with_killed_server(&f, at("/killed.{table}"), &server, 3);
   natsConnection_Close(connection);
-  load(&f, "killed", "killed.public.stock");
-  messages_are_complete(&f, "stock");
-  cr_assert(ask_number(f.at_source, REPEATS) <= 3 * 2 * 50);
-  load(&f, "killed", "killed.public.ledger");
-  messages_are_complete(&f, "ledger");
+  is_complete(&f, "killed", "stock");
+  cr_assert(messages_repeated(&f) <= 3 * 2 * STREAMS_KILLED_ROWS);
+  is_complete(&f, "killed", "ledger");
   fixture_end(&f);
 }
 
@@ -223,10 +169,7 @@ Test(nats, nothing_of_a_row_is_stored_behind_a_refused_change_that_blocks_it) {
   sql(f.at_source, "create table item (id int primary key, name text)");
   rowrelay_ok(&f, "target", "add", "w", at("/nats_blocked"), "-o", "retries=2", "-o", "on_error=block", NULL);
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  sql(f.at_source, "insert into item values (1); do $$ begin for i in 1 .. 999 loop update item set name = case i when "
-                   "499 then repeat('x', 30000) else 'small' end; end loop; end $$; insert into item select n from "
-                   "generate_series(2, 100) as n");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  streams_block_a_row(&f, 999, 499, 30000);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat_ws('|', key, message, detail), ', ') from "
                                     "rowrelay.errors where state = 'error'"),
                    "1|message size exceeds maximum allowed|Subject nats_blocked.");
@@ -234,10 +177,7 @@ Test(nats, nothing_of_a_row_is_stored_behind_a_refused_change_that_blocks_it) {
   cr_assert_str_eq(ask(f.at_source, "select concat(count(*), ' ', count(*) filter (where key = '{\"id\":1}')) from "
                                     "message"),
                    "598 499");
-  cr_assert_str_eq(ask(f.at_source, "select max((value::json -> 'data' ->> 'change_id')::bigint) < (select "
-                                    "min(change_id) from rowrelay.errors) from message where key = '{\"id\":1}'"),
-                   "t");
-  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  streams_nothing_is_behind(&f);
   fixture_end(&f);
 }
 
@@ -262,12 +202,9 @@ Test(nats, rows_of_5_MB_arrive_where_the_server_takes_them) {
   setenv("SETTINGS", "max_payload: 8MB", 1);
   begin_server(false);
   begin_at(&f, "nats_5mb", NULL);
-  sql(f.at_source, "insert into item select n, repeat('x', 5000000) from generate_series(1, 5) as n");
-  deliver(&f);
+  streams_send_large_rows(&f, 5);
   load(&f, "nats_5mb", "nats_5mb.>");
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(length(value::json -> 'data' -> 'after' ->> 'name')::text, ' ') "
-                                    "from message"),
-                   "5000000 5000000 5000000 5000000 5000000");
+  streams_has_large_rows(&f, 5);
   fixture_end(&f);
 }
 
@@ -279,16 +216,10 @@ Test(nats, a_table_waits_for_a_stream_that_has_its_subject) {
   sql(f.at_source, "create table item (id int primary key); create table plain (what text)");
   rowrelay_ok(&f, "target", "add", "w", at("/nats_waits.{table}"), NULL);
   rowrelay_ok(&f, "capture", "item", "plain", "--to", "w", NULL);
-  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(f.at_source, "item waiting 100", 20, HELD);
-  wait_until_says(process, "no stream has this subject", 10);
+  pid_t process = streams_hold(&f, "no stream has this subject");
   cr_assert_eq(count_of("nats_waits"), 1);
   make_stream("nats_waits_item", "nats_waits.public.item", 0);
-  rowrelay_ok(&f, "retry", "--all", NULL);
-  wait_until(f.at_source, "0", 40, "select count(*) from rowrelay.errors");
-  wait_until_empty(&f, 20);
-  stop_process(process, SIGTERM);
+  streams_release(&f, process);
   load(&f, "nats_waits_item", "nats_waits.public.item");
   messages_are_complete(&f, "item");
   fixture_end(&f);
@@ -312,9 +243,7 @@ Test(nats, a_subject_that_may_not_be_published_to_holds_its_table_and_no_other) 
   snprintf(url, sizeof url, "nats://some:${NATS_WORD}@%s/nats_acl.{table}", server.address);
   rowrelay_ok(&f, "target", "add", "w", url, NULL);
   rowrelay_ok(&f, "capture", "item", "plain", "--to", "w", NULL);
-  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(f.at_source, "item waiting 100", 20, HELD);
+  pid_t process = streams_hold(&f, NULL);
   wait_until(f.at_source, "100", 20, "select count(*) from rowrelay.errors where message ~* 'permissions violation'");
   cr_assert_eq(count_of("nats_acl"), 1);
   cr_assert_eq(stop_process(process, SIGTERM), 0);
@@ -327,37 +256,9 @@ Test(nats, a_server_that_is_away_or_hangs_is_an_outage_and_no_attempt_is_counted
   struct fixture f;
   begin_server(false);
   begin_at(&f, "nats_away", "push_timeout=2");
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  deliver(&f);
-  pid_t process = fixture_run(&f, NULL, NULL);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'x'");
-  wait_until(f.at_source, "failing", 20, "select state from rowrelay.status");
-  served_control(&server, "thaw");
-  wait_until_empty(&f, 40);
-  served_control(&server, "stop");
-  sql(f.at_source, "update item set name = 'y'");
-  wait_until_says(process, "no connection: ", 20);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  /* And a second SIGTERM waits for nobody. */
-  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=60", NULL);
-  sql(f.at_source, "update item set name = 'z'");
-  wait_until_empty(&f, 40);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'again'");
-  sleep_seconds(1);
-  kill(process, SIGTERM);
-  sleep_seconds(0.5);
-  double began = seconds_now();
-  stop_process(process, SIGTERM);
-  cr_assert(seconds_now() - began < 5, "it took %.1f s", seconds_now() - began);
-  served_control(&server, "thaw");
-  deliver(&f);
+  streams_with_outages(&f, &server, NULL);
   natsConnection_Close(connection);
-  load(&f, "nats_away", "nats_away.public.item");
-  messages_are_complete(&f, "item");
+  is_complete(&f, "nats_away", "item");
   fixture_end(&f);
 }
 
@@ -388,7 +289,7 @@ Test(nats, a_stream_that_is_full_is_an_outage) {
   stop_process(process, SIGTERM);
   load(&f, "nats_full", "nats_full");
   messages_are_complete(&f, "item");
-  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  cr_assert(messages_repeated(&f) == 0);
   fixture_end(&f);
 }
 
@@ -396,18 +297,9 @@ Test(nats, what_was_not_sent_is_sent_later_where_that_is_at_most_once) {
   struct fixture f;
   begin_server(false);
   begin_at(&f, "nats_once", "guarantee=at-most-once");
-  rowrelay_ok(&f, "target", "set", "w", "-o", "push_timeout=3", NULL);
-  served_control(&server, "stop");
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until_says(process, "no connection: ", 20);
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  streams_send_later(&f, &server, "push_timeout=3");
   natsConnection_Close(connection);
   cr_assert_eq(count_of("nats_once"), 300);
-  cr_assert_str_eq(
-      ask(f.at_source, "select string_agg(distinct concat_ws(' ', message, detail), e'\\n') from rowrelay.errors"), "");
   fixture_end(&f);
 }
 
@@ -419,7 +311,7 @@ Test(nats, a_message_has_the_change_in_the_format_that_was_chosen) {
   begin_at(&f, "nats_format", "format=row");
   sql(f.at_source, "insert into item values (1, 'ü\n', 1.50); insert into plain values ('p')");
   sql(f.at_source, "delete from item; truncate plain");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "nats_format", "nats_format.public.item");
   cr_assert_str_eq(ask(f.at_source,
                        "select string_agg(concat_ws(' ', key, value, headers ->> 'rowrelay_op', headers ->> "
@@ -433,7 +325,7 @@ Test(nats, a_message_has_the_change_in_the_format_that_was_chosen) {
                    "- {\"what\":\"p\"} insert\n-  truncate");
   rowrelay_ok(&f, "target", "set", "w", "--option", "format=cloudevents-binary", NULL);
   sql(f.at_source, "insert into item values (7)");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "nats_format", "nats_format.public.item");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', headers ->> 'content-type', headers ->> 'ce-type', headers "
                                     "->> 'ce-subject', value::json ->> 'op') from message where key = '{\"id\":7}'"),
@@ -458,7 +350,7 @@ Test(nats, odd_names_of_tables_and_keys_find_their_subject_in_a_stream_that_is_m
   sql(f.at_source,
       "insert into \"Ä x\".\"..b*>\nc.\" values (E'\\r\\n$5 \"\\\\', 1), ('', 2); insert into item select n "
       "from generate_series(1, 100) as n");
-  deliver(&f);
+  streams_deliver(&f);
   cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "there is stream odd; nothing was sent") != NULL);
   load(&f, "odd", "odd.all-public.item");
   messages_are_complete(&f, "item");
@@ -473,45 +365,24 @@ Test(nats, odd_names_of_tables_and_keys_find_their_subject_in_a_stream_that_is_m
 Test(nats, a_server_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_sees_it) {
   struct fixture f;
   const char *errors;
-  char ca_file[300];
-  char path[300];
-  char password[100];
   char url[300];
+  const char *port;
   setenv("SECURE", "1", 1);
   begin_server(false);
+  port = strchr(server.address, ':') + 1;
   fixture_begin(&f, "nats_secure");
-  snprintf(ca_file, sizeof ca_file, "ca_file=%s/ca.pem", server.directory);
-  snprintf(path, sizeof path, "%s/password", server.directory);
-  FILE *file = fopen(path, "r");
-  cr_assert(file != NULL && fgets(password, sizeof password, file) != NULL);
-  fclose(file);
-  password[strcspn(password, "\n")] = '\0';
-  setenv("NATS_PASSWORD", "something/else", 1);
-  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@localhost:%s/in", strchr(server.address, ':') + 1);
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", url, "-o", "stream=in", "-o", "create_stream=true", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  sql(f.at_source, "insert into item values (1)");
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "no encrypted connection: ") != NULL, "%s", errors);
-  rowrelay_ok(&f, "target", "set", "w", "-o", ca_file, NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "the server does not let us in: ") != NULL, "%s", errors);
-  cr_assert(strstr(errors, "something") == NULL, "%s", errors);
-  setenv("NATS_PASSWORD", password, 1);
+  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@localhost:%s/in", port);
+  streams_capture_secure(&f, &server, url, "NATS_PASSWORD", "the server does not let us in: ");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "stream=in", "-o", "create_stream=true", NULL);
   cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "nothing was sent") != NULL);
   pid_t process = fixture_run(&f, "--log-level", "debug", NULL);
   wait_until_empty(&f, 30);
-  cr_assert(strstr(process_log(process), password) == NULL);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  streams_never_said(process, getenv("NATS_PASSWORD"));
   /* the certificate is not for another name */
-  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@127.0.0.2:%s/in", strchr(server.address, ':') + 1);
+  snprintf(url, sizeof url, "nats+tls://rowrelay:${NATS_PASSWORD}@127.0.0.2:%s/in", port);
   rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
   cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  unsetenv("NATS_PASSWORD");
-  cr_assert(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL) != 0);
-  cr_assert(strstr(errors, "environment variable NATS_PASSWORD, which the target's URL uses, is not set") != NULL, "%s",
-            errors);
+  streams_needs_variable(&f, "NATS_PASSWORD", "URL");
   fixture_end(&f);
 }
 
@@ -531,37 +402,25 @@ Test(nats, a_server_that_asks_for_a_token_gets_it) {
   cr_assert(strstr(errors, "the server does not let us in: ") != NULL && strstr(errors, "wrong/one") == NULL, "%s",
             errors);
   setenv("NATS_TOKEN", "geheim/7", 1);
-  deliver(&f);
+  streams_deliver(&f);
   fixture_end(&f);
 }
 
 Test(nats, what_cannot_work_is_said_where_it_is_set) {
   struct fixture f;
-  const char *errors;
-  const char *output;
   fixture_begin(&f, "nats_wrong");
-#define REFUSES(message, ...)                                                                                          \
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "add", "t", __VA_ARGS__, NULL) == 2 &&                               \
-                strstr(errors, message) != NULL,                                                                       \
-            "%s", errors)
-  REFUSES("names no server", "nats://");
-  REFUSES("names no server", "nats://a,,b/c");
-  REFUSES("names a subject that cannot be", "nats://a/b c");
-  REFUSES("names a subject that cannot be", "nats://a/b..c");
-  REFUSES("names a subject that cannot be", "nats://a/b.>");
-  REFUSES("names a subject that cannot be", "nats://a/b.{tables}");
-  REFUSES("target URL contains a password", "nats://a:b@c/d");
-  REFUSES("token must be ${NAME}, taken from the environment of rowrelay run, not \"...\"", "nats://a", "-o",
+  REFUSES(&f, "names no server", "nats://");
+  REFUSES(&f, "names no server", "nats://a,,b/c");
+  REFUSES(&f, "names a subject that cannot be", "nats://a/b c");
+  REFUSES(&f, "names a subject that cannot be", "nats://a/b..c");
+  REFUSES(&f, "names a subject that cannot be", "nats://a/b.>");
+  REFUSES(&f, "names a subject that cannot be", "nats://a/b.{tables}");
+  REFUSES(&f, "target URL contains a password", "nats://a:b@c/d");
+  REFUSES(&f, "token must be ${NAME}, taken from the environment of rowrelay run, not \"...\"", "nats://a", "-o",
           "token=geheim");
-  REFUSES("option create_stream=true needs option stream", "nats://a/b.{table}", "-o", "create_stream=true");
-  REFUSES("option schema=true needs option format=debezium", "nats://a", "-o", "schema=true");
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", "nats://127.0.0.1:1,localhost:2", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
-  cr_expect(strstr(errors, "no connection: ") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);
-  cr_expect(strstr(output, "target w — no connection: ") != NULL, "%s", output);
+  REFUSES(&f, "option create_stream=true needs option stream", "nats://a/b.{table}", "-o", "create_stream=true");
+  REFUSES(&f, "option schema=true needs option format=debezium", "nats://a", "-o", "schema=true");
+  streams_cannot_reach(&f, "nats://127.0.0.1:1,localhost:2", "no connection: ");
   fixture_end(&f);
 }
 #endif

@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "messages.h"
 #include "served.h"
-#include "writers.h"
+#include "streams.h"
 
 #if HAVE_LIBRABBITMQ
 #include <amqp.h>
@@ -113,6 +113,11 @@ static void load(struct fixture *f, const char *queue) {
                    "'type' as type, line ->> 'mode' as mode from line");
 }
 
+static void is_complete(struct fixture *f, const char *queue, const char *relation) {
+  load(f, queue);
+  messages_are_complete(f, relation);
+}
+
 /* Tables item, which has a key, and plain, which has none, go to target w: an exchange and a queue of the test's own.
  */
 static void begin_at(struct fixture *f, const char *name, const char *option) {
@@ -120,50 +125,25 @@ static void begin_at(struct fixture *f, const char *name, const char *option) {
   snprintf(path, sizeof path, "/%s", name);
   make_queue(name, name, "#", 0);
   fixture_begin(f, name);
-  sql(f->at_source, "create table item (id int primary key, name text, n numeric); create table plain (what text)");
-  rowrelay_ok(f, "target", "add", "w", at(path), "--option", "retries=1", NULL);
-  if (option != NULL)
-    rowrelay_ok(f, "target", "set", "w", "--option", option, NULL);
-  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", "--before", NULL);
+  streams_capture(f, at(path), option);
 }
 
-static void deliver(struct fixture *f) {
-  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
-  cr_assert_str_eq(ask(f->at_source, "select string_agg(concat_ws(' ', relation, key, message, detail), e'\\n') "
-                                     "from rowrelay.errors"),
-                   "");
-}
-
-#define REPEATS "select count(*) - count(distinct id) from event"
 #define ERRORS "select string_agg(concat_ws('|', key, message, detail), ' ' order by key) from rowrelay.errors"
 
 /* ---- order ----------------------------------------------------------------------------------------------------- */
 
 Test(rabbit, several_processes_deliver_the_changes_of_busy_writers_in_order) {
   struct fixture f;
-  struct writers writers;
   begin_server(true);
   make_queue("writers.stock", "writers", "public.stock", 0);
   make_queue("writers.ledger", "writers", "public.ledger", 0);
   fixture_begin(&f, "rabbit_writers");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", at("/writers"), "--option", "batch_rows=100", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t one = fixture_run(&f, "--workers", "2", NULL);
-  pid_t other = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 2000, 5, 50);
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 60);
-  cr_assert_eq(stop_process(one, SIGTERM), 0);
-  cr_assert_eq(stop_process(other, SIGTERM), 0);
-  load(&f, "writers.stock");
-  messages_are_complete(&f, "stock");
-  cr_assert_str_eq(ask(f.at_source, REPEATS), "0");
+  streams_with_writers(&f, at("/writers"));
+  is_complete(&f, "writers.stock", "stock");
+  cr_assert(messages_repeated(&f) == 0);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat_ws(' ', mode, type), ', ') from message"),
                    "2 application/cloudevents+json; charset=UTF-8");
-  load(&f, "writers.ledger");
-  messages_are_complete(&f, "ledger");
+  is_complete(&f, "writers.ledger", "ledger");
   fixture_end(&f);
 }
 
@@ -171,56 +151,23 @@ Test(rabbit, a_killed_process_loses_and_reorders_nothing) {
   struct fixture f;
   begin_server(false);
   begin_at(&f, "rabbit_killed", "batch_rows=200");
-  sql(f.at_source, "insert into item select n, 'new' from generate_series(1, 500) as n");
-  deliver(&f);
-  for (int round = 0; round < 4; round++) {
-    sql(f.at_source, "update item set n = %d; update item set name = 'r%d' where id %% 3 = 0", round, round);
-    pid_t process = fixture_run(&f, "--workers", "2", NULL);
-    if (round > 0) {
-      sleep_seconds(0.05 * round);
-      served_control(&server, "freeze");
-      sleep_seconds(0.5);
-    }
-    stop_process(process, SIGKILL);
-    if (round > 0)
-      served_control(&server, "thaw");
-  }
-  deliver(&f);
-  load(&f, "rabbit_killed");
-  messages_are_complete(&f, "item");
-  cr_assert(ask_number(f.at_source, REPEATS) <= 4 * 2 * 200);
+  streams_with_killed_processes(&f, &server, 4, 0.05);
+  is_complete(&f, "rabbit_killed", "item");
+  cr_assert(messages_repeated(&f) <= 4 * 2 * 200);
   fixture_end(&f);
 }
 
 Test(rabbit, a_killed_broker_loses_and_reorders_nothing) {
   struct fixture f;
-  struct writers writers;
   begin_server(false);
   make_queue("stock", "killed", "public.stock", 0);
   make_queue("ledger", "killed", "public.ledger", 0);
   drop_client();
   fixture_begin(&f, "rabbit_broker_killed");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", at("/killed"), "--option", "batch_rows=50", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 3000, 5, 50);
-  for (int round = 0; round < 2; round++) {
-    sleep_seconds(1);
-    served_control(&server, "kill");
-    sleep_seconds(0.5);
-    served_control(&server, "start");
-  }
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 90);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
-  load(&f, "stock");
-  messages_are_complete(&f, "stock");
-  cr_assert(ask_number(f.at_source, REPEATS) <= 2 * 2 * 50);
-  load(&f, "ledger");
-  messages_are_complete(&f, "ledger");
+  streams_with_killed_server(&f, at("/killed"), &server, 2);
+  is_complete(&f, "stock", "stock");
+  cr_assert(messages_repeated(&f) <= 2 * 2 * STREAMS_KILLED_ROWS);
+  is_complete(&f, "ledger", "ledger");
   fixture_end(&f);
 }
 
@@ -243,7 +190,7 @@ Test(rabbit, what_is_routed_nowhere_is_refused_alone) {
   messages_are_complete(&f, "plain");
   make_queue("rabbit_routed", "rabbit_routed", "public.item", 0);
   rowrelay_ok(&f, "retry", "--all", NULL);
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "rabbit_routed");
   messages_are_complete(&f, "item");
   fixture_end(&f);
@@ -255,10 +202,7 @@ Test(rabbit, nothing_of_a_row_is_queued_behind_a_refused_change_that_blocks_it) 
   setenv("SETTINGS", "max_message_size = 1000000", 1);
   begin_server(false);
   begin_at(&f, "rabbit_blocked", "on_error=block");
-  sql(f.at_source, "insert into item values (1); do $$ begin for i in 1 .. 99 loop update item set name = case i when "
-                   "49 then repeat('x', 2000000) else 'small' end; end loop; end $$; insert into item select n from "
-                   "generate_series(2, 100) as n");
-  rowrelay_ok(&f, "run", "--until-empty", NULL);
+  streams_block_a_row(&f, 99, 49, 2000000);
   cr_assert_str_eq(ask(f.at_source, "select string_agg(distinct concat_ws('|', key, message ~ 'larger than'), ', ') "
                                     "from rowrelay.errors where state = 'error'"),
                    "1|t");
@@ -266,10 +210,7 @@ Test(rabbit, nothing_of_a_row_is_queued_behind_a_refused_change_that_blocks_it) 
   cr_assert_str_eq(ask(f.at_source, "select concat(count(distinct message_id), ' ', count(distinct message_id) filter "
                                     "(where key = '{\"id\":1}')) from message"),
                    "148 49");
-  cr_assert_str_eq(ask(f.at_source, "select max((value::json -> 'data' ->> 'change_id')::bigint) < (select "
-                                    "min(change_id) from rowrelay.errors) from message where key = '{\"id\":1}'"),
-                   "t");
-  rowrelay_ok(&f, "skip", "--all", "--target", "w", NULL);
+  streams_nothing_is_behind(&f);
   fixture_end(&f);
 }
 
@@ -277,12 +218,9 @@ Test(rabbit, rows_of_5_MB_arrive) {
   struct fixture f;
   begin_server(true);
   begin_at(&f, "rabbit_5mb", NULL);
-  sql(f.at_source, "insert into item select n, repeat('x', 5000000) from generate_series(1, 5) as n");
-  deliver(&f);
+  streams_send_large_rows(&f, 5);
   load(&f, "rabbit_5mb");
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(length(value::json -> 'data' -> 'after' ->> 'name')::text, ' ') "
-                                    "from message"),
-                   "5000000 5000000 5000000 5000000 5000000");
+  streams_has_large_rows(&f, 5);
   fixture_end(&f);
 }
 
@@ -293,37 +231,8 @@ Test(rabbit, a_broker_that_is_away_or_hangs_is_an_outage_and_no_attempt_is_count
   begin_server(false);
   begin_at(&f, "rabbit_away", "push_timeout=2");
   drop_client();
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  deliver(&f);
-  pid_t process = fixture_run(&f, NULL, NULL);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'x'");
-  wait_until_says(process, "no answer within 2 s", 20);
-  wait_until(f.at_source, "failing", 20, "select state from rowrelay.status");
-  served_control(&server, "thaw");
-  wait_until_empty(&f, 40);
-  served_control(&server, "stop");
-  sql(f.at_source, "update item set name = 'y'");
-  wait_until_says(process, "no connection: ", 20);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  /* And a second SIGTERM waits for nobody. */
-  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=60", NULL);
-  sql(f.at_source, "update item set name = 'z'");
-  wait_until_empty(&f, 40);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'again'");
-  sleep_seconds(1);
-  kill(process, SIGTERM);
-  sleep_seconds(0.5);
-  double began = seconds_now();
-  stop_process(process, SIGTERM);
-  cr_assert(seconds_now() - began < 5, "it took %.1f s", seconds_now() - began);
-  served_control(&server, "thaw");
-  deliver(&f);
-  load(&f, "rabbit_away");
-  messages_are_complete(&f, "item");
+  streams_with_outages(&f, &server, "no answer within 2 s");
+  is_complete(&f, "rabbit_away", "item");
   fixture_end(&f);
 }
 
@@ -354,15 +263,7 @@ Test(rabbit, what_was_not_sent_is_sent_later_where_that_is_at_most_once) {
   begin_server(false);
   begin_at(&f, "rabbit_once", "guarantee=at-most-once");
   drop_client();
-  rowrelay_ok(&f, "target", "set", "w", "-o", "push_timeout=20", NULL);
-  served_control(&server, "stop");
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until_says(process, "no connection: ", 20);
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  cr_assert_str_eq(ask(f.at_source, ERRORS), "");
+  streams_send_later(&f, &server, "push_timeout=20");
   load(&f, "rabbit_once");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from message"), "300");
   fixture_end(&f);
@@ -375,11 +276,11 @@ Test(rabbit, a_message_has_the_change_in_the_format_that_was_chosen) {
   begin_server(true);
   begin_at(&f, "rabbit_format", "format=row");
   sql(f.at_source, "insert into item values (1, 'ü\n', 1.50)");
-  deliver(&f);
+  streams_deliver(&f);
   sql(f.at_source, "delete from item");
-  deliver(&f);
+  streams_deliver(&f);
   sql(f.at_source, "truncate plain");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "rabbit_format");
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', coalesce(key, '-'), value, headers ->> "
                                     "'rowrelay_op', headers ->> 'rowrelay_relation', message_id = headers ->> "
@@ -389,7 +290,7 @@ Test(rabbit, a_message_has_the_change_in_the_format_that_was_chosen) {
                    "-  truncate public.plain t application/json");
   rowrelay_ok(&f, "target", "set", "w", "--option", "format=cloudevents-binary", NULL);
   sql(f.at_source, "insert into item values (7)");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "rabbit_format");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', headers ->> 'cloudEvents:type', headers ->> "
                                     "'cloudEvents:subject', headers ->> 'cloudEvents:id' = message_id, value::json ->> "
@@ -411,7 +312,7 @@ Test(rabbit, odd_names_of_tables_and_keys_find_their_queue) {
   rowrelay_ok(&f, "capture", "\"Ä x\".\"b*>\nc.\"", "--to", "w", NULL);
   rowrelay_ok(&f, "capture", "\"Ä x\".\"b*>\nc.\"", "--to", "v", NULL);
   sql(f.at_source, "insert into \"Ä x\".\"b*>\nc.\" values (E'\\r\\n$5 \"\\\\', 1), ('', 2), (repeat('k', 2000), 3)");
-  deliver(&f);
+  streams_deliver(&f);
   for (int i = 0; i < 2; i++) {
     load(&f, i == 0 ? "all.__x.b___c." : "odd");
     cr_assert_str_eq(ask(f.at_source, "select string_agg(left(key, 30), ' ' order by n) from message"),
@@ -423,78 +324,46 @@ Test(rabbit, odd_names_of_tables_and_keys_find_their_queue) {
 
 /* ---- connections ----------------------------------------------------------------------------------------------- */
 
+/* What the broker says of a path that is not there. */
+static void is_not_there(struct fixture *f, const char *path, const char *words) {
+  const char *errors;
+  char url[300];
+  snprintf(url, sizeof url, "amqps://rowrelay:${AMQP_PASSWORD}@%s/%s", server.address, path);
+  rowrelay_ok(f, "target", "set", "w", "--url", url, NULL);
+  cr_assert(rowrelay(f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, words) != NULL, "%s", errors);
+}
+
 Test(rabbit, a_broker_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_sees_it) {
   struct fixture f;
-  const char *errors;
-  char ca_file[300];
-  char path[300];
-  char password[100];
   char url[300];
   setenv("SECURE", "1", 1);
   begin_server(false);
   fixture_begin(&f, "rabbit_secure");
-  snprintf(ca_file, sizeof ca_file, "ca_file=%s/ca.pem", server.directory);
-  snprintf(path, sizeof path, "%s/password", server.directory);
-  FILE *file = fopen(path, "r");
-  cr_assert(file != NULL && fgets(password, sizeof password, file) != NULL);
-  fclose(file);
-  password[strcspn(password, "\n")] = '\0';
-  setenv("AMQP_PASSWORD", "something/else", 1);
   snprintf(url, sizeof url, "amqps://rowrelay:${AMQP_PASSWORD}@%s/amq.topic", server.address);
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", url, "-o", "retries=0", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  sql(f.at_source, "insert into item values (1)");
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "no encrypted connection: ") != NULL, "%s", errors);
-  rowrelay_ok(&f, "target", "set", "w", "-o", ca_file, NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "the broker does not let us in: ACCESS_REFUSED") != NULL, "%s", errors);
-  cr_assert(strstr(errors, "something") == NULL, "%s", errors);
-  setenv("AMQP_PASSWORD", password, 1);
+  streams_capture_secure(&f, &server, url, "AMQP_PASSWORD", "the broker does not let us in: ACCESS_REFUSED");
+  rowrelay_ok(&f, "target", "set", "w", "-o", "retries=0", NULL);
   cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "nothing was sent") != NULL);
   pid_t process = fixture_run(&f, "--log-level", "debug", NULL);
   wait_until(f.at_source, "312 NO_ROUTE", 30, "select message from rowrelay.errors"); /* nothing is bound */
-  cr_assert(strstr(process_log(process), password) == NULL);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  snprintf(url, sizeof url, "amqps://rowrelay:${AMQP_PASSWORD}@%s/none", server.address);
-  rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "no exchange 'none'") != NULL, "%s", errors);
-  snprintf(url, sizeof url, "amqps://rowrelay:${AMQP_PASSWORD}@%s/none/amq.topic", server.address);
-  rowrelay_ok(&f, "target", "set", "w", "--url", url, NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "vhost none not found") != NULL, "%s", errors);
-  unsetenv("AMQP_PASSWORD");
-  cr_assert(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL) != 0);
-  cr_assert(strstr(errors, "environment variable AMQP_PASSWORD, which the target's URL uses, is not set") != NULL, "%s",
-            errors);
+  streams_never_said(process, getenv("AMQP_PASSWORD"));
+  is_not_there(&f, "none", "no exchange 'none'");
+  is_not_there(&f, "none/amq.topic", "vhost none not found");
+  streams_needs_variable(&f, "AMQP_PASSWORD", "URL");
   fixture_end(&f);
 }
 
 Test(rabbit, what_cannot_work_is_said_where_it_is_set) {
   struct fixture f;
-  const char *errors;
-  const char *output;
   fixture_begin(&f, "rabbit_wrong");
-#define REFUSES(message, ...)                                                                                          \
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "add", "t", __VA_ARGS__, NULL) == 2 &&                               \
-                strstr(errors, message) != NULL,                                                                       \
-            "%s", errors)
-  REFUSES("names no host", "amqp://");
-  REFUSES("names no host", "amqp://a,b/c");
-  REFUSES("names an exchange that cannot be", "amqp://a/b c");
-  REFUSES("names an exchange that cannot be", "amqp://a/b/c/d");
-  REFUSES("target URL contains a password", "amqp://a:b@c/d");
-  REFUSES("routing_key must be letters", "amqp://a/b", "-o", "routing_key={tables}");
-  REFUSES("option schema=true needs option format=debezium", "amqp://a", "-o", "schema=true");
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", "amqp://127.0.0.1:1", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
-  cr_expect(strstr(errors, "no connection: ") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);
-  cr_expect(strstr(output, "target w — no connection: ") != NULL, "%s", output);
+  REFUSES(&f, "names no host", "amqp://");
+  REFUSES(&f, "names no host", "amqp://a,b/c");
+  REFUSES(&f, "names an exchange that cannot be", "amqp://a/b c");
+  REFUSES(&f, "names an exchange that cannot be", "amqp://a/b/c/d");
+  REFUSES(&f, "target URL contains a password", "amqp://a:b@c/d");
+  REFUSES(&f, "routing_key must be letters", "amqp://a/b", "-o", "routing_key={tables}");
+  REFUSES(&f, "option schema=true needs option format=debezium", "amqp://a", "-o", "schema=true");
+  streams_cannot_reach(&f, "amqp://127.0.0.1:1", "no connection: ");
   fixture_end(&f);
 }
 #endif

@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include "messages.h"
 #include "served.h"
-#include "writers.h"
+#include "streams.h"
 
 static struct served server;
 
@@ -19,6 +19,10 @@ static void begin_server(bool shared) {
   if (!has_programs("redis-cli"))
     cr_skip("there is no redis-cli here (Debian's package redis-tools)");
   served_begin(&server, "redis.sh", shared);
+}
+
+static const char *at(const char *path) {
+  return served_url(&server, "redis", path);
 }
 
 static const char *port_of(const struct served *served) {
@@ -52,16 +56,17 @@ static void load(struct fixture *f, const char *stream) {
                    "order by place) as e");
 }
 
+static void is_complete(struct fixture *f, const char *stream, const char *relation) {
+  load(f, stream);
+  messages_are_complete(f, relation);
+}
+
 /* Tables item, which has a key, and plain, which has none, go to target w: a stream of the test's own for each. */
 static void begin_at(struct fixture *f, const char *name, const char *option) {
   char path[128];
   snprintf(path, sizeof path, "/%s.{table}", name);
   fixture_begin(f, name);
-  sql(f->at_source, "create table item (id int primary key, name text, n numeric); create table plain (what text)");
-  rowrelay_ok(f, "target", "add", "w", served_url(&server, "redis", path), "--option", "retries=1", NULL);
-  if (option != NULL)
-    rowrelay_ok(f, "target", "set", "w", "--option", option, NULL);
-  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", "--before", NULL);
+  streams_capture(f, at(path), option);
 }
 
 static void begin(struct fixture *f, const char *name, const char *option) {
@@ -69,37 +74,16 @@ static void begin(struct fixture *f, const char *name, const char *option) {
   begin_at(f, name, option);
 }
 
-static void deliver(struct fixture *f) {
-  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
-  cr_assert_str_eq(ask(f->at_source, "select string_agg(concat_ws(' ', relation, key, message, detail), e'\\n') "
-                                     "from rowrelay.errors"),
-                   "");
-}
-
 /* ---- order ----------------------------------------------------------------------------------------------------- */
 
 Test(redis, several_processes_deliver_the_changes_of_busy_writers_in_order) {
   struct fixture f;
-  struct writers writers;
   begin_server(true);
   fixture_begin(&f, "redis_writers");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", served_url(&server, "redis", "/redis_writers.{table}"), "--option",
-              "batch_rows=100", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t one = fixture_run(&f, "--workers", "2", NULL);
-  pid_t other = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 2000, 5, 50);
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 60);
-  cr_assert_eq(stop_process(one, SIGTERM), 0);
-  cr_assert_eq(stop_process(other, SIGTERM), 0);
-  load(&f, "redis_writers.public.stock");
-  messages_are_complete(&f, "stock");
-  cr_assert_str_eq(ask(f.at_source, "select count(*) - count(distinct id) from event"), "0");
-  load(&f, "redis_writers.public.ledger");
-  messages_are_complete(&f, "ledger");
+  streams_with_writers(&f, at("/redis_writers.{table}"));
+  is_complete(&f, "redis_writers.public.stock", "stock");
+  cr_assert(messages_repeated(&f) == 0);
+  is_complete(&f, "redis_writers.public.ledger", "ledger");
   fixture_end(&f);
 }
 
@@ -107,54 +91,21 @@ Test(redis, a_killed_process_loses_and_reorders_nothing) {
   struct fixture f;
   begin_server(false);
   begin_at(&f, "redis_killed", "batch_rows=200");
-  sql(f.at_source, "insert into item select n, 'new' from generate_series(1, 500) as n");
-  deliver(&f);
-  for (int round = 0; round < 4; round++) {
-    sql(f.at_source, "update item set n = %d; update item set name = 'r%d' where id %% 3 = 0", round, round);
-    pid_t process = fixture_run(&f, "--workers", "2", NULL);
-    if (round > 0) {
-      sleep_seconds(0.05 * round);
-      served_control(&server, "freeze");
-      sleep_seconds(0.5);
-    }
-    stop_process(process, SIGKILL);
-    if (round > 0)
-      served_control(&server, "thaw");
-  }
-  deliver(&f);
-  load(&f, "redis_killed.public.item");
-  messages_are_complete(&f, "item");
+  streams_with_killed_processes(&f, &server, 4, 0.05);
+  is_complete(&f, "redis_killed.public.item", "item");
   /* what one worker had in hand may be there twice: a batch for each kill */
-  cr_assert(ask_number(f.at_source, "select count(*) - count(distinct id) from event") <= 4 * 2 * 200);
+  cr_assert(messages_repeated(&f) <= 4 * 2 * 200);
   fixture_end(&f);
 }
 
 Test(redis, a_killed_server_loses_and_reorders_nothing) {
   struct fixture f;
-  struct writers writers;
   begin_server(false);
   fixture_begin(&f, "redis_server_killed");
-  writers_make_tables(f.at_source);
-  writers_fill_tables(f.at_source, 50);
-  rowrelay_ok(&f, "target", "add", "w", served_url(&server, "redis", ""), "--option", "batch_rows=50", NULL);
-  rowrelay_ok(&f, "capture", "stock", "ledger", "--to", "w", NULL);
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  writers_start(&writers, f.source, 4, 3000, 5, 50);
-  for (int round = 0; round < 3; round++) {
-    sleep_seconds(1);
-    served_control(&server, "kill");
-    sleep_seconds(0.5);
-    served_control(&server, "start");
-  }
-  writers_finish(&writers, 60);
-  wait_until_empty(&f, 90);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
-  load(&f, "public.stock");
-  messages_are_complete(&f, "stock");
-  cr_assert(ask_number(f.at_source, "select count(*) - count(distinct id) from event") <= 3 * 2 * 50);
-  load(&f, "public.ledger");
-  messages_are_complete(&f, "ledger");
+  streams_with_killed_server(&f, at(""), &server, 3);
+  is_complete(&f, "public.stock", "stock");
+  cr_assert(messages_repeated(&f) <= 3 * 2 * STREAMS_KILLED_ROWS);
+  is_complete(&f, "public.ledger", "ledger");
   fixture_end(&f);
 }
 
@@ -164,7 +115,7 @@ Test(redis, who_was_left_behind_writes_nothing) {
   begin_server(false);
   begin_at(&f, "redis_fence", NULL);
   sql(f.at_source, "insert into item select n from generate_series(1, 100) as n");
-  deliver(&f);
+  streams_deliver(&f);
   cr_assert_str_eq(cli("XLEN redis_fence.public.item"), "100");
   const char *keys = cli("EVAL \"local k = redis.call('keys', 'rowrelay:*') for _, n in ipairs(k) do "
                          "redis.call('set', n, '1000000000000') end return #k\" 0");
@@ -206,12 +157,9 @@ Test(redis, an_entry_that_is_too_large_is_refused_alone) {
 Test(redis, a_row_of_5_MB_arrives) {
   struct fixture f;
   begin(&f, "redis_5mb", NULL);
-  sql(f.at_source, "insert into item select n, repeat('x', 5000000) from generate_series(1, 3) as n");
-  deliver(&f);
+  streams_send_large_rows(&f, 3);
   load(&f, "redis_5mb.public.item");
-  cr_assert_str_eq(ask(f.at_source, "select string_agg(length(value::json -> 'data' -> 'after' ->> 'name')::text, ' ') "
-                                    "from message"),
-                   "5000000 5000000 5000000");
+  streams_has_large_rows(&f, 3);
   fixture_end(&f);
 }
 
@@ -219,22 +167,11 @@ Test(redis, a_key_that_is_no_stream_holds_its_table_and_no_other) {
   struct fixture f;
   begin(&f, "redis_held", NULL);
   cli("SET redis_held.public.item x");
-  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(
-      f.at_source, "item waiting 100", 20,
-      "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n from "
-      "rowrelay.errors group by 1, 2) as e");
-  wait_until_says(process, "WRONGTYPE", 10);
-  load(&f, "redis_held.public.plain");
-  messages_are_complete(&f, "plain");
+  pid_t process = streams_hold(&f, "WRONGTYPE");
+  is_complete(&f, "redis_held.public.plain", "plain");
   cli("DEL redis_held.public.item");
-  rowrelay_ok(&f, "retry", "--all", NULL);
-  wait_until(f.at_source, "0", 40, "select count(*) from rowrelay.errors");
-  wait_until_empty(&f, 20);
-  stop_process(process, SIGTERM);
-  load(&f, "redis_held.public.item");
-  messages_are_complete(&f, "item");
+  streams_release(&f, process);
+  is_complete(&f, "redis_held.public.item", "item");
   fixture_end(&f);
 }
 
@@ -244,19 +181,10 @@ Test(redis, a_stream_that_may_not_be_written_holds_its_table_and_no_other) {
   begin_at(&f, "redis_acl", NULL);
   cli("ACL SETUSER default -@all +@connection +@transaction +xadd +mget +mset +xlen +acl resetkeys '~rowrelay:*' "
       "'~redis_acl.public.plain'");
-  sql(f.at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until(
-      f.at_source, "item waiting 100", 20,
-      "select string_agg(concat_ws(' ', relation, state, n), ', ') from (select relation, state, count(*) as n from "
-      "rowrelay.errors group by 1, 2) as e");
-  wait_until_says(process, "NOPERM", 10);
+  pid_t process = streams_hold(&f, "NOPERM");
   cr_assert_str_eq(cli("XLEN redis_acl.public.plain"), "1");
   cli("ACL SETUSER default '~*'");
-  rowrelay_ok(&f, "retry", "--all", NULL);
-  wait_until(f.at_source, "0", 40, "select count(*) from rowrelay.errors");
-  wait_until_empty(&f, 20);
-  stop_process(process, SIGTERM);
+  streams_release(&f, process);
   cr_assert_str_eq(cli("XLEN redis_acl.public.item"), "100");
   fixture_end(&f);
 }
@@ -267,35 +195,8 @@ Test(redis, a_server_that_is_away_or_hangs_is_an_outage_and_no_attempt_is_counte
   struct fixture f;
   begin_server(false);
   begin_at(&f, "redis_away", "push_timeout=2");
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  deliver(&f);
-  pid_t process = fixture_run(&f, NULL, NULL);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'x'");
-  wait_until_says(process, "no answer within 2 s", 20);
-  wait_until(f.at_source, "failing", 20, "select state from rowrelay.status");
-  served_control(&server, "thaw");
-  wait_until_empty(&f, 40);
-  served_control(&server, "stop");
-  sql(f.at_source, "update item set name = 'y'");
-  wait_until_says(process, "no connection: ", 20);
-  cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.errors"), "0");
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  /* And a second SIGTERM waits for nobody. */
-  rowrelay_ok(&f, "target", "set", "w", "--option", "push_timeout=60", NULL);
-  served_control(&server, "freeze");
-  sql(f.at_source, "update item set name = 'again'");
-  sleep_seconds(1);
-  kill(process, SIGTERM);
-  sleep_seconds(0.5);
-  double began = seconds_now();
-  stop_process(process, SIGTERM);
-  cr_assert(seconds_now() - began < 5, "it took %.1f s", seconds_now() - began);
-  served_control(&server, "thaw");
-  deliver(&f);
-  load(&f, "redis_away.public.item");
-  messages_are_complete(&f, "item");
+  streams_with_outages(&f, &server, "no answer within 2 s");
+  is_complete(&f, "redis_away.public.item", "item");
   fixture_end(&f);
 }
 
@@ -303,16 +204,7 @@ Test(redis, what_was_not_sent_is_sent_later_where_that_is_at_most_once) {
   struct fixture f;
   begin_server(false);
   begin_at(&f, "redis_once", "guarantee=at-most-once");
-  rowrelay_ok(&f, "target", "set", "w", "-o", "push_timeout=3", NULL);
-  served_control(&server, "stop");
-  sql(f.at_source, "insert into item select n from generate_series(1, 300) as n");
-  pid_t process = fixture_run(&f, NULL, NULL);
-  wait_until_says(process, "no connection: ", 20);
-  served_control(&server, "start");
-  wait_until_empty(&f, 40);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  cr_assert_str_eq(
-      ask(f.at_source, "select string_agg(distinct concat_ws(' ', message, detail), e'\\n') from rowrelay.errors"), "");
+  streams_send_later(&f, &server, "push_timeout=3");
   cr_assert_str_eq(cli("XLEN redis_once.public.item"), "300");
   fixture_end(&f);
 }
@@ -372,7 +264,7 @@ Test(redis, an_entry_has_the_change_in_the_format_that_was_chosen) {
   begin(&f, "redis_format", "format=row");
   sql(f.at_source, "insert into item values (1, 'ü\n', 1.50); insert into plain values ('p')");
   sql(f.at_source, "delete from item; truncate plain");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "redis_format.public.item");
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', key, coalesce(value, 'null'), headers ->> "
                                     "'rowrelay_op', headers ->> 'rowrelay_relation', headers ->> 'id' = headers ->> "
@@ -385,7 +277,7 @@ Test(redis, an_entry_has_the_change_in_the_format_that_was_chosen) {
                    "- {\"what\":\"p\"} insert\n- null truncate");
   rowrelay_ok(&f, "target", "set", "w", "--option", "format=cloudevents-binary", NULL);
   sql(f.at_source, "insert into item values (7)");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "redis_format.public.item");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', headers ->> 'ce_id' = headers ->> 'id', headers ->> "
                                     "'ce_type', headers ->> 'ce_subject', value::json ->> 'op') from message where "
@@ -393,7 +285,7 @@ Test(redis, an_entry_has_the_change_in_the_format_that_was_chosen) {
                    "t rowrelay.public.item.insert 7 insert");
   rowrelay_ok(&f, "target", "set", "w", "--option", "format=debezium", NULL);
   sql(f.at_source, "insert into item values (8)");
-  deliver(&f);
+  streams_deliver(&f);
   load(&f, "redis_format.public.item");
   cr_assert_str_eq(ask(f.at_source, "select concat_ws(' ', value::json ->> 'op', value::json -> 'source' ->> 'db' = "
                                     "current_database()) from message where key = '{\"id\":8}'"),
@@ -407,13 +299,13 @@ Test(redis, odd_names_of_tables_and_keys_find_their_stream) {
   fixture_begin(&f, "redis_odd");
   sql(f.at_source, "create schema \"Ä x\"; create table \"Ä x\".\"a.b*'c\" (\"k \"\"1\" text, b int, primary key (\"k "
                    "\"\"1\", b)); create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", served_url(&server, "redis", "/3/all:{table}"), NULL);
+  rowrelay_ok(&f, "target", "add", "w", at("/3/all:{table}"), NULL);
   rowrelay_ok(&f, "capture", "\"Ä x\".\"a.b*'c\"", "item", "--to", "w", NULL);
-  rowrelay_ok(&f, "target", "add", "one", served_url(&server, "redis", "/everything"), "-o", "maxlen=100", NULL);
+  rowrelay_ok(&f, "target", "add", "one", at("/everything"), "-o", "maxlen=100", NULL);
   rowrelay_ok(&f, "capture", "\"Ä x\".\"a.b*'c\"", "item", "--to", "one", NULL);
   sql(f.at_source, "insert into \"Ä x\".\"a.b*'c\" values (E'\\r\\n$5 \"\\\\', 1), ('', 2); insert into item select n "
                    "from generate_series(1, 5000) as n");
-  deliver(&f);
+  streams_deliver(&f);
   cr_assert_str_eq(cli("-n 3 XLEN all:_x.a.b__c"), "0");
   cr_assert_str_eq(cli("-n 3 XLEN all:__x.a.b__c"), "2");
   cr_assert_str_eq(cli("-n 3 XLEN all:public.item"), "5000");
@@ -428,73 +320,36 @@ Test(redis, odd_names_of_tables_and_keys_find_their_stream) {
 
 Test(redis, a_server_that_asks_for_tls_and_a_password_gets_them_and_nobody_else_sees_it) {
   struct fixture f;
-  const char *errors;
-  char ca_file[300];
-  char path[300];
-  char password[100];
+  char url[300];
   setenv("SECURE", "1", 1);
   begin_server(false);
   fixture_begin(&f, "redis_secure");
-  snprintf(ca_file, sizeof ca_file, "ca_file=%s/ca.pem", server.directory);
-  snprintf(path, sizeof path, "%s/password", server.directory);
-  FILE *file = fopen(path, "r");
-  cr_assert(file != NULL && fgets(password, sizeof password, file) != NULL);
-  fclose(file);
-  password[strcspn(password, "\n")] = '\0';
-  setenv("REDIS_PASSWORD", "something/else", 1);
-  char url[300];
   snprintf(url, sizeof url, "rediss://rowrelay:${REDIS_PASSWORD}@%s/in", server.address);
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", url, NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  sql(f.at_source, "insert into item values (1)");
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "no encrypted connection: ") != NULL, "%s", errors);
-  rowrelay_ok(&f, "target", "set", "w", "-o", ca_file, NULL);
-  cr_assert(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) != 0);
-  cr_assert(strstr(errors, "the server does not let us in: WRONGPASS") != NULL, "%s", errors);
-  cr_assert(strstr(errors, "something") == NULL, "%s", errors);
-  setenv("REDIS_PASSWORD", password, 1);
+  streams_capture_secure(&f, &server, url, "REDIS_PASSWORD", "the server does not let us in: WRONGPASS");
   cr_assert(strstr(rowrelay_ok(&f, "target", "test", "w", NULL), "the server answered; nothing was sent") != NULL);
   pid_t process = fixture_run(&f, "--log-level", "debug", NULL);
   wait_until_empty(&f, 30);
-  cr_assert(strstr(process_log(process), password) == NULL);
-  cr_assert_eq(stop_process(process, SIGTERM), 0);
-  unsetenv("REDIS_PASSWORD");
-  cr_assert(rowrelay(&f, NULL, &errors, "run", "--until-empty", NULL) != 0);
-  cr_assert(strstr(errors, "environment variable REDIS_PASSWORD, which the target's URL uses, is not set") != NULL,
-            "%s", errors);
+  streams_never_said(process, getenv("REDIS_PASSWORD"));
+  streams_needs_variable(&f, "REDIS_PASSWORD", "URL");
   fixture_end(&f);
 }
 
 Test(redis, what_cannot_work_is_said_where_it_is_set) {
   struct fixture f;
-  const char *errors;
-  const char *output;
   if (!HAVE_HIREDIS)
     cr_skip("rowrelay was built without libhiredis");
   fixture_begin(&f, "redis_wrong");
-#define REFUSES(message, ...)                                                                                          \
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "add", "t", __VA_ARGS__, NULL) == 2 &&                               \
-                strstr(errors, message) != NULL,                                                                       \
-            "%s", errors)
-  REFUSES("names no host", "redis://");
-  REFUSES("names no host", "redis://a,b/c");
-  REFUSES("names no host", "redis://:${B}@/c");
-  REFUSES("names a stream that cannot be", "redis://a/b c");
-  REFUSES("names a stream that cannot be", "redis://a/1/2/3");
-  REFUSES("names a stream that cannot be", "redis://a/{tables}");
-  REFUSES("target URL contains a password", "redis://a:b@c/d");
-  REFUSES("target URL contains a password", "redis://:b@c/d");
-  REFUSES("maxlen must be a number of entries from 0 to 999999999", "redis://a", "-o", "maxlen=-1");
-  REFUSES("option schema=true needs option format=debezium", "redis://a", "-o", "schema=true");
-  REFUSES("option \"tombstones\" does not exist for this kind of target", "redis://a", "-o", "tombstones=true");
-  sql(f.at_source, "create table item (id int primary key)");
-  rowrelay_ok(&f, "target", "add", "w", "redis://127.0.0.1:1", NULL);
-  rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  cr_expect(rowrelay(&f, NULL, &errors, "target", "test", "w", NULL) == 1);
-  cr_expect(strstr(errors, "no connection: ") != NULL, "%s", errors);
-  cr_expect(rowrelay(&f, &output, NULL, "doctor", NULL) == 1);
-  cr_expect(strstr(output, "target w — no connection: ") != NULL, "%s", output);
+  REFUSES(&f, "names no host", "redis://");
+  REFUSES(&f, "names no host", "redis://a,b/c");
+  REFUSES(&f, "names no host", "redis://:${B}@/c");
+  REFUSES(&f, "names a stream that cannot be", "redis://a/b c");
+  REFUSES(&f, "names a stream that cannot be", "redis://a/1/2/3");
+  REFUSES(&f, "names a stream that cannot be", "redis://a/{tables}");
+  REFUSES(&f, "target URL contains a password", "redis://a:b@c/d");
+  REFUSES(&f, "target URL contains a password", "redis://:b@c/d");
+  REFUSES(&f, "maxlen must be a number of entries from 0 to 999999999", "redis://a", "-o", "maxlen=-1");
+  REFUSES(&f, "option schema=true needs option format=debezium", "redis://a", "-o", "schema=true");
+  REFUSES(&f, "option \"tombstones\" does not exist for this kind of target", "redis://a", "-o", "tombstones=true");
+  streams_cannot_reach(&f, "redis://127.0.0.1:1", "no connection: ");
   fixture_end(&f);
 }

@@ -9,48 +9,17 @@
 #include <unistd.h>
 
 #include "mirrored.h"
+#include "verified.h"
 #include "writers.h"
-
-static const char *said;
-static const char *complained;
-
-/* Runs verify on target "w" with a further word, NULL for none. */
-static int verify(struct fixture *f, const char *word) {
-  return rowrelay(f, &said, &complained, "verify", "w", word, NULL);
-}
-
-static void is_equal(struct fixture *f) {
-  int status = verify(f, NULL);
-  cr_assert(status == 0, "exit status %d\n%s%s", status, said, complained);
-  cr_assert(strstr(said, "equal") != NULL, "%s", said);
-}
-
-static void finds(struct fixture *f, const char *const *lines, size_t count) {
-  int status = verify(f, NULL);
-  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
-  for (size_t i = 0; i < count; i++)
-    cr_expect(strstr(said, lines[i]) != NULL, "\"%s\" is not in\n%s", lines[i], said);
-}
-
-#define FINDS(f, ...)                                                                                                  \
-  finds(f, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-static void is_repaired(struct fixture *f) {
-  int status = verify(f, "--repair");
-  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
-  cr_assert(strstr(complained, "queued again") != NULL, "%s", complained);
-  mirrored_deliver(f);
-  is_equal(f);
-}
 
 /* The number behind a name in the JSON that verify --json printed; of several the last. */
 static long number_of(const char *name) {
   char quoted[64];
   const char *found = NULL;
   snprintf(quoted, sizeof quoted, "\"%s\": ", name);
-  for (const char *c = strstr(said, quoted); c != NULL; c = strstr(c + 1, quoted))
+  for (const char *c = strstr(verified_said, quoted); c != NULL; c = strstr(c + 1, quoted))
     found = c;
-  cr_assert(found != NULL, "no %s in %s", name, said);
+  cr_assert(found != NULL, "no %s in %s", name, verified_said);
   return strtol(found + strlen(quoted), NULL, 10);
 }
 
@@ -66,32 +35,33 @@ Test(verify, rows_damaged_removed_and_added_at_the_target_are_named_and_repaired
       "insert into shop.orders select n, 'open', n * 1.10, '2024-02-29' from generate_series(1, 3000) as n;"
       "insert into shop.\"Order Line\" select n %% 7, 'o\"' || n, n from generate_series(1, 3000) as n");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
 
   sql(f.at_target,
       "update shop.orders set total = 0, placed = null where id = 17; delete from shop.orders where id in (1, 3000);"
       "insert into shop.orders (id) values (0), (3001), (-5);"
       "delete from shop.\"Order Line\" where \"order\" = 'o\"8';"
       "insert into shop.\"Order Line\" values (1, 'new', 1)");
-  FINDS(&f, "shop.orders: different 17 in placed, total\n", "shop.orders: missing 1\n", "shop.orders: missing 3000\n",
-        "shop.orders: extra 0\n", "shop.orders: extra 3001\n", "shop.orders: extra -5\n", "3000 rows",
-        "2 missing, 3 extra, 1 different\n", "shop.\"Order Line\": missing [\"o\\\"8\", 1]\n",
-        "shop.\"Order Line\": extra [\"new\", 1]\n");
-  cr_assert(strstr(complained, "differs in 8 rows") != NULL, "%s", complained);
+  VERIFIED_FINDS(&f, "shop.orders: different 17 in placed, total\n", "shop.orders: missing 1\n",
+                 "shop.orders: missing 3000\n", "shop.orders: extra 0\n", "shop.orders: extra 3001\n",
+                 "shop.orders: extra -5\n", "3000 rows", "2 missing, 3 extra, 1 different\n",
+                 "shop.\"Order Line\": missing [\"o\\\"8\", 1]\n", "shop.\"Order Line\": extra [\"new\", 1]\n");
+  cr_assert(strstr(verified_complained, "differs in 8 rows") != NULL, "%s", verified_complained);
 
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "shop.orders", "--limit", "2", NULL) == 3);
-  cr_assert(strstr(said, "Line") == NULL, "%s", said);
-  cr_assert(strstr(said, "(first 2 shown)") != NULL, "%s", said);
+  cr_assert(rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "shop.orders", "--limit", "2", NULL) ==
+            3);
+  cr_assert(strstr(verified_said, "Line") == NULL, "%s", verified_said);
+  cr_assert(strstr(verified_said, "(first 2 shown)") != NULL, "%s", verified_said);
 
-  cr_assert(verify(&f, "--json") == 3);
+  cr_assert(verified(&f, "--json") == 3);
   cr_assert(number_of("differences") == 8);
   cr_assert(ask_number(f.at_source,
                        "select count(*) from json_array_elements($j$%s$j$::json -> 'tables') as t, "
                        "json_array_elements(t -> 'found') as d "
                        "where t ->> 'table' = 'shop.orders' and (d ->> 'kind', d ->> 'key', d ->> 'columns') = "
                        "('different', '17', '[\"placed\", \"total\"]')",
-                       said) == 1);
-  is_repaired(&f);
+                       verified_said) == 1);
+  verified_repaired(&f);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.history where op = 'snapshot'") == 4);
   fixture_end(&f);
 }
@@ -103,14 +73,14 @@ Test(verify, tables_without_a_key_are_compared_by_how_many_rows_there_are_of_eac
   sql(f.at_source, "insert into pile select 'w' || n %% 10, n %% 7 from generate_series(1, 2000) as n; insert into "
                    "pile values (null, null), ('', null)");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target,
       "delete from pile where ctid = any (array(select ctid from pile where what = 'w3' and n = 2 limit 2));"
       "insert into pile values ('w4', 1), (null, null); update pile set what = null where what = ''");
-  FINDS(&f, "missing (w3,2) (2 times)\n", "extra (w4,1)\n", "extra (,) (2 times)\n", "missing (\"\",)\n",
-        "3 missing, 3 extra");
-  cr_assert(verify(&f, "--repair") == 3);
-  cr_assert(strstr(complained, "without a unique key") != NULL, "%s", complained);
+  VERIFIED_FINDS(&f, "missing (w3,2) (2 times)\n", "extra (w4,1)\n", "extra (,) (2 times)\n", "missing (\"\",)\n",
+                 "3 missing, 3 extra");
+  cr_assert(verified(&f, "--repair") == 3);
+  cr_assert(strstr(verified_complained, "without a unique key") != NULL, "%s", verified_complained);
   fixture_end(&f);
 }
 
@@ -128,11 +98,12 @@ Test(verify, tables_that_are_read_block_by_block_are_compared_as_a_whole) {
   sql(f.at_target, "insert into pile select n, repeat('x', 1900) from generate_series(20000, 1, -1) as n");
   cr_assert(ask_number(f.at_source, "select pg_relation_size('pile_0') / current_setting('block_size')::int") > 2048);
   rowrelay_ok(&f, "capture", "pile", "--to", "w", NULL);
-  is_equal(&f);
-  cr_assert(strstr(said, " 20000 rows ") != NULL, "%s", said);
+  verified_equal(&f);
+  cr_assert(strstr(verified_said, " 20000 rows ") != NULL, "%s", verified_said);
   sql(f.at_target,
       "update pile set pad = 'y' where n = 1; delete from pile where n = 20000; insert into pile values (10000, 'z')");
-  FINDS(&f, "missing (1,xxx", "missing (20000,xxx", "extra (1,y)\n", "extra (10000,z)\n", "2 missing, 2 extra");
+  VERIFIED_FINDS(&f, "missing (1,xxx", "missing (20000,xxx", "extra (1,y)\n", "extra (10000,z)\n",
+                 "2 missing, 2 extra");
   fixture_end(&f);
 }
 
@@ -152,13 +123,13 @@ static void finds_nothing_under_load(const char *name, const char *option, int t
   writers_start(&writers, f.source, 4, transactions, 50, 3000);
   int times = 0;
   while (!writers_are_done(&writers)) {
-    int status = verify(&f, NULL);
-    cr_assert(status == 0, "exit status %d\n%s%s", status, said, complained);
+    int status = verified(&f, NULL);
+    cr_assert(status == 0, "exit status %d\n%s%s", status, verified_said, verified_complained);
     times++;
   }
   cr_assert(times > 0, "it was slower than the writers");
   wait_until_empty(&f, 30);
-  is_equal(&f);
+  verified_equal(&f);
   for (int i = 0; i < 2; i++)
     cr_assert(stop_process(processes[i], SIGTERM) == 0);
   fixture_end(&f);
@@ -187,15 +158,16 @@ Test(verify, what_is_damaged_under_load_is_found_and_repaired) {
   sql(f.at_target, "delete from stock where id = 1000007; update stock set note = 'x' where id = 1000050;"
                    "insert into stock values (2000000, 1, 'extra')");
   writers_start(&writers, f.source, 4, 6000, 50, 3000);
-  int status = verify(&f, "--repair");
-  cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
-  cr_assert(strstr(said, "1 missing, 1 extra, 1 different") != NULL, "%s", said);
-  cr_assert(strstr(said, "missing 1000007") != NULL && strstr(said, "different 1000050 in note") != NULL &&
-                strstr(said, "extra 2000000") != NULL,
-            "%s", said);
+  int status = verified(&f, "--repair");
+  cr_assert(status == 3, "exit status %d\n%s%s", status, verified_said, verified_complained);
+  cr_assert(strstr(verified_said, "1 missing, 1 extra, 1 different") != NULL, "%s", verified_said);
+  cr_assert(strstr(verified_said, "missing 1000007") != NULL &&
+                strstr(verified_said, "different 1000050 in note") != NULL &&
+                strstr(verified_said, "extra 2000000") != NULL,
+            "%s", verified_said);
   writers_finish(&writers, 60);
   wait_until_empty(&f, 30);
-  is_equal(&f);
+  verified_equal(&f);
   cr_assert(stop_process(process, SIGTERM) == 0);
   fixture_end(&f);
 }
@@ -240,22 +212,22 @@ Test(verify, each_kind_of_value_is_told_from_others) {
   sql(f.at_source, "insert into item select n%s from generate_series(1, %d) as n; insert into item (id) values (1000)",
       values, COUNT);
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   /* other settings there must not matter */
   sql(f.at_target,
       "alter database %s set timezone to 'Asia/Tokyo'; alter database %s set extra_float_digits to -10;"
       "alter database %s set bytea_output to 'escape'; alter database %s set datestyle to 'German'",
       f.name, f.name, f.name, f.name);
-  is_equal(&f);
+  verified_equal(&f);
   for (int i = 0; i < COUNT; i++)
     sql(f.at_target, "update item set %s = %s where id = %d", VALUES[i].column, VALUES[i].other, i + 1);
-  cr_assert(verify(&f, NULL) == 3);
+  cr_assert(verified(&f, NULL) == 3);
   for (int i = 0; i < COUNT; i++) {
     char line[64];
     snprintf(line, sizeof line, "different %d in %s\n", i + 1, VALUES[i].column);
-    cr_expect(strstr(said, line) != NULL, "\"%s\" is not in\n%s", line, said);
+    cr_expect(strstr(verified_said, line) != NULL, "\"%s\" is not in\n%s", line, verified_said);
   }
-  is_repaired(&f);
+  verified_repaired(&f);
   fixture_end(&f);
 }
 
@@ -268,17 +240,17 @@ Test(verify, filters_masks_left_out_columns_and_other_names_count) {
   sql(f.at_source, "insert into item select n, case when n %% 3 = 0 then 'shut' else 'open' end, 'DE' || n, 's', '', n "
                    "from generate_series(1, 600) as n");
   mirrored_deliver(&f);
-  is_equal(&f);
-  cr_assert(strstr(said, "400 rows") != NULL, "%s", said);
+  verified_equal(&f);
+  cr_assert(strstr(verified_said, "400 rows") != NULL, "%s", verified_said);
   sql(f.at_target, "alter table copy.\"Item\" add own text default 'x'");
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target, "update copy.\"Item\" set iban = 'DE7', pin = 7 where id = 7; insert into copy.\"Item\" (id, kind) "
                    "values (3, 'shut')");
-  FINDS(&f, "different 7 in iban, pin\n", "extra 3\n", "0 missing, 1 extra, 1 different");
-  is_repaired(&f);
+  VERIFIED_FINDS(&f, "different 7 in iban, pin\n", "extra 3\n", "0 missing, 1 extra, 1 different");
+  verified_repaired(&f);
   sql(f.at_target, "alter table copy.\"Item\" drop note");
-  is_equal(&f);
-  cr_assert(strstr(said, "not compared, since the target lacks it: note") != NULL, "%s", said);
+  verified_equal(&f);
+  cr_assert(strstr(verified_said, "not compared, since the target lacks it: note") != NULL, "%s", verified_said);
   fixture_end(&f);
 }
 
@@ -294,10 +266,10 @@ Test(verify, columns_of_another_type_are_compared_as_they_arrive) {
                    "true, '{1,2}' from generate_series(1, 100) as n;"
                    "insert into item (id) values (101)");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target, "update item set b = b || ' ' where id = 5; update item set g = '[1]' where id = 6");
-  FINDS(&f, "different 5 in b\n", "different 6 in g\n");
-  is_repaired(&f);
+  VERIFIED_FINDS(&f, "different 5 in b\n", "different 6 in g\n");
+  verified_repaired(&f);
   fixture_end(&f);
 }
 
@@ -323,12 +295,12 @@ Test(verify, keys_that_sort_otherwise_at_the_target_do_not_matter) {
       "insert into three select 'k' || n, n from generate_series(1, 5000) as n;"
       "insert into four select (enum_range(null::size))[1 + n %% 3], n, n from generate_series(1, 5000) as n");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target,
       "update one set n = 0 where n = 4711; update two set n = 0 where n = 4711; delete from three where n = 4711;"
       "insert into four values ('m', 0, 0)");
-  FINDS(&f, "different f4711 in n\n", "different [11, 4711] in n\n", "missing k4711\n", "extra [\"m\", 0]\n");
-  is_repaired(&f);
+  VERIFIED_FINDS(&f, "different f4711 in n\n", "different [11, 4711] in n\n", "missing k4711\n", "extra [\"m\", 0]\n");
+  verified_repaired(&f);
   fixture_end(&f);
 }
 
@@ -339,17 +311,17 @@ Test(verify, rows_that_share_a_key_are_counted) {
   sql(f.at_source, "insert into item select n, n from generate_series(1, 1000) as n; drop index item_id;"
                    "insert into item values (7, 7), (7, 7)");
   mirrored_deliver(&f);
-  FINDS(&f, "missing 7 (2 times)\n");
-  int status = verify(&f, "--repair");
+  VERIFIED_FINDS(&f, "missing 7 (2 times)\n");
+  int status = verified(&f, "--repair");
   cr_assert_eq(status, 3);
-  cr_assert(strstr(complained, "none could be queued again") != NULL, "%s", complained);
+  cr_assert(strstr(verified_complained, "none could be queued again") != NULL, "%s", verified_complained);
   sql(f.at_source, "delete from item where ctid in (select max(ctid) from item where id = 7 union all"
                    "  select min(ctid) from item where id = 7)");
   mirrored_deliver(&f);
-  verify(&f, "--repair"); /* where the deletes took the mirror's only row of that key away */
+  verified(&f, "--repair"); /* where the deletes took the mirror's only row of that key away */
   mirrored_deliver(&f);
-  is_equal(&f);
-  is_equal(&f);
+  verified_equal(&f);
+  verified_equal(&f);
   fixture_end(&f);
 }
 
@@ -368,14 +340,14 @@ Test(verify, partitions_children_and_the_source_itself_are_compared) {
   sql(f.at_source, "insert into part select n, date '2024-01-01' + n %% 300, n from generate_series(1, 3000) as n;"
                    "insert into parent values (1, 1); insert into child values (2, 2, 'x')");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target, "update part set n = 0 where id in (10, 2999); delete from parent where id = 2");
-  FINDS(&f, "different [10, \"2024-01-11\"] in n\n", "2 different", "public.parent: missing 2\n");
-  is_repaired(&f);
+  VERIFIED_FINDS(&f, "different [10, \"2024-01-11\"] in n\n", "2 different", "public.parent: missing 2\n");
+  verified_repaired(&f);
   rowrelay_ok(&f, "verify", "own", NULL);
   sql(f.at_source, "delete from copy.part where id = 5");
-  cr_assert(rowrelay(&f, &said, NULL, "verify", "own", NULL) == 3);
-  cr_assert(strstr(said, "public.part: missing [5, \"2024-01-06\"]") != NULL, "%s", said);
+  cr_assert(rowrelay(&f, &verified_said, NULL, "verify", "own", NULL) == 3);
+  cr_assert(strstr(verified_said, "public.part: missing [5, \"2024-01-06\"]") != NULL, "%s", verified_said);
   fixture_end(&f);
 }
 
@@ -386,14 +358,14 @@ Test(verify, of_many_rows_only_those_that_differ_come_over_the_wire) {
   sql(f.at_target, "create table item (id int primary key, note text);"
                    "insert into item select n, repeat('x', 50) || n from generate_series(1, 200000) as n");
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
-  cr_assert(verify(&f, "--json") == 0, "%s", complained);
-  cr_assert(number_of("rows_received") < 200, "%s", said);
+  cr_assert(verified(&f, "--json") == 0, "%s", verified_complained);
+  cr_assert(number_of("rows_received") < 200, "%s", verified_said);
   sql(f.at_target, "update item set note = 'x' where id = 3; delete from item where id = 99999; insert into item "
                    "values (200001, 'y')");
-  cr_assert(verify(&f, "--json") == 3, "%s", complained);
-  cr_assert(number_of("differences") == 3, "%s", said);
-  cr_assert(number_of("rows_received") < 4000, "%s", said);
-  cr_assert(number_of("bytes_received") < 200000, "%s", said);
+  cr_assert(verified(&f, "--json") == 3, "%s", verified_complained);
+  cr_assert(number_of("differences") == 3, "%s", verified_said);
+  cr_assert(number_of("rows_received") < 4000, "%s", verified_said);
+  cr_assert(number_of("bytes_received") < 200000, "%s", verified_said);
   fixture_end(&f);
 }
 
@@ -405,17 +377,17 @@ Test(verify, a_refused_change_is_named_as_the_reason) {
   rowrelay_ok(&f, "capture", "item", "--to", "w", NULL);
   sql(f.at_source, "insert into item values (1, 1), (2, 200)");
   rowrelay_ok(&f, "run", "--until-empty", NULL);
-  FINDS(&f, "public.item: missing 2; a change of it was refused: ", "n_is_small");
+  VERIFIED_FINDS(&f, "public.item: missing 2; a change of it was refused: ", "n_is_small");
   sql(f.at_target, "alter table item drop constraint n_is_small");
-  is_repaired(&f);
+  verified_repaired(&f);
   cr_assert(ask_number(f.at_source, "select count(*) from rowrelay.errors") == 0);
   fixture_end(&f);
 }
 
 static void fails(struct fixture *f, int expected, const char *target, const char *table, const char *words) {
-  int status = rowrelay(f, &said, &complained, "verify", target, table, NULL);
-  cr_assert(status == expected, "exit status %d\n%s%s", status, said, complained);
-  cr_assert(strstr(complained, words) != NULL, "\"%s\" is not in\n%s", words, complained);
+  int status = rowrelay(f, &verified_said, &verified_complained, "verify", target, table, NULL);
+  cr_assert(status == expected, "exit status %d\n%s%s", status, verified_said, verified_complained);
+  cr_assert(strstr(verified_complained, words) != NULL, "\"%s\" is not in\n%s", words, verified_complained);
 }
 
 Test(verify, what_cannot_be_compared_is_told) {
@@ -430,39 +402,39 @@ Test(verify, what_cannot_be_compared_is_told) {
   fails(&f, 2, "w", "other", "no table routed to target \"w\" matches \"other\"");
   fails(&f, 2, "f", NULL, "only mirrors in PostgreSQL can be compared");
   fails(&f, 2, "a", NULL, "mode=append");
-  is_equal(&f); /* there is nothing yet that could be there */
+  verified_equal(&f); /* there is nothing yet that could be there */
   sql(f.at_source, "insert into item values (1, 1)");
   fails(&f, 1, "w", NULL, "does not exist in the target");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   /* The others are compared all the same. */
   mirrored_capture(&f, "other");
   sql(f.at_target, "alter table item rename to moved; create table other (id int primary key)");
   fails(&f, 1, "w", NULL, "table public.item, the destination of public.item, does not exist in the target");
-  cr_expect(strstr(said, "item: not compared: table public.item") != NULL, "%s", said);
-  cr_expect(strstr(said, "other: 0 rows") != NULL, "%s", said);
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--json", NULL) == 1);
+  cr_expect(strstr(verified_said, "item: not compared: table public.item") != NULL, "%s", verified_said);
+  cr_expect(strstr(verified_said, "other: 0 rows") != NULL, "%s", verified_said);
+  cr_assert(rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "--json", NULL) == 1);
   cr_expect_str_eq(ask(f.at_source,
                        "select string_agg(concat_ws(' ', t ->> 'table', t ->> 'rows', left(t ->> 'error', 5)), ', ') "
                        "from json_array_elements('%s'::json -> 'tables') as t",
-                       said),
-                   "public.item table, public.other 0", "%s", said);
+                       verified_said),
+                   "public.item table, public.other 0", "%s", verified_said);
   sql(f.at_target, "insert into other values (7)");
   fails(&f, 3, "w", NULL, "target \"w\" differs in 1 row");
   sql(f.at_target, "truncate other; create view item as select * from moved");
   fails(&f, 1, "w", NULL, "new.ctid does not exist");
-  cr_expect(strstr(said, "other: 0 rows in") != NULL, "%s", said);
+  cr_expect(strstr(verified_said, "other: 0 rows in") != NULL, "%s", verified_said);
   sql(f.at_target, "drop view item; alter table moved rename to item");
-  is_equal(&f);
+  verified_equal(&f);
   /* Nobody knows what is different while changes of it wait. */
   sql(f.at_source, "update item set n = 2");
   rowrelay_ok(&f, "target", "pause", "w", NULL);
   fails(&f, 1, "w", NULL, "their changes wait for target \"w\", which is paused");
   rowrelay_ok(&f, "target", "resume", "w", NULL);
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--wait", "1", NULL) == 1);
-  cr_assert(strstr(complained, "not running") != NULL, "%s", complained);
+  cr_assert(rowrelay(&f, &verified_said, &verified_complained, "verify", "w", "--wait", "1", NULL) == 1);
+  cr_assert(strstr(verified_complained, "not running") != NULL, "%s", verified_complained);
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   fixture_end(&f);
 }
 
@@ -476,7 +448,7 @@ Test(verify, a_transaction_that_stays_open_is_not_waited_for) {
   sql(writer, "begin; update item set n = 0 where id = 7");
   sql(f.at_target, "update item set n = 1 where id = 8");
   double began = seconds_now();
-  FINDS(&f, "different 8 in n\n", "0 missing, 0 extra, 1 different");
+  VERIFIED_FINDS(&f, "different 8 in n\n", "0 missing, 0 extra, 1 different");
   cr_assert(seconds_now() - began < 10);
   PQfinish(writer);
   fixture_end(&f);
@@ -512,98 +484,6 @@ Test(verify, an_interrupt_ends_it_and_what_the_servers_do_for_it) {
   cr_assert(seconds_now() - began < 5);
   wait_until(watcher, "0", 5, "select count(*) from pg_locks where relation = 'item'::regclass and not granted");
   PQfinish(watcher);
-  fixture_end(&f);
-}
-
-/* ---- documents ------------------------------------------------------------------------------------------------- */
-
-static const char SHOP[] = "create table customer (id int primary key, name text);"
-                           "create table orders (id bigint primary key, customer_id int, status text);"
-                           "create index on orders (customer_id);"
-                           "create table line (id int primary key, order_id bigint, item text);"
-                           "create index on line (order_id);"
-                           "insert into customer select n, 'c' || n from generate_series(1, 50) as n;"
-                           "insert into orders select n, 1 + n % 50, 'new' from generate_series(1, 3000) as n;"
-                           "insert into line select n, 1 + n % 2500, 'i' || n from generate_series(1, 6000) as n";
-
-#define DOCUMENT_QUERY                                                                                                 \
-  "select o.id, o.status, c.name as customer, (select string_agg(l.item, '','' order by l.id) from line l where "      \
-  "l.order_id = o.id) as items from orders o left join customer c on c.id = o.customer_id where o.id = any ($1)"
-#define JSON_QUERY                                                                                                     \
-  "select json_build_object(''id'', o.id, ''lines'', (select json_agg(l.item order by l.id) from line l where "        \
-  "l.order_id = o.id)) from orders o where o.id = any ($1)"
-
-static void begin_documents(struct fixture *f, const char *name) {
-  mirrored_begin(f, name, SHOP);
-  sql(f->at_source,
-      "select rowrelay.add_document('doc', 'w', 'id', '%s', array['orders:id', 'line:order_id', "
-      "'customer:select o.id from orders o join changed c on c.id = o.customer_id'], create_table => true, search => "
-      "'{customer,items}')",
-      DOCUMENT_QUERY);
-  sql(f->at_source,
-      "select rowrelay.add_document('json', 'w', 'id', '%s', array['orders:id', 'line:order_id'], create_table => "
-      "true)",
-      JSON_QUERY);
-  sql(f->at_source, "select rowrelay.rebuild('doc'), rowrelay.rebuild('json')");
-  mirrored_deliver(f);
-}
-
-Test(verify, documents_are_compared_with_what_their_queries_give) {
-  struct fixture f;
-  begin_documents(&f, "verify_documents");
-  is_equal(&f);
-  cr_assert(strstr(said, "doc: 3000 rows") != NULL && strstr(said, "json: 3000 rows") != NULL, "%s", said);
-  sql(f.at_target, "update doc set customer = 'x', items = null where id = 17; delete from doc where id in (1, 3000);"
-                   "insert into doc (id) values (0), (3001); update json set document = '{}' where id = 5");
-  FINDS(&f, "doc: different 17 in customer, items\n", "doc: missing 1\n", "doc: missing 3000\n", "doc: extra 0\n",
-        "doc: extra 3001\n", "2 missing, 2 extra, 1 different", "json: different 5 in document\n");
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--document", "json", NULL) == 3);
-  cr_assert(strstr(said, "doc:") == NULL && strstr(said, "json: different 5") != NULL, "%s", said);
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--document", "none", NULL) == 2);
-  is_repaired(&f);
-  /* as long as a change waits nobody knows */
-  sql(f.at_source, "update customer set name = 'y' where id = 7");
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--document", "doc", "--wait", "1", NULL) == 1);
-  cr_assert(strstr(complained, "60 rows could not be compared") != NULL, "%s", complained);
-  mirrored_deliver(&f);
-  is_equal(&f);
-  fixture_end(&f);
-}
-
-Test(verify, no_document_is_found_different_under_load_but_the_one_that_is) {
-  struct fixture f;
-  begin_documents(&f, "verify_documents_live");
-  PGconn *writers[] = {connect_to(f.source, NULL), connect_to(f.source, NULL)};
-  pid_t process = fixture_run(&f, "--workers", "2", NULL);
-  sql(f.at_target, "update doc set items = 'x' where id = 2999");
-  for (int i = 0; i < 2; i++) {
-    /* each commits by itself what it does */
-    sql(writers[i],
-        "create procedure work%d(seconds float) language plpgsql as $$ declare until timestamptz := clock_timestamp() "
-        "+ "
-        "make_interval(secs => seconds); n int := 0; begin while clock_timestamp() < until loop n := n + 1; "
-        "update orders set status = 's' || n where id = 1 + (random() * 2000)::int; commit; "
-        "update line set order_id = 1 + (random() * 2000)::int where id = 1 + (random() * 4000)::int; commit; "
-        "if n %% 20 = 0 then update customer set name = 'n' || n where id = 1 + (random() * 40)::int; commit; end if; "
-        "perform pg_sleep(0.01); end loop; end $$",
-        i);
-    start(writers[i], "call work%d(6)", i);
-  }
-  while (is_running(writers[0]) && is_running(writers[1])) {
-    int status = rowrelay(&f, &said, &complained, "verify", "w", "--document", "doc", NULL);
-    cr_assert(status == 3, "exit status %d\n%s%s", status, said, complained);
-    cr_assert(strstr(said, "different 2999 in items\n") != NULL &&
-                  strstr(said, "0 missing, 0 extra, 1 different") != NULL,
-              "%s", said);
-  }
-  finish(writers[0]);
-  finish(writers[1]);
-  cr_assert(rowrelay(&f, &said, &complained, "verify", "w", "--document", "doc", "--repair", NULL) == 3);
-  wait_until_empty(&f, 20);
-  is_equal(&f);
-  cr_assert(stop_process(process, SIGTERM) == 0);
-  PQfinish(writers[0]);
-  PQfinish(writers[1]);
   fixture_end(&f);
 }
 

@@ -1,11 +1,9 @@
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.env.Environment;
-import org.opensearch.http.HttpServerTransport;
 import org.opensearch.index.reindex.ReindexPlugin;
 import org.opensearch.node.InternalSettingsPreparer;
 import org.opensearch.node.Node;
@@ -13,7 +11,7 @@ import org.opensearch.transport.Netty4Plugin;
 
 /**
  * One OpenSearch node that is a cluster by itself, without security, on loopback. Its only argument is its home, which
- * has config/opensearch.yml; once it answers, the file `port` there says where.
+ * has config/opensearch.yml; once it answers, the file `started` is there.
  */
 public final class SearchNode extends Node {
   private SearchNode(Environment environment) {
@@ -32,10 +30,13 @@ public final class SearchNode extends Node {
         failure.printStackTrace();
       }
     }));
-    node.start();
-    int port = node.injector().getInstance(HttpServerTransport.class).boundAddress().publishAddress().getPort();
-    Files.writeString(home.resolve("port.new"), port + "\n");
-    Files.move(home.resolve("port.new"), home.resolve("port"), StandardCopyOption.ATOMIC_MOVE);
+    try {
+      node.start();
+    } catch (Exception failure) { // such as that of a port that is taken: other threads would keep the process
+      failure.printStackTrace();
+      System.exit(1);
+    }
+    Files.createFile(home.resolve("started"));
     Thread.currentThread().join();
   }
 }

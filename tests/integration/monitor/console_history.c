@@ -1,0 +1,126 @@
+/* What the console finds in the history, and how it shows values. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "browser.h"
+#include "console.h"
+#include "fixture.h"
+#include "visitor.h"
+
+static struct fixture f;
+static pid_t process;
+static int port;
+
+static void begin(const char *name, bool with_token) {
+  process = console_begin(&f, name, with_token, &port);
+}
+
+static void end(void) {
+  stop_process(process, SIGTERM);
+  fixture_end(&f);
+}
+
+/* As numbers a browser would round them. */
+Test(console, values_are_shown_as_they_are) {
+  begin("console_values", false);
+  sql(f.at_source, "create table big (id bigint primary key, v numeric, more json, t text);"
+                   "select rowrelay.capture_table('big', before => 'full')");
+  sql(f.at_source, "insert into big values (9007199254740993, 900.50, "
+                   "'{\"b\":1.00,\"a\":12345678901234567890,\"b\":null}', '1.00')");
+  sql(f.at_source, "update big set v = 900.500");
+  cr_assert_not_null(
+      strstr(visit(port, "GET", "/api/history?table=big", NULL, NULL).body,
+             "[[\"id\", \"9007199254740993\"], [\"v\", \"900.50\"], [\"more\", "
+             "\"{\\\"b\\\":1.00,\\\"a\\\":12345678901234567890,\\\"b\\\":null}\"], [\"t\", \"\\\"1.00\\\"\"]]"),
+      "%s", visit(port, "GET", "/api/history?table=big", NULL, NULL).body);
+  cr_assert_not_null(strstr(visit(port, "GET", "/api/history?table=big&key=9007199254740993", NULL, NULL).body,
+                            "\"changed\":[[\"v\", \"900.50\", \"900.500\"]]"));
+  browser_begin(port);
+  browser_do("go #/history");
+  browser_do("see 9007199254740993");
+  browser_do("see 900.500");
+  browser_do("see {\"b\":1.00,\"a\":12345678901234567890,\"b\":null}");
+  cr_assert_str_eq(browser_ask("messages"), "ok");
+  browser_end();
+  end();
+}
+
+static struct visit history(const char *parameters) {
+  char path[256];
+  snprintf(path, sizeof path, "/api/history?%s", parameters);
+  struct visit visited = visit(port, "GET", path, NULL, NULL);
+  cr_assert_eq(visited.status, 200, "%s: %s", parameters, visited.body);
+  return visited;
+}
+
+Test(console, history_is_found_by_who_when_what_and_transaction) {
+  begin("console_history", false);
+  sql(f.at_source, "set rowrelay.actor = 'anna'; insert into item values (1, 'a'); reset rowrelay.actor");
+  sql(f.at_source, "begin; insert into item values (2, 'b'); update item set name = 'c' where id = 2; commit");
+  char path[128];
+  snprintf(path, sizeof path, "transaction=%s", ask(f.at_source, "select txid from rowrelay.change where id = 2"));
+  cr_assert(console_has_before(history(path).body, "\"change\":\"3\"", "\"change\":\"2\""));
+  cr_assert_null(strstr(history(path).body, "\"change\":\"1\""));
+  static const struct {
+    const char *parameters;
+    const char *found; /* of changes 1, 2 and 3 */
+  } CASES[] = {{"actor=anna", "1"},
+               {"op=update", "3"},
+               {"op=insert&table=item", "12"},
+               {"table=item&key=2&op=insert", "2"},
+               {"since=2020-01-01T00:00:00Z", "123"},
+               {"until=2020-01-01T00:00:00Z", ""},
+               {"table=item&key=2&until=2020-01-01T00:00:00Z", ""}};
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+    for (char change = '1'; change <= '3'; change++) {
+      char shown[32];
+      snprintf(shown, sizeof shown, "\"change\":\"%c\"", change);
+      cr_expect_eq(strstr(history(CASES[i].parameters).body, shown) != NULL, strchr(CASES[i].found, change) != NULL,
+                   "%s: %c", CASES[i].parameters, change);
+    }
+  /* another spelling of the key is the same row */
+  sql(f.at_source, "create table number (k float8 primary key); select rowrelay.capture_table('number');"
+                   "insert into number values ('0'); delete from number; insert into number values ('-0')");
+  for (int i = 0; i < 2; i++)
+    cr_expect(console_has_before(history(i == 0 ? "table=number&key=0" : "table=number&key=-0").body, "\"key\":\"-0\"",
+                                 "\"key\":\"0\""));
+  cr_assert_eq(visit(port, "GET", "/api/history?transaction=1&table=item", NULL, NULL).status, 400);
+  cr_assert_eq(visit(port, "GET", "/api/history?since=soon", NULL, NULL).status, 400);
+  browser_begin(port);
+  browser_do("go #/history?actor=anna");
+  browser_do("see insert item 1");
+  browser_do("gone item 2");
+  browser_do("choose Operation=update");
+  browser_do("fill By=");
+  browser_do("key Enter");
+  browser_do("see update item 2");
+  cr_assert_str_eq(browser_ask("at"), "#/history?op=update");
+  browser_end();
+  end();
+}
+
+Test(console, a_long_search_keeps_nobody_waiting) {
+  begin("console_search", false);
+  sql(f.at_source, "insert into item values (1, 'a')");
+  wait_until_empty(&f, 10);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table rowrelay.tick");
+  pid_t searcher = fork();
+  if (searcher == 0)
+    _exit(visit(port, "GET", "/api/history?since=2020-01-01", NULL, NULL).status == 200 ? 0 : 1);
+  wait_until(f.at_source, "t", 5,
+             "select count(*) > 0 from pg_stat_activity where query like '%%search_range%%' "
+             "and wait_event_type = 'Lock' and pid <> pg_backend_pid()");
+  cr_assert_eq(visit(port, "GET", "/api/overview", NULL, NULL).status, 200);
+  cr_assert_eq(waitpid(searcher, NULL, WNOHANG), 0, "it waited until the search had ended");
+  sql(holder, "rollback");
+  PQfinish(holder);
+  int status = -1;
+  cr_assert_eq(waitpid(searcher, &status, 0), searcher);
+  cr_assert_eq(status, 0);
+  end();
+}

@@ -1,0 +1,16 @@
+/*
+ * native: a source that captures by the server module. tests/check.sh names the file that was built.
+ */
+#ifndef ROWRELAY_TESTS_NATIVE_H
+#define ROWRELAY_TESTS_NATIVE_H
+
+#include "fixture.h"
+
+/* Begins the fixture, where the module is there, and adds targets "w" and "few". Otherwise the test is skipped. */
+void native_begin(struct fixture *fixture, const char *name);
+/* The same, and captures table item (id, v) for "w". Gives a session to write with. */
+PGconn *native_item_begin(struct fixture *fixture, const char *name);
+/* How many changes were written by PL/pgSQL in this transaction, or in those since the server was last told of them. */
+int64_t native_written_slowly(PGconn *writer);
+
+#endif

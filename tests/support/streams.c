@@ -1,0 +1,220 @@
+#include "streams.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "writers.h"
+
+void streams_capture(struct fixture *f, const char *url, const char *option) {
+  sql(f->at_source, "create table item (id int primary key, name text, n numeric); create table plain (what text)");
+  rowrelay_ok(f, "target", "add", "w", url, "--option", "retries=1", NULL);
+  if (option != NULL)
+    rowrelay_ok(f, "target", "set", "w", "--option", option, NULL);
+  rowrelay_ok(f, "capture", "item", "plain", "--to", "w", "--before", NULL);
+}
+
+void streams_deliver(struct fixture *f) {
+  rowrelay_ok(f, "run", "--until-empty", "--workers", "2", NULL);
+  cr_assert_str_eq(ask(f->at_source, "select string_agg(concat_ws(' ', relation, key, message, detail), e'\\n') "
+                                     "from rowrelay.errors"),
+                   "");
+}
+
+static void capture_written(struct fixture *f, const char *url, int batch_rows) {
+  char option[32];
+  snprintf(option, sizeof option, "batch_rows=%d", batch_rows);
+  writers_make_tables(f->at_source);
+  writers_fill_tables(f->at_source, 50);
+  rowrelay_ok(f, "target", "add", "w", url, "--option", option, NULL);
+  rowrelay_ok(f, "capture", "stock", "ledger", "--to", "w", NULL);
+}
+
+void streams_with_writers(struct fixture *f, const char *url) {
+  struct writers writers;
+  capture_written(f, url, 100);
+  pid_t one = fixture_run(f, "--workers", "2", NULL);
+  pid_t other = fixture_run(f, "--workers", "2", NULL);
+  writers_start(&writers, f->source, 4, 2000, 5, 50);
+  writers_finish(&writers, 60);
+  wait_until_empty(f, 60);
+  cr_assert_eq(stop_process(one, SIGTERM), 0);
+  cr_assert_eq(stop_process(other, SIGTERM), 0);
+}
+
+void streams_with_killed_server(struct fixture *f, const char *url, struct served *server, int times) {
+  struct writers writers;
+  capture_written(f, url, STREAMS_KILLED_ROWS);
+  pid_t process = fixture_run(f, "--workers", "2", NULL);
+  writers_start(&writers, f->source, 4, 3000, 5, 50);
+  for (int round = 0; round < times; round++) {
+    sleep_seconds(1);
+    served_control(server, "kill");
+    sleep_seconds(0.5);
+    served_control(server, "start");
+  }
+  writers_finish(&writers, 60);
+  wait_until_empty(f, 90);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+}
+
+void streams_with_killed_processes(struct fixture *f, struct served *server, int times, double seconds) {
+  sql(f->at_source, "insert into item select n, 'new' from generate_series(1, 500) as n");
+  streams_deliver(f);
+  for (int round = 0; round < times; round++) {
+    sql(f->at_source, "update item set n = %d; update item set name = 'r%d' where id %% 3 = 0", round, round);
+    pid_t process = fixture_run(f, "--workers", "2", NULL);
+    if (round > 0) {
+      sleep_seconds(seconds * round);
+      served_control(server, "freeze");
+      sleep_seconds(0.5);
+    }
+    stop_process(process, SIGKILL);
+    if (round > 0)
+      served_control(server, "thaw");
+  }
+  streams_deliver(f);
+}
+
+void streams_block_a_row(struct fixture *f, int updates, int bad, int bytes) {
+  sql(f->at_source,
+      "insert into item values (1); do $$ begin for i in 1 .. %d loop update item set name = case i when %d then "
+      "(select left(string_agg(md5(n::text), ''), %d) from generate_series(1, 1 + %d / 32) as n) else 'small' end; "
+      "end loop; end $$; insert into item select n from generate_series(2, 100) as n",
+      updates, bad, bytes, bytes);
+  rowrelay_ok(f, "run", "--until-empty", NULL);
+}
+
+void streams_nothing_is_behind(struct fixture *f) {
+  cr_assert_str_eq(ask(f->at_source, "select max((value::json -> 'data' ->> 'change_id')::bigint) < (select "
+                                     "min(change_id) from rowrelay.errors) from message where key = '{\"id\":1}'"),
+                   "t");
+  rowrelay_ok(f, "skip", "--all", "--target", "w", NULL);
+}
+
+void streams_send_large_rows(struct fixture *f, int rows) {
+  sql(f->at_source, "insert into item select n, repeat('x', 5000000) from generate_series(1, %d) as n", rows);
+  streams_deliver(f);
+}
+
+void streams_has_large_rows(struct fixture *f, int rows) {
+  cr_assert_str_eq(ask(f->at_source,
+                       "select string_agg(length(value::json -> 'data' -> 'after' ->> 'name')::text, ' ') "
+                       "from message"),
+                   ask(f->at_source, "select string_agg('5000000', ' ') from generate_series(1, %d)", rows));
+}
+
+pid_t streams_hold(struct fixture *f, const char *words) {
+  sql(f->at_source, "insert into item select n from generate_series(1, 100) as n; insert into plain values ('a')");
+  pid_t process = fixture_run(f, NULL, NULL);
+  wait_until(f->at_source, "item waiting 100", 20, STREAMS_HELD);
+  if (words != NULL)
+    wait_until_says(process, words, 10);
+  return process;
+}
+
+void streams_release(struct fixture *f, pid_t process) {
+  rowrelay_ok(f, "retry", "--all", NULL);
+  wait_until(f->at_source, "0", 60, "select count(*) from rowrelay.errors");
+  wait_until_empty(f, 20);
+  stop_process(process, SIGTERM);
+}
+
+void streams_with_outages(struct fixture *f, struct served *server, const char *frozen) {
+  sql(f->at_source, "insert into item select n from generate_series(1, 300) as n");
+  streams_deliver(f);
+  pid_t process = fixture_run(f, NULL, NULL);
+  served_control(server, "freeze");
+  sql(f->at_source, "update item set name = 'x'");
+  if (frozen != NULL)
+    wait_until_says(process, frozen, 20);
+  wait_until(f->at_source, "failing", 20, "select state from rowrelay.status");
+  served_control(server, "thaw");
+  wait_until_empty(f, 40);
+  served_control(server, "stop");
+  sql(f->at_source, "update item set name = 'y'");
+  wait_until_says(process, "no connection: ", 20);
+  cr_assert_str_eq(ask(f->at_source, "select count(*) from rowrelay.errors"), "0");
+  served_control(server, "start");
+  wait_until_empty(f, 40);
+  /* And a second SIGTERM waits for nobody. */
+  rowrelay_ok(f, "target", "set", "w", "--option", "push_timeout=60", NULL);
+  sql(f->at_source, "update item set name = 'z'");
+  wait_until_empty(f, 40);
+  served_control(server, "freeze");
+  sql(f->at_source, "update item set name = 'again'");
+  sleep_seconds(1);
+  kill(process, SIGTERM);
+  sleep_seconds(0.5);
+  double began = seconds_now();
+  stop_process(process, SIGTERM);
+  cr_assert(seconds_now() - began < 5, "it took %.1f s", seconds_now() - began);
+  served_control(server, "thaw");
+  streams_deliver(f);
+}
+
+void streams_send_later(struct fixture *f, struct served *server, const char *push_timeout) {
+  rowrelay_ok(f, "target", "set", "w", "-o", push_timeout, NULL);
+  served_control(server, "stop");
+  sql(f->at_source, "insert into item select n from generate_series(1, 300) as n");
+  pid_t process = fixture_run(f, NULL, NULL);
+  wait_until_says(process, "no connection: ", 20);
+  served_control(server, "start");
+  wait_until_empty(f, 40);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+  cr_assert_str_eq(
+      ask(f->at_source, "select string_agg(distinct concat_ws(' ', message, detail), e'\\n') from rowrelay.errors"),
+      "");
+}
+
+void streams_capture_secure(struct fixture *f, const struct served *server, const char *url, const char *variable,
+                            const char *refused) {
+  setenv(variable, "something/else", 1);
+  sql(f->at_source, "create table item (id int primary key)");
+  rowrelay_ok(f, "target", "add", "w", url, NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", NULL);
+  sql(f->at_source, "insert into item values (1)");
+  streams_let_in(f, server, variable, refused);
+}
+
+void streams_let_in(struct fixture *f, const struct served *server, const char *variable, const char *refused) {
+  const char *errors;
+  char ca_file[300];
+  snprintf(ca_file, sizeof ca_file, "ca_file=%s", served_path(server, "ca.pem"));
+  cr_assert(rowrelay(f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, "no encrypted connection: ") != NULL, "%s", errors);
+  rowrelay_ok(f, "target", "set", "w", "-o", ca_file, NULL);
+  cr_assert(rowrelay(f, NULL, &errors, "target", "test", "w", NULL) != 0);
+  cr_assert(strstr(errors, refused) != NULL, "%s", errors);
+  cr_assert(strstr(errors, "something") == NULL, "%s", errors);
+  setenv(variable, served_says(server, "password"), 1);
+}
+
+void streams_never_said(pid_t process, const char *secret) {
+  cr_assert(strstr(process_log(process), secret) == NULL);
+  cr_assert_eq(stop_process(process, SIGTERM), 0);
+}
+
+void streams_needs_variable(struct fixture *f, const char *variable, const char *user) {
+  const char *errors;
+  char words[200];
+  unsetenv(variable);
+  snprintf(words, sizeof words, "environment variable %s, which the target's %s uses, is not set", variable, user);
+  cr_assert(rowrelay(f, NULL, &errors, "run", "--until-empty", NULL) != 0);
+  cr_assert(strstr(errors, words) != NULL, "%s", errors);
+}
+
+void streams_cannot_reach(struct fixture *f, const char *url, const char *words) {
+  const char *errors;
+  const char *output;
+  char line[100];
+  snprintf(line, sizeof line, "target w — %s", words);
+  sql(f->at_source, "create table item (id int primary key)");
+  rowrelay_ok(f, "target", "add", "w", url, NULL);
+  rowrelay_ok(f, "capture", "item", "--to", "w", NULL);
+  cr_expect(rowrelay(f, NULL, &errors, "target", "test", "w", NULL) == 1);
+  cr_expect(strstr(errors, words) != NULL, "%s", errors);
+  cr_expect(rowrelay(f, &output, NULL, "doctor", NULL) == 1);
+  cr_expect(strstr(output, line) != NULL, "%s", output);
+}
