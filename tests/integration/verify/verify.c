@@ -521,10 +521,10 @@ Test(verify, tables_without_columns_and_keys_that_are_json_are_compared) {
   sql(f.at_source, "insert into bare default values; insert into bare default values; insert into hidden values (1, 2);"
                    "insert into tagged values ('{\"a\": 1}', 1), ('\"a\"', 2), ('null', 3)");
   mirrored_deliver(&f);
-  is_equal(&f);
+  verified_equal(&f);
   sql(f.at_target, "insert into bare default values; delete from hidden; update tagged set n = 7");
-  FINDS(&f, "public.bare: 2 rows in", "0 missing, 1 extra, 0 different", "public.hidden: 1 row in",
-        "1 missing, 0 extra, 0 different", "public.tagged: different {\"a\": 1} in n",
-        "public.tagged: different \"a\" in n", "public.tagged: different null in n");
+  VERIFIED_FINDS(&f, "public.bare: 2 rows in", "0 missing, 1 extra, 0 different", "public.hidden: 1 row in",
+                 "1 missing, 0 extra, 0 different", "public.tagged: different {\"a\": 1} in n",
+                 "public.tagged: different \"a\" in n", "public.tagged: different null in n");
   fixture_end(&f);
 }
