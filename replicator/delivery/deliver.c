@@ -157,7 +157,7 @@ static void halt_for_a_copy(struct work *work) {
   struct error error;
   work->fenced = 0;
   error_set(&error, FAILURE_GONE, "a copy of the source delivers to it, too, so it refuses what this one claims");
-  work_halt_target(work, &error, "end the copy's processes, then resume it");
+  work_halt_target(work, &error, "end the copy's processes, then run");
 }
 
 /* False when it is time to leave. */
@@ -176,7 +176,7 @@ static bool go_on(struct work *work, enum sequel sequel, const struct error *err
     if (error->kind == FAILURE_FENCED)
       halt_for_a_copy(work);
     else
-      work_halt_target(work, error, "set another URL, or resume it");
+      work_halt_target(work, error, "set another URL, or run");
     return true;
   case SEQUEL_LEAVE:
     break;

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "common/shell.h"
 #include "common/text.h"
 #include "postgres/number.h"
 #include "queries.h"
@@ -123,7 +124,9 @@ void work_report_failure(struct work *work, const struct error *error) {
 void work_halt_target(struct work *work, const struct error *error, const char *remedy) {
   char reason[1200];
   struct error failed;
-  text_print(reason, sizeof reason, "%s: %s", error->message, remedy);
+  struct shell_word target;
+  text_print(reason, sizeof reason, "%s: %s: rowrelay target resume %s", error->message, remedy,
+             shell_quote(&target, work->settings->name));
   log_failure(LOG_LEVEL_ERROR, error, "target %s: halted", work->settings->name);
   if (!source_run(work->source, &QUERY_target_halt, VALUES(number(work->settings->target).text, reason), NULL, &failed))
     log_failure(LOG_LEVEL_WARNING, &failed, "target %s: the halt could not be recorded", work->settings->name);

@@ -58,7 +58,7 @@ void work_report_failure(struct work *work, const struct error *error);
 void work_open_breaker(struct work *work, const struct error *why);
 /* Records for all processes that the target works again. */
 void work_report_success(struct work *work);
-/* Halts the target until a person resumes it; `remedy` is what to do. */
+/* Halts the target until a person resumes it; `remedy` is what to do before the command that resumes it. */
 void work_halt_target(struct work *work, const struct error *error, const char *remedy);
 
 #endif

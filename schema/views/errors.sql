@@ -14,7 +14,8 @@ select t.name as target,
        case when f.state = 'waiting' then w.hint else f.detail end as detail,
        f.refused_at,
        h.old_row,
-       h.new_row
+       h.new_row,
+       c.relation_name
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture

@@ -1,5 +1,7 @@
 -- Refused changes, for people, the oldest first: of target $1 (null: all), at most $2.
-select e.change_id, e.target, e.relation as "table", e.op, e.key, e.state, e.attempts, e.sqlstate,
+select e.change_id, e.target,
+       case when rowrelay.full_name(e.relation) is not null then e.relation::text else e.relation_name end as "table",
+       e.op, e.key, e.state, e.attempts, e.sqlstate,
        e.message || coalesce('; ' || e.detail, '') as message
   from rowrelay.errors e
  where $1::text is null or e.target = $1

@@ -16,12 +16,16 @@ with claimed as (
    order by c.capture
   on conflict (target, capture) do update
     set released_to = least(h.released_to, excluded.released_to),
-        released = case when excluded.attempts > 0 then 0 else h.released end,
+        released = case when excluded.attempts > 0 or excluded.released_to < h.released_to then 0
+                        else h.released end,
         piece = case when excluded.attempts > 0 then 1 else h.piece end,
         attempts = h.attempts + excluded.attempts,
         retry_at = case when excluded.attempts > 0
                         then clock_timestamp() + least(15000, 200 * 2 ^ least(h.attempts, 20)) * (0.5 + random() / 2)
                                                  * interval '1 ms'
+                        -- some were released after this claim had read the holds, and are set aside untried
+                        when excluded.released_to < h.released_to
+                          then least(h.retry_at, clock_timestamp() + interval '200 ms')
                         else h.retry_at end,
         sqlstate = case when excluded.attempts > 0 then excluded.sqlstate else h.sqlstate end,
         message = case when excluded.attempts > 0 then excluded.message else h.message end,

@@ -12,7 +12,7 @@ begin
       from (select c.id as capture,
                    case
                      when r.oid is null then
-                       'the table is gone'
+                       'the table is gone: release it'
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then

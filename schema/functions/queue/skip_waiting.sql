@@ -29,8 +29,22 @@ begin
      group by p.target, p.capture, p.part
   )
   select count(*) into given_up from gone;
+  -- A table without waiting changes is no longer held. While its row is locked nobody adds any.
+  perform from rowrelay.hold h
+    where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures))
+    order by h.target, h.capture for update;
+  with idle as (
+    delete from rowrelay.hold h
+     where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures))
+       and h.released = 0
+       and not exists (select from rowrelay.refusal f
+                        where f.target = h.target and f.capture = h.capture and f.state = 'waiting')
+    returning h.target
+  )
+  -- A new version makes all processes read that.
+  update rowrelay.target t set version = t.version + 1 where t.id in (select i.target from idle i);
   update rowrelay.hold h set retry_at = clock_timestamp()
-   where h.target = coalesce(target_id, h.target) and h.capture = coalesce(captures[1], h.capture);
+   where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures));
   return given_up;
 end
 $$;

@@ -209,7 +209,7 @@ Test(commands, what_was_queued_before_a_table_was_dropped_is_delivered) {
   wait_until_empty(&f, 10);
   cr_assert_str_eq(ask(f.at_target, "select string_agg(concat(id, name), ' ') from item"), "2b");
   cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.captures where relation_name like '%%item'"),
-                   "the table is gone");
+                   "the table is gone: release it");
   stop_process(process, SIGTERM);
   end();
 }

@@ -181,10 +181,10 @@ Test(status, tables_say_where_they_go_and_what_is_wrong_with_them) {
   /* A dropped table can be released by its name. */
   cr_assert_str_eq(ask(f.at_source, "select string_agg(concat_ws(' ', relation_name, note), ', ' order by 1) from "
                                     "rowrelay.captures where note <> ''"),
-                   "public.line the table is gone");
-  cr_assert_not_null(
-      strstr(rowrelay_ok(&f, "status", "--tables", NULL), "public.line                PL/pgSQL     the table is gone"),
-      "%s", rowrelay_ok(&f, "status", "--tables", NULL));
+                   "public.line the table is gone: release it");
+  cr_assert_not_null(strstr(rowrelay_ok(&f, "status", "--tables", NULL),
+                            "public.line                PL/pgSQL     the table is gone: release it"),
+                     "%s", rowrelay_ok(&f, "status", "--tables", NULL));
   cr_assert_str_eq(rowrelay_ok(&f, "release", "line", NULL), "public.line: released\n");
   cr_assert_str_eq(ask(f.at_source, "select count(*) from rowrelay.captures where note <> ''"), "0");
   fixture_end(&f);

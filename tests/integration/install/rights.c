@@ -357,6 +357,6 @@ Test(rights, a_role_can_be_dropped_when_its_captured_partitioned_table_is_droppe
                    "table shop.rent was dropped: trigger function dropped");
   sql(super, "drop role tenant");
   cr_expect_str_eq(ask(super, "select note from rowrelay.captures where relation_name = 'shop.rent'"),
-                   "the table is gone");
+                   "the table is gone: release it");
   people_end(&s);
 }

@@ -257,7 +257,8 @@ Test(webhook_answers, a_410_halts_the_target_until_it_is_resumed) {
   sql(f.at_source, "insert into item select n from generate_series(1, 5) as n");
   pid_t process = fixture_run(&f, NULL, NULL);
   wait_until(f.at_source, "halted", 10, "select state from rowrelay.status");
-  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"), "HTTP 410: set another URL, or resume it");
+  cr_assert_str_eq(ask(f.at_source, "select note from rowrelay.status"),
+                   "HTTP 410: set another URL, or run: rowrelay target resume w");
   sql(f.at_source, "insert into item values (6)");
   sleep_seconds(1.5);
   int count = receiver_count(receiver);

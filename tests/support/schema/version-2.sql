@@ -3346,8 +3346,22 @@ begin
      group by p.target, p.capture, p.part
   )
   select count(*) into given_up from gone;
+  -- A table without waiting changes is no longer held. While its row is locked nobody adds any.
+  perform from rowrelay.hold h
+    where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures))
+    order by h.target, h.capture for update;
+  with idle as (
+    delete from rowrelay.hold h
+     where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures))
+       and h.released = 0
+       and not exists (select from rowrelay.refusal f
+                        where f.target = h.target and f.capture = h.capture and f.state = 'waiting')
+    returning h.target
+  )
+  -- A new version makes all processes read that.
+  update rowrelay.target t set version = t.version + 1 where t.id in (select i.target from idle i);
   update rowrelay.hold h set retry_at = clock_timestamp()
-   where h.target = coalesce(target_id, h.target) and h.capture = coalesce(captures[1], h.capture);
+   where h.target = coalesce(target_id, h.target) and (captures is null or h.capture = any (captures));
   return given_up;
 end
 $$;
@@ -14698,7 +14712,7 @@ begin
       from (select c.id as capture,
                    case
                      when r.oid is null then
-                       'the table is gone'
+                       'the table is gone: release it'
                      when l.for_rows then
                        'triggers are missing or disabled: capture the table again'
                      when l.for_truncates then
@@ -14822,7 +14836,8 @@ select t.name as target,
        case when f.state = 'waiting' then w.hint else f.detail end as detail,
        f.refused_at,
        h.old_row,
-       h.new_row
+       h.new_row,
+       c.relation_name
   from rowrelay.refusal f
   join rowrelay.target t on t.id = f.target
   join rowrelay.capture c on c.id = f.capture
