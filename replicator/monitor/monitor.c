@@ -283,8 +283,8 @@ static void *take_samples(void *argument) {
 
 static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/healthz", .handle = answer_health},
-    {.method = "GET", .path = "/readyz", .handle = answer_readiness},
-    {.method = "GET", .path = "/metrics", .handle = answer_metrics},
+    {.method = "GET", .path = "/readyz", .handle = answer_readiness, .waits = true},
+    {.method = "GET", .path = "/metrics", .handle = answer_metrics, .waits = true},
     {.method = "GET", .path = "/", .handle = console_file},
     {.method = "GET", .path = "/console.css", .handle = console_file},
     {.method = "GET", .path = "/console.js", .handle = console_file},
@@ -295,13 +295,13 @@ static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/errors.js", .handle = console_file},
     {.method = "GET", .path = "/lists.js", .handle = console_file},
     {.method = "GET", .path = "/history.js", .handle = console_file},
-    {.method = "GET", .path = "/api/overview", .handle = console_overview},
-    {.method = "GET", .path = "/api/target", .handle = console_target},
-    {.method = "GET", .path = "/api/list", .handle = console_list},
+    {.method = "GET", .path = "/api/overview", .handle = console_overview, .waits = true},
+    {.method = "GET", .path = "/api/target", .handle = console_target, .waits = true},
+    {.method = "GET", .path = "/api/list", .handle = console_list, .waits = true},
     {.method = "GET", .path = "/api/samples", .handle = console_samples},
-    {.method = "GET", .path = "/api/errors", .handle = console_errors},
-    {.method = "GET", .path = "/api/history", .handle = console_history},
-    {.method = "POST", .path = "/api/actions", .handle = console_act},
+    {.method = "GET", .path = "/api/errors", .handle = console_errors, .waits = true},
+    {.method = "GET", .path = "/api/history", .handle = console_history, .waits = true},
+    {.method = "POST", .path = "/api/actions", .handle = console_act, .waits = true},
     {.path = NULL},
 };
 
