@@ -270,13 +270,33 @@ enum MHD_Result exchange_send_whole(struct MHD_Connection *connection, struct se
   return queued;
 }
 
-/* The next bytes of it, or of nothing. */
+/* The next bytes of a text; 0: all of it was sent. */
 static size_t copy_bytes(struct exchange *exchange, const struct buffer *text, char *bytes, size_t most) {
   size_t left = text->length - exchange->sent;
   size_t count = left < most ? left : most;
   if (count > 0)
     memcpy(bytes, text->data + exchange->sent, count);
   exchange->sent += count;
+  if (count == 0)
+    exchange->sent = 0;
+  return count;
+}
+
+/* Of the body, which is released at its end, or of the piece. */
+static size_t copy_next(struct exchange *exchange, char *bytes, size_t most) {
+  size_t count = 0;
+  if (exchange->answer.body.data != NULL) {
+    count = copy_bytes(exchange, &exchange->answer.body, bytes, most);
+    if (count == 0)
+      buffer_release(&exchange->answer.body);
+  }
+  if (count == 0 && exchange->piece != NULL) {
+    count = copy_bytes(exchange, &exchange->piece->text, bytes, most);
+    if (count == 0) {
+      piece_release(exchange->piece);
+      exchange->piece = NULL;
+    }
+  }
   return count;
 }
 
@@ -286,17 +306,8 @@ static ssize_t send_bytes(void *context, uint64_t position, char *bytes, size_t 
   bool wake = false;
   (void)position;
   lock(exchange);
-  ssize_t count = (ssize_t)copy_bytes(exchange, &exchange->answer.body, bytes, most);
-  if (count == 0 && exchange->answer.body.data != NULL) {
-    buffer_release(&exchange->answer.body);
-    exchange->sent = 0;
-  }
-  if (count == 0 && exchange->piece != NULL)
-    count = (ssize_t)copy_bytes(exchange, &exchange->piece->text, bytes, most);
+  ssize_t count = (ssize_t)copy_next(exchange, bytes, most);
   if (count == 0) {
-    piece_release(exchange->piece);
-    exchange->piece = NULL;
-    exchange->sent = 0;
     if (exchange->ended || exchange->all->leaving) {
       count = MHD_CONTENT_READER_END_OF_STREAM;
     } else {
