@@ -8,6 +8,7 @@
 #include "common/clock.h"
 
 #define LONGEST_BODY ((size_t)1024 * 1024)
+#define LAST_BYTES 1000 /* milliseconds for them when the server leaves */
 /* Of a piece, so much is asked for at a time. */
 #define BLOCK ((size_t)8 * 1024)
 
@@ -73,6 +74,9 @@ void exchanges_leave(struct exchanges *exchanges) {
   exchanges->leaving = true;
   while (exchanges->threads > 0)
     pthread_cond_wait(&exchanges->changed, &exchanges->lock);
+  int64_t until = clock_now() + LAST_BYTES;
+  while (exchanges->open > 0 && clock_now() < until)
+    clock_wait(&exchanges->changed, &exchanges->lock, until);
   pthread_mutex_unlock(&exchanges->lock);
 }
 
@@ -103,6 +107,9 @@ struct exchange *exchange_new(struct exchanges *exchanges, struct MHD_Connection
   exchange->references = 1;
   buffer_init(&exchange->body, LONGEST_BODY);
   buffer_add_string(&exchange->body, "");
+  lock(exchange);
+  exchanges->open++;
+  unlock(exchange);
   return exchange;
 }
 
@@ -139,6 +146,8 @@ void exchange_forget(struct exchange *exchange) {
     return;
   lock(exchange);
   exchange->connection = NULL;
+  exchange->all->open--;
+  pthread_cond_signal(&exchange->all->changed);
   unlock_and_drop(exchange);
 }
 

@@ -47,12 +47,16 @@ struct exchanges {
   pthread_cond_t changed;
   bool leaving;
   int threads; /* that keep one */
+  int open;    /* that were not forgotten */
 };
 
 void exchanges_init(struct exchanges *exchanges);
 /* All exchanges must have been forgotten. */
 void exchanges_release(struct exchanges *exchanges);
-/* From now on none is kept, those that send end, and this waits for the threads that keep one. */
+/*
+ * From now on none is kept, and those that send end. This waits for the threads that keep one, and a second at most for
+ * clients to take what they were answered.
+ */
 void exchanges_leave(struct exchanges *exchanges);
 /* A thread that keeps one begins, or ends. */
 void exchanges_count_thread(struct exchanges *exchanges, int change);

@@ -218,7 +218,8 @@ static bool reach_source(struct changes *changes, struct error *error) {
   if (!source_open_within(&changes->source, changes->conninfo, CONNECT_TIMEOUT, error))
     return false;
   pgconn_set_deadline(source_connection(changes->source), READ_TIMEOUT);
-  if (source_check_schema(changes->source, error))
+  if (source_check_schema(changes->source, error) &&
+      source_script(changes->source, "set application_name to 'rowrelay changes'", error)) /* in pg_stat_activity */
     return true;
   lose_source(changes);
   return false;
