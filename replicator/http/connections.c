@@ -117,6 +117,7 @@ static void stay_until(struct connections *visitors, struct visitor *visitor, in
     return;
   pthread_mutex_lock(&visitors->lock);
   visitor->until = until;
+  visitor->exempt = false;
   pthread_mutex_unlock(&visitors->lock);
 }
 

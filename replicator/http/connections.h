@@ -1,6 +1,7 @@
 /*
- * connections: limits the number of connections to the HTTP server, and the time of each. The library's own limit covers idle connections
- * only; a client that sends a byte now and then would stay for ever, and shut out health probes.
+ * connections: limits the number of connections to the HTTP server, and the time of each. The library's own limit
+ * covers idle connections only; a client that sends a byte now and then would stay for ever, and shut out health
+ * probes.
  */
 #ifndef ROWRELAY_HTTP_CONNECTIONS_H
 #define ROWRELAY_HTTP_CONNECTIONS_H
@@ -37,9 +38,9 @@ struct visitor *connections_enter(struct connections *visitors, int fd, const st
 /* NULL is allowed, here and below. */
 void connections_leave(struct connections *visitors, struct visitor *visitor);
 
-/* Cuts the connection after so many milliseconds from now. */
+/* Cuts the connection after so many milliseconds from now; it counts. */
 void connections_limit(struct connections *visitors, struct visitor *visitor, int64_t milliseconds);
-/* It does not count any more for those that may come. */
+/* It does not count for those that may come, until a limit is set. */
 void connections_exempt(struct connections *visitors, struct visitor *visitor);
 /* Lifts the limit of time until it is set again. */
 void connections_unlimit(struct connections *visitors, struct visitor *visitor);

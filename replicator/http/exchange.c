@@ -25,7 +25,8 @@ struct exchange {
   struct buffer body;                /* of the request */
   bool suspended;
   bool is_answered;
-  bool is_stream;
+  bool is_stream; /* by pieces */
+  bool goes_on;
   bool ended;
   struct server_answer answer; /* the first piece of a stream is its body */
   struct piece *piece;         /* that is being sent; NULL: none */
@@ -178,8 +179,9 @@ void exchange_answer(struct exchange *exchange, struct server_answer *answer) {
   unlock_and_drop(exchange);
 }
 
-void exchange_begin(struct exchange *exchange, struct server_answer *answer) {
+void exchange_begin(struct exchange *exchange, struct server_answer *answer, bool goes_on) {
   lock(exchange);
+  exchange->goes_on = goes_on;
   take_answer(exchange, answer, true);
   unlock(exchange);
 }
@@ -241,11 +243,11 @@ bool exchange_is_answered(struct exchange *exchange) {
   return answered;
 }
 
-bool exchange_is_stream(struct exchange *exchange) {
+bool exchange_goes_on(struct exchange *exchange) {
   lock(exchange);
-  bool stream = exchange->is_stream;
+  bool goes_on = exchange->goes_on;
   unlock(exchange);
-  return stream;
+  return goes_on;
 }
 
 static void add_headers(struct MHD_Response *response, const struct server_answer *answer) {

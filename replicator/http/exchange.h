@@ -1,10 +1,11 @@
 /*
- * exchange: a request to the HTTP server and its answer, which may come later from another thread, as a whole or piece by
- * piece. While it waits it costs a socket and some kilobytes, and no thread.
+ * exchange: a request to the HTTP server and its answer, which may come later from another thread, as a whole or piece
+ * by piece. While it waits it costs a socket and some kilobytes, and no thread.
  *
  * Two threads know it. The server's thread reads the request, takes the next bytes when the client has room for them,
- * and closes the connection. The keeper's, any other, answers. What both touch is behind the lock of `struct exchanges`,
- * under which a connection is suspended and resumed, too: so none is resumed before it sleeps, or stays asleep after.
+ * and closes the connection. The keeper's, any other, answers. What both touch is behind the lock of `struct
+ * exchanges`, under which a connection is suspended and resumed, too: so none is resumed before it sleeps, or stays
+ * asleep after.
  */
 #ifndef ROWRELAY_HTTP_EXCHANGE_H
 #define ROWRELAY_HTTP_EXCHANGE_H
@@ -29,8 +30,8 @@ void exchange_answer(struct exchange *exchange, struct server_answer *answer);
 /* No more pieces come: what was given is sent, and the connection closed. */
 void exchange_end(struct exchange *exchange);
 
-/* Begins an answer of pieces: the body is the first one. */
-void exchange_begin(struct exchange *exchange, struct server_answer *answer);
+/* Begins an answer of pieces: the body is the first one. `goes_on`: for hours; else it has to be taken in time. */
+void exchange_begin(struct exchange *exchange, struct server_answer *answer, bool goes_on);
 /* Has taken all that it was given, or waits for its answer to begin: only then it may be given a piece. */
 bool exchange_is_ready(struct exchange *exchange);
 /* The piece stays the caller's. `wake`: when it is taken, call what was set with exchange_on_ready(). */
@@ -69,9 +70,9 @@ void exchange_forget(struct exchange *exchange);
 struct buffer *exchange_body(struct exchange *exchange);
 /* Suspends it until a keeper has answered; false: the server is leaving. */
 bool exchange_keep(struct exchange *exchange);
-/* Whether the answer is there, or has begun; and whether that comes piece by piece. */
+/* Whether the answer is there, or has begun; and whether that goes on for hours. */
 bool exchange_is_answered(struct exchange *exchange);
-bool exchange_is_stream(struct exchange *exchange);
+bool exchange_goes_on(struct exchange *exchange);
 /* Sends the answer that is there. */
 enum MHD_Result exchange_send(struct exchange *exchange);
 /* Sends this one as a whole, and takes the body. */

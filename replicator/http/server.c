@@ -4,10 +4,10 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,6 +22,7 @@
 #define LONGEST_ANSWER ((size_t)64 * 1024 * 1024)
 #define BACKLOG 1024 /* as many may come back at once after a process was restarted */
 #define MOST_SOCKETS (CONNECTIONS_MOST + SERVER_MOST_KEPT + 100U)
+#define MOST_FILES ((rlim_t)2 * MOST_SOCKETS)
 
 struct server {
   struct MHD_Daemon *daemon;
@@ -179,8 +180,8 @@ static enum MHD_Result answer(struct server *server, const struct server_request
 }
 
 /*
- * Called when the headers have arrived, for each piece of the body, when all has arrived, and again when the answer of a
- * suspended connection is there.
+ * Called when the headers have arrived, for each piece of the body, when all has arrived, and again when the answer of
+ * a suspended connection is there.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *piece, size_t *length, void **state) {
@@ -198,7 +199,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     return MHD_YES;
   }
   if (exchange_is_answered(exchange)) {
-    if (!exchange_is_stream(exchange))
+    if (!exchange_goes_on(exchange))
       connections_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
     return exchange_send(exchange);
   }
@@ -300,9 +301,9 @@ static bool listen_on(const char *text, int *fd, struct error *error) {
 /* A socket for each of them and some for all else, where this process may have so many. */
 static void allow_files(void) {
   struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= 2 * MOST_SOCKETS)
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= MOST_FILES)
     return;
-  files.rlim_cur = files.rlim_max < 2 * MOST_SOCKETS ? files.rlim_max : 2 * MOST_SOCKETS;
+  files.rlim_cur = files.rlim_max < MOST_FILES ? files.rlim_max : MOST_FILES;
   setrlimit(RLIMIT_NOFILE, &files);
 }
 

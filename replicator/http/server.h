@@ -26,8 +26,8 @@ bool server_each_parameter(const struct server_request *request, const char *nam
 
 /* Zeroed but for `body`, which the server frees. */
 struct server_answer {
-  unsigned status;   /* 0: 200 */
-  const char *type;  /* NULL: text/plain in UTF-8 */
+  unsigned status;  /* 0: 200 */
+  const char *type; /* NULL: text/plain in UTF-8 */
   struct {
     const char *name; /* NULL: none; neither is copied before the answer is sent */
     const char *value;

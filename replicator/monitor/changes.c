@@ -2,10 +2,9 @@
  * Who runs, and what is whose:
  *
  *   The server's thread   makes a listener of a request whose token is right (changes_keep), and puts it among the
- *                         arrivals. It then sends pieces at the client's pace, and tells when one is taken (exchange.h).
- *   The reader            a thread with the one connection. It takes arrivals over: all other listeners, their cursors
- *                         and the connection are its own. Only it answers exchanges.
- *   changes_leave()       called by any thread.
+ *                         arrivals. It then sends pieces at the client's pace, and tells when one is taken
+ * (exchange.h). The reader            a thread with the one connection. It takes arrivals over: all other listeners,
+ * their cursors and the connection are its own. Only it answers exchanges. changes_leave()       called by any thread.
  *
  * `lock` is for arrivals, their number and the two flags. Nobody holds it while waiting for the source or a client; of
  * locks only an exchange's is taken by its holder, and nobody takes this one under that.
@@ -35,13 +34,19 @@
 #include "source/source.h"
 
 /* Milliseconds. */
-#define POLL_INTERVAL 500      /* at least, and as long as the last look took */
-#define READ_TIMEOUT 30000     /* for one answer of the source; nobody is told anything meanwhile */
-#define CONNECT_TIMEOUT 5000   /* the same */
-#define RECONNECT_PAUSE 1000   /* between attempts */
-#define IDLE_CONNECTION 30000  /* it is closed when nobody listens for so long */
-#define PIECE_BYTES 128 * 1024 /* or a single change */
+#define POLL_INTERVAL 500     /* at least, and as long as the last look took */
+#define READ_TIMEOUT 30000    /* for one answer of the source; nobody is told anything meanwhile */
+#define CONNECT_TIMEOUT 5000  /* the same */
+#define RECONNECT_PAUSE 1000  /* between attempts */
+#define IDLE_CONNECTION 30000 /* it is closed when nobody listens for so long */
+#define PIECE_BYTES 131072    /* or a single change */
 #define LONGEST_IDS ((size_t)64 * 1024)
+/*
+ * Whatever role is taken on, nothing that somebody made in another schema is called by its name, and programs get the
+ * same texts everywhere. The name is for pg_stat_activity.
+ */
+#define SESSION                                                                                                        \
+  "set search_path to pg_catalog, pg_temp; set timezone to 'UTC'; set application_name to 'rowrelay changes'"
 
 struct changes {
   const char *conninfo;
@@ -57,10 +62,10 @@ struct changes {
   struct listener *listeners;
   struct source *source; /* NULL: not connected */
   bool in_transaction;
-  bool was_away;         /* the source; it was said */
-  bool was_unreadable;   /* the file of tokens; it was said */
-  int64_t look_at;       /* clock_now() */
-  int64_t connect_at;    /* not before */
+  bool was_away;       /* the source; it was said */
+  bool was_unreadable; /* the file of tokens; it was said */
+  int64_t look_at;     /* clock_now() */
+  int64_t connect_at;  /* not before */
 };
 
 /* ---- who comes ------------------------------------------------------------------------------------------------- */
@@ -83,16 +88,17 @@ static bool recognize(struct changes *changes, const struct server_request *requ
   struct digest digest;
   if (changes->path == NULL) {
     console_error(answer, MHD_HTTP_NOT_FOUND, "changes are not handed out here",
-                  "set " CHANGES_TOKENS " in the environment of rowrelay run to a file with a line \"NAME SHA-256 ROLE\" "
+                  "set " CHANGES_TOKENS
+                  " in the environment of rowrelay run to a file with a line \"NAME SHA-256 ROLE\" "
                   "for each token");
     return false;
   }
   if (!read_tokens(changes, &tokens, answer))
     return false;
-  const struct token *found = brought != NULL && strncmp(brought, BEARER, strlen(BEARER)) == 0 &&
-                                      tokens_hash(brought + strlen(BEARER), &digest)
-                                  ? tokens_find(&tokens, &digest)
-                                  : NULL;
+  const struct token *found =
+      brought != NULL && strncmp(brought, BEARER, strlen(BEARER)) == 0 && tokens_hash(brought + strlen(BEARER), &digest)
+          ? tokens_find(&tokens, &digest)
+          : NULL;
   if (found != NULL) {
     *token = *found;
   } else {
@@ -218,8 +224,7 @@ static bool reach_source(struct changes *changes, struct error *error) {
   if (!source_open_within(&changes->source, changes->conninfo, CONNECT_TIMEOUT, error))
     return false;
   pgconn_set_deadline(source_connection(changes->source), READ_TIMEOUT);
-  if (source_check_schema(changes->source, error) &&
-      source_script(changes->source, "set application_name to 'rowrelay changes'", error)) /* in pg_stat_activity */
+  if (source_check_schema(changes->source, error) && source_script(changes->source, SESSION, error))
     return true;
   lose_source(changes);
   return false;
@@ -239,8 +244,7 @@ static void end_transaction(struct changes *changes) {
 
 static bool begin_transaction(struct changes *changes, struct error *error) {
   if (!changes->in_transaction)
-    changes->in_transaction =
-        source_script(changes->source, "begin isolation level repeatable read, read only", error);
+    changes->in_transaction = source_script(changes->source, "begin isolation level repeatable read, read only", error);
   return changes->in_transaction;
 }
 
@@ -280,8 +284,10 @@ static bool check_tables(struct group *group, const PGresult *tables, struct err
   for (int row = 0; row < PQntuples(tables); row++) {
     const char *name = PQgetvalue(tables, row, LISTENED_NAME);
     group->status = MHD_HTTP_NOT_FOUND;
-    if (PQgetisnull(tables, row, LISTENED_RELATION))
-      return error_set(error, FAILURE_USAGE, "there is no table %s", name);
+    if (PQgetisnull(tables, row, LISTENED_RELATION)) {
+      error_set(error, FAILURE_USAGE, "there is no table %s", name);
+      return error_hint(error, "name it with its schema, such as shop.orders");
+    }
     if (!result_bool(tables, row, LISTENED_MAY_READ)) {
       group->status = MHD_HTTP_FORBIDDEN;
       error_set(error, FAILURE_USAGE, "role %s may not read the log of table %s", role, name);
@@ -338,10 +344,10 @@ static bool read_for(struct changes *changes, struct group *group, struct error 
   PGresult *found = NULL;
   if (!begin_transaction(changes, error) || !take_role(changes, group, error) || !find_tables(changes, group, error))
     return false;
-  bool ok = run(changes, &QUERY_changes_read,
-                VALUES(first->cursor, number(first->most).text, first->relations, number(PIECE_BYTES).text), &found,
-                error) &&
-            hand_out(changes, group, found, error);
+  bool ok =
+      run(changes, &QUERY_changes_read,
+          VALUES(first->cursor, number(first->most).text, first->relations, number(PIECE_BYTES).text), &found, error) &&
+      hand_out(changes, group, found, error);
   PQclear(found);
   return ok;
 }
@@ -398,7 +404,8 @@ static int compare(const void *one, const void *other) {
   return listener_compare(*(struct listener *const *)one, *(struct listener *const *)other);
 }
 
-/* Those that are due, which the caller frees; NULL: none is. `all`: else only those that have just come or have more. */
+/* Those that are due, which the caller frees; NULL: none is. `all`: else only those that have just come or have more.
+ */
 static struct listener **list_due(const struct changes *changes, bool all, size_t *count) {
   struct listener **due = NULL;
   size_t most = 0;

@@ -1,6 +1,6 @@
 /*
- * changes: hands out changes of the log over HTTP as they are committed, to any number of listeners, with one connection
- * to the source and one thread that reads for all of them.
+ * changes: hands out changes of the log over HTTP as they are committed, to any number of listeners, with one
+ * connection to the source and one thread that reads for all of them.
  */
 #ifndef ROWRELAY_MONITOR_CHANGES_H
 #define ROWRELAY_MONITOR_CHANGES_H

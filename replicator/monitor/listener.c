@@ -192,7 +192,7 @@ static void begin(struct listener *listener) {
   if (listener->is_stream)
     buffer_add_string(&answer.body, RECONNECT_AFTER);
   listener->has_begun = true;
-  exchange_begin(listener->exchange, &answer);
+  exchange_begin(listener->exchange, &answer, listener->is_stream);
 }
 
 static void give(struct listener *listener, struct piece *piece) {

@@ -41,8 +41,8 @@ bool listener_is_ready(const struct listener *listener);
 /* What was read, as all listeners of this kind get it; NULL: it is too large, or there is no memory. */
 struct piece *listener_format(const struct listener *listener, const PGresult *changes);
 /*
- * It stands behind what was read, and gets the piece if it is due. `found` of changes_read.sql. True: it was answered as
- * a whole, and is to be freed; false as well if there is no memory, then nothing happened.
+ * It stands behind what was read, and gets the piece if it is due. `found` of changes_read.sql. True: it was answered
+ * as a whole, and is to be freed; false as well if there is no memory, then nothing happened.
  */
 MUST_CHECK bool listener_take(struct listener *listener, const PGresult *changes, struct piece *piece);
 /* The source cannot be asked for now. True: it was answered that. */

@@ -365,7 +365,8 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
     release(made);
     return false;
   }
-  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /changes, /metrics, /healthz, /readyz", server_port(made->server));
+  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /changes, /metrics, /healthz, /readyz",
+              server_port(made->server));
   *monitor = made;
   return true;
 }

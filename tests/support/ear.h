@@ -16,9 +16,9 @@ struct ear {
   size_t text_length;
   long left; /* of a chunk; -1: not in one */
   bool is_chunked;
-  char id[8192];   /* of the last event that was read */
-  char *piece;     /* the event or line that was read last, without its end; owned */
-  char *headers;   /* owned */
+  char id[8192]; /* of the last event that was read */
+  char *piece;   /* the event or line that was read last, without its end; owned */
+  char *headers; /* owned */
   bool has_headers;
 };
 

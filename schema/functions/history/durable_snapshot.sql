@@ -1,7 +1,7 @@
 -- Purpose:    returns a snapshot of what is committed and on the disk, so that no crash can undo what is visible in it.
 --             What was committed with synchronous_commit = off is visible before it is there: then this waits until it
---             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay. In a transaction
---             with one snapshot it waits once.
+--             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay. In a
+--             transaction with one snapshot it waits once.
 create or replace function rowrelay.durable_snapshot() returns pg_snapshot
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare

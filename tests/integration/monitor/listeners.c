@@ -150,7 +150,8 @@ Test(listeners, what_was_cut_off_anywhere_goes_on_without_a_gap_or_a_repeat, .ti
   PQclear(rows);
   cr_assert_eq(ask_number(f.at_target, "select count(*) from (select id, lag(id) over (partition by key order by place)"
                                        " as before from got join key_of using (id) where key is not null) as g "
-                                       "where before > id"), 0);
+                                       "where before > id"),
+               0);
   end();
 }
 
@@ -160,7 +161,7 @@ Test(listeners, lines_come_by_pieces_and_whoever_waits_is_woken) {
   struct ear ear;
   begin("listeners_lines");
   sql(f.at_source, "insert into item select i, E'a\\nb' from generate_series(1, 5) i");
-  ear_open(&ear, port, "/changes?table=item&since=&max=3", "open", "*/*", "");
+  ear_open(&ear, port, "/changes?table=public.item&since=&max=3", "open", "*/*", "");
   for (int i = 1; i <= 3; i++) {
     line = ear_hear_data(&ear, 10);
     cr_assert_eq(ear_number(line, "change_id"), i, "%s", line);
@@ -210,7 +211,8 @@ Test(listeners, a_token_sees_what_its_role_may_select) {
   struct ear boss;
   people_begin(&shop, "listeners_roles");
   f = shop.fixture;
-  sql(f.at_source, "create role " READER "; grant rowrelay_reader to " READER "; create role lost; create table plain ()");
+  sql(f.at_source,
+      "create role " READER "; grant rowrelay_reader to " READER "; create role lost; create table plain ()");
   make_tokens();
   allow("a", "anna");
   allow("b", "boss");
@@ -227,7 +229,7 @@ Test(listeners, a_token_sees_what_its_role_may_select) {
   is_told("a", "/changes?table=shop.secret", 403, "role anna may not read the log of table shop.secret");
   is_told("r", "/changes?table=shop.item", 403, "may not read the log of table shop.item");
   is_told("a", "/changes?table=shop.nothing", 404, "there is no table shop.nothing");
-  is_told("b", "/changes?table=shop.item,plain", 404, "table plain is not captured");
+  is_told("b", "/changes?table=shop.item,public.plain", 404, "table public.plain is not captured");
   is_told("a", "/changes?table=%22", 400, "");
   is_told("a", "/changes?since=1.5", 400, "this is not a cursor: 1.5");
   is_told("a", "/changes?since=3/3:3:", 410, "Begin again with 'now'");
@@ -338,11 +340,12 @@ Test(listeners, a_thousand_cost_one_connection_few_threads_and_little_memory, .t
   const char *data;
   begin("listeners_many");
   for (int i = 0; i < COUNT; i++)
-    ear_open(&ears[i], port, i % 2 ? "/changes" : "/changes?table=item", "open", NULL, "");
+    ear_open(&ears[i], port, i % 2 ? "/changes" : "/changes?table=public.item", "open", NULL, "");
   for (int i = 0; i < COUNT; i++)
     wait_until_it_listens(&ears[i]);
   cr_assert_eq(ask_number(f.at_source, "select count(*) from pg_stat_activity where datname = current_database() "
-                                       "and application_name = 'rowrelay changes'"), 1);
+                                       "and application_name = 'rowrelay changes'"),
+               1);
   cr_assert(ask_number(f.at_source, "select count(*) from pg_stat_activity where datname = current_database()") < 20);
   cr_assert(threads() < 20, "%ld threads", threads());
   if (!is_sanitized())
@@ -363,8 +366,9 @@ Test(listeners, a_thousand_cost_one_connection_few_threads_and_little_memory, .t
   /* Those that leave are forgotten, and with the last of them the connection. */
   for (int i = 0; i < COUNT; i++)
     ear_close(&ears[i]);
-  wait_until(f.at_source, "0", 60, "select count(*) from pg_stat_activity where datname = current_database() "
-                                   "and application_name = 'rowrelay changes'");
+  wait_until(f.at_source, "0", 60,
+             "select count(*) from pg_stat_activity where datname = current_database() "
+             "and application_name = 'rowrelay changes'");
   end();
 }
 
