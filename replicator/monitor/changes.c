@@ -14,7 +14,7 @@
  * (role, tables, cursor) are read for once, and share the piece. All is read in one transaction with one snapshot, so
  * the cursors of all that have read to the end are the same afterwards, and they are read for together from then on.
  * A listener has one piece at most, so a slow one costs no more than that; it keeps its place in the log, and is
- * read for alone until it has caught up.
+ * read for alone until it has caught up. Those that have caught up come first.
  */
 #include "monitor/changes.h"
 
@@ -40,13 +40,16 @@
 #define RECONNECT_PAUSE 1000  /* between attempts */
 #define IDLE_CONNECTION 30000 /* it is closed when nobody listens for so long */
 #define PIECE_BYTES 131072    /* or a single change */
+#define CANCELLED "57014"
 #define LONGEST_IDS ((size_t)64 * 1024)
 /*
  * Whatever role is taken on, nothing that somebody made in another schema is called by its name, and programs get the
- * same texts everywhere. The name is for pg_stat_activity.
+ * same texts everywhere. A search of a large log that takes too long is given up by the server, and the connection
+ * kept. The name is for pg_stat_activity.
  */
 #define SESSION                                                                                                        \
-  "set search_path to pg_catalog, pg_temp; set timezone to 'UTC'; set application_name to 'rowrelay changes'"
+  "set search_path to pg_catalog, pg_temp; set timezone to 'UTC'; set statement_timeout to '20s'; "                    \
+  "set application_name to 'rowrelay changes'"
 
 struct changes {
   const char *conninfo;
@@ -377,11 +380,37 @@ static void tell_to_wait(struct changes *changes, const struct group *group, con
       forget_one(changes, group->members[i]);
 }
 
+static void refuse(struct changes *changes, const struct group *group, unsigned status, const struct error *error) {
+  for (size_t i = 0; i < group->count; i++) {
+    listener_refuse(group->members[i], status, error);
+    forget_one(changes, group->members[i]);
+  }
+}
+
+/*
+ * The statement was cancelled, which took others' time. Those that had read to the end try again, as what they wait for
+ * is new; those that are behind would try the same for ever.
+ */
+static void give_up_search(struct changes *changes, const struct group *group, struct error *error) {
+  if (!listener_is_behind(group->members[0])) {
+    tell_to_wait(changes, group, error);
+    return;
+  }
+  error_set(error, FAILURE_LATE, "the search for changes of these tables behind this cursor takes too long");
+  error_hint(error, "begin with 'now', and read what is older with rowrelay.changes_since() or from rowrelay.history");
+  refuse(changes, group, MHD_HTTP_GATEWAY_TIMEOUT, error);
+}
+
 /* False: the source cannot be asked for now. */
 static bool serve(struct changes *changes, struct group *group) {
   struct error error;
   if (read_for(changes, group, &error)) {
     changes->was_away = false;
+    return true;
+  }
+  if (strcmp(error.sqlstate, CANCELLED) == 0 && pgconn_alive(source_connection(changes->source))) {
+    end_transaction(changes);
+    give_up_search(changes, group, &error);
     return true;
   }
   if (is_passing(changes, &error)) {
@@ -391,10 +420,7 @@ static bool serve(struct changes *changes, struct group *group) {
     return false;
   }
   end_transaction(changes);
-  for (size_t i = 0; i < group->count; i++) {
-    listener_refuse(group->members[i], group->status != 0 ? group->status : status_of(&error), &error);
-    forget_one(changes, group->members[i]);
-  }
+  refuse(changes, group, group->status != 0 ? group->status : status_of(&error), &error);
   return true;
 }
 
@@ -417,7 +443,7 @@ static struct listener **list_due(const struct changes *changes, bool all, size_
   if (due == NULL)
     return NULL;
   for (struct listener *listener = changes->listeners; listener != NULL; listener = listener->next)
-    if ((all || !listener->was_read || listener->has_more) && listener_is_ready(listener))
+    if ((all || listener_is_behind(listener)) && listener_is_ready(listener))
       due[(*count)++] = listener;
   qsort(due, *count, sizeof *due, compare);
   return due;

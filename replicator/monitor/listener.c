@@ -125,8 +125,13 @@ static int compare_texts(const char *one, const char *other) {
   return strcmp(one != NULL ? one : "", other != NULL ? other : "");
 }
 
+bool listener_is_behind(const struct listener *listener) {
+  return !listener->was_read || listener->has_more;
+}
+
 int listener_compare(const struct listener *one, const struct listener *other) {
-  int order = strcmp(one->token.role, other->token.role);
+  int order = (int)listener_is_behind(one) - (int)listener_is_behind(other);
+  order = order != 0 ? order : strcmp(one->token.role, other->token.role);
   order = order != 0 ? order : compare_texts(one->relations, other->relations);
   if (one->relations == NULL || other->relations == NULL)
     order = order != 0 ? order : compare_texts(one->tables, other->tables);

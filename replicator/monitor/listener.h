@@ -32,7 +32,9 @@ struct listener *listener_new(const struct server_request *request, struct excha
 /* Its exchange must have been answered or ended. */
 void listener_free(struct listener *listener);
 
-/* By what is asked for: those that are equal get the same answer. */
+/* It has not read to the end of the log yet. */
+bool listener_is_behind(const struct listener *listener);
+/* By what is asked for: those that are equal get the same answer. Those that are behind come last. */
 int listener_compare(const struct listener *one, const struct listener *other);
 
 /* Whether it can be told something. */

@@ -423,6 +423,27 @@ Test(listeners, a_source_that_is_away_is_waited_for, .timeout = 200) {
   end();
 }
 
+/* As in a log of many changes, of which none is of the table that is asked for. */
+Test(listeners, a_search_that_takes_too_long_ends_alone, .timeout = 300) {
+  struct ear live;
+  struct ear behind;
+  begin("listeners_long");
+  ear_open(&live, port, "/changes", "open", NULL, "");
+  wait_until_it_listens(&live);
+  sql(f.at_source, "insert into item values (1)");
+  cr_assert_eq(hear_id(&live), 1);
+  PGconn *holder = connect_to(f.source, NULL);
+  sql(holder, "begin; lock table rowrelay.change in access exclusive mode");
+  ear_open(&behind, port, "/changes?since=", "open", NULL, "");
+  cr_assert_eq(ear_status(&behind, 60), 504);
+  ear_close(&behind);
+  sql(holder, "commit; insert into item values (2)");
+  cr_assert_eq(hear_id(&live), 2);
+  ear_close(&live);
+  PQfinish(holder);
+  end();
+}
+
 /* ---- npm's EventSource ----------------------------------------------------------------------------------------- */
 
 static bool has_eventsource(void) {
