@@ -14996,6 +14996,9 @@ declare
   after   bigint := 0; -- from this id on
   known   rowrelay.tick;
   first   bigint;
+  low     bigint;
+  last    bigint;
+  width   bigint := 2000; -- in ids, of which many may be unused
   given   bigint := 0;
   hidden  regclass;
 begin
@@ -15041,6 +15044,7 @@ begin
     raise exception 'permission denied to read the log of table %', hidden using errcode = 'insufficient_privilege',
       hint = format('Grant it: grant select on %s to %I; rows must not be hidden by a policy.', hidden, current_user);
   end if;
+  max_changes := coalesce(max_changes, 1000);
   -- most calls find nothing new, and need not wait for the disk
   if until is null and pg_current_snapshot()::text is distinct from since::text then
     until := rowrelay.durable_snapshot();
@@ -15061,20 +15065,27 @@ begin
     if now_era > 0 then -- not into what another server wrote
       first := greatest(first, (select t.high from rowrelay.tick t where t.era < now_era order by t.id desc limit 1));
     end if;
-    for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
-      select h.change_id, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.problem
-        from rowrelay.history h
-       where h.change_id > greatest(after, first)
-         and h.day >= coalesce(known.open_from, '-infinity')
-         and not pg_visible_in_snapshot(h.txid, since) and pg_visible_in_snapshot(h.txid, until)
-         and (relations is null or h.relation = any (relations))
-         and h.op = any ('{insert,update,delete,truncate,snapshot}')
-       order by h.change_id
-       limit max_changes
-    loop
-      given := given + 1;
-      next_cursor := concat_ws('/', now_era, since, until, change_id);
-      return next;
+    -- In pieces of the log, small ones first: with a limit alone, each call would read and sort all that is left.
+    low := greatest(after, first);
+    last := rowrelay.last_change_id();
+    while low < last and given < max_changes loop
+      for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
+        select h.change_id, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.problem
+          from rowrelay.history h
+         where h.change_id > low and h.change_id <= low + width
+           and h.day >= coalesce(known.open_from, '-infinity')
+           and not pg_visible_in_snapshot(h.txid, since) and pg_visible_in_snapshot(h.txid, until)
+           and (relations is null or h.relation = any (relations))
+           and h.op = any ('{insert,update,delete,truncate,snapshot}')
+         order by h.change_id
+         limit max_changes - given
+      loop
+        given := given + 1;
+        next_cursor := concat_ws('/', now_era, since, until, change_id);
+        return next;
+      end loop;
+      low := low + width;
+      width := width * 4;
     end loop;
   end if;
   if given < max_changes then
