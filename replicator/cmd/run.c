@@ -58,7 +58,7 @@ static const struct option OPTIONS[] = {
      .help = "exit with status 1 when the source, or with --until-empty a target, has failed for this long"},
     {.name = "listen",
      .value = "ADDR:PORT",
-     .help = "serve the console, /metrics, /healthz and /readyz over HTTP at this address"},
+     .help = "serve the console, /changes, /metrics, /healthz and /readyz over HTTP at this address"},
     {.name = "log-format",
      .value = "FORMAT",
      .initial = "auto",
@@ -77,7 +77,12 @@ const struct command COMMAND_run = {
         "batches finish; a second one stops at once.\n"
         "\n"
         "The console shows anyone who can reach it what this process can read. Its actions need the token set in\n"
-        "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further host names of the console, separated by commas.\n",
+        "ROWRELAY_CONSOLE_TOKEN. ROWRELAY_CONSOLE_HOST lists further host names of the console, separated by commas.\n"
+        "\n"
+        "/changes hands out changes as they are committed, as Server-Sent Events or JSON lines, to those who have a\n"
+        "token. ROWRELAY_CHANGES_TOKENS names a file with a line for each: NAME SHA-256 ROLE. Changes are read as "
+        "that\n"
+        "role, which has to be granted to the user of this process.\n",
     .examples = "rowrelay run --workers 2 --listen 127.0.0.1:9187\n"
                 "rowrelay run --target dw --until-empty\n",
     .run = run,

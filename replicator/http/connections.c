@@ -1,5 +1,6 @@
 #include "http/connections.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +12,8 @@
 
 struct visitor {
   int fd;
+  struct in6_addr address;
+  bool exempt;
   int64_t until; /* clock_now(); INT64_MAX: not limited */
   struct visitor *next;
   struct visitor *previous;
@@ -55,11 +58,35 @@ void connections_stop(struct connections *visitors) {
   pthread_mutex_destroy(&visitors->lock);
 }
 
-struct visitor *connections_enter(struct connections *visitors, int fd) {
+/* An IPv4 address as IPv6 writes it. */
+static struct in6_addr address_of(const struct sockaddr *address) {
+  struct in6_addr number = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+  if (address->sa_family == AF_INET6)
+    return ((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+  if (address->sa_family == AF_INET)
+    memcpy(&number.s6_addr[12], &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
+  return number;
+}
+
+bool connections_admit(struct connections *visitors, const struct sockaddr *address) {
+  struct in6_addr number = address_of(address);
+  int count = 0;
+  int same = 0;
+  pthread_mutex_lock(&visitors->lock);
+  for (const struct visitor *visitor = visitors->first; visitor != NULL; visitor = visitor->next) {
+    count += !visitor->exempt;
+    same += !visitor->exempt && memcmp(&visitor->address, &number, sizeof number) == 0;
+  }
+  pthread_mutex_unlock(&visitors->lock);
+  return count < CONNECTIONS_MOST && same < CONNECTIONS_OF_AN_ADDRESS;
+}
+
+struct visitor *connections_enter(struct connections *visitors, int fd, const struct sockaddr *address) {
   struct visitor *visitor = calloc(1, sizeof *visitor);
   if (visitor == NULL)
     return NULL;
   visitor->fd = fd;
+  visitor->address = address_of(address);
   visitor->until = INT64_MAX;
   pthread_mutex_lock(&visitors->lock);
   visitor->next = visitors->first;
@@ -90,6 +117,7 @@ static void stay_until(struct connections *visitors, struct visitor *visitor, in
     return;
   pthread_mutex_lock(&visitors->lock);
   visitor->until = until;
+  visitor->exempt = false;
   pthread_mutex_unlock(&visitors->lock);
 }
 
@@ -99,4 +127,12 @@ void connections_limit(struct connections *visitors, struct visitor *visitor, in
 
 void connections_unlimit(struct connections *visitors, struct visitor *visitor) {
   stay_until(visitors, visitor, INT64_MAX);
+}
+
+void connections_exempt(struct connections *visitors, struct visitor *visitor) {
+  if (visitor == NULL)
+    return;
+  pthread_mutex_lock(&visitors->lock);
+  visitor->exempt = true;
+  pthread_mutex_unlock(&visitors->lock);
 }

@@ -4,24 +4,25 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "http/connections.h"
+#include "http/exchange.h"
 
-/* A browser's page has a handful of connections, and a scraper one; more are refused. One address cannot take all. */
-#define MOST_CONNECTIONS 128U
-#define MOST_OF_AN_ADDRESS 32U
 /* Time limits: between two bytes, for a whole request, and for sending an answer. */
 #define IDLE_SECONDS 30U
 #define READING_TIME 10000  /* milliseconds */
 #define SENDING_TIME 120000 /* the same */
-#define LONGEST_BODY ((size_t)1024 * 1024)
 #define LONGEST_ANSWER ((size_t)64 * 1024 * 1024)
-#define BACKLOG 64
+#define BACKLOG 1024 /* as many may come back at once after a process was restarted */
+#define MOST_SOCKETS (CONNECTIONS_MOST + SERVER_MOST_KEPT + 100U)
+#define MOST_FILES ((rlim_t)2 * MOST_SOCKETS)
 
 struct server {
   struct MHD_Daemon *daemon;
@@ -29,6 +30,7 @@ struct server {
   void *context;
   int port;
   struct connections visitors;
+  struct exchanges exchanges;
 };
 
 const char *server_header(const struct server_request *request, const char *name) {
@@ -39,57 +41,54 @@ const char *server_parameter(const struct server_request *request, const char *n
   return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
+struct taking {
+  const char *name;
+  bool (*take)(void *context, const char *value);
+  void *context;
+  bool ok;
+};
+
+static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+  struct taking *taking = context;
+  (void)kind;
+  if (strcmp(name, taking->name) == 0)
+    taking->ok = taking->take(taking->context, value != NULL ? value : "");
+  return taking->ok ? MHD_YES : MHD_NO;
+}
+
+bool server_each_parameter(const struct server_request *request, const char *name,
+                           bool (*take)(void *context, const char *value), void *context) {
+  struct taking taking = {.name = name, .take = take, .context = context, .ok = true};
+  MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, take_parameter, &taking);
+  return taking.ok;
+}
+
 /* ---- answers --------------------------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_answer(struct MHD_Connection *connection, struct server_answer *answer) {
-  bool ok = !answer->body.overflow;
-  unsigned status = !ok ? MHD_HTTP_INTERNAL_SERVER_ERROR : answer->status != 0 ? answer->status : MHD_HTTP_OK;
-  struct MHD_Response *response = MHD_create_response_from_buffer(ok ? answer->body.length : 0,
-                                                                  ok ? answer->body.data : NULL, MHD_RESPMEM_MUST_COPY);
-  buffer_release(&answer->body);
-  if (response == NULL)
-    return MHD_NO;
-  MHD_add_response_header(response, "Content-Type", answer->type != NULL ? answer->type : "text/plain; charset=utf-8");
-  /* Closed, so that a page that asks every two seconds does not hold a connection in between. */
-  MHD_add_response_header(response, "Connection", "close");
-  MHD_add_response_header(response, "Cache-Control", answer->may_be_kept ? "max-age=300" : "no-store");
-  MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-  MHD_add_response_header(response, "X-Frame-Options", "DENY");
-  MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-  /* Content-Security-Policy: only what this server sends, and no inline scripts or styles. */
-  MHD_add_response_header(
-      response, "Content-Security-Policy",
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-      "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-  if (answer->allow != NULL)
-    MHD_add_response_header(response, "Allow", answer->allow);
-  enum MHD_Result queued = MHD_queue_response(connection, status, response);
-  MHD_destroy_response(response);
-  return queued;
-}
-
 static bool answers(const struct server_route *route, const char *method) {
-  return strcmp(route->method, method) == 0 || (strcmp(route->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
+  return strcmp(route->method, method) == 0 ||
+         (route->keep == NULL && strcmp(route->method, "GET") == 0 && strcmp(method, "HEAD") == 0);
 }
 
-static void find_answer(const struct server *server, const struct server_request *request,
-                        struct server_answer *answer) {
-  buffer_init(&answer->body, LONGEST_ANSWER);
+/* NULL: there is none, and the answer says so. */
+static const struct server_route *find_route(const struct server *server, const struct server_request *request,
+                                             struct server_answer *answer) {
   for (const struct server_route *route = server->routes; route->path != NULL; route++) {
     if (strcmp(route->path, request->path) != 0)
       continue;
     if (answers(route, request->method)) {
       answer->status = 0;
-      answer->allow = NULL;
-      route->handle(server->context, request, answer);
-      return;
+      answer->header.name = NULL;
+      return route;
     }
     answer->status = MHD_HTTP_METHOD_NOT_ALLOWED;
-    answer->allow = route->method;
+    answer->header.name = "Allow";
+    answer->header.value = route->method;
   }
   if (answer->status == 0)
     answer->status = MHD_HTTP_NOT_FOUND;
-  buffer_add_string(&answer->body, answer->allow != NULL ? "not allowed\n" : "not found\n");
+  buffer_add_string(&answer->body, answer->header.name != NULL ? "not allowed\n" : "not found\n");
+  return NULL;
 }
 
 static struct visitor *visitor_of(struct MHD_Connection *connection) {
@@ -97,39 +96,117 @@ static struct visitor *visitor_of(struct MHD_Connection *connection) {
   return info != NULL ? info->socket_context : NULL;
 }
 
-/* Called when the headers have arrived, for each piece of the body, and when all has arrived. */
+/* A request that has a thread. What it was asked with lasts as long as the connection is suspended. */
+struct errand {
+  struct server *server;
+  const struct server_route *route;
+  struct server_request request;
+  struct exchange *exchange;
+};
+
+static void *run_errand(void *argument) {
+  struct errand *errand = argument;
+  struct exchanges *exchanges = &errand->server->exchanges;
+  struct server_answer answer = {.status = 0};
+  buffer_init(&answer.body, LONGEST_ANSWER);
+  errand->route->handle(errand->server->context, &errand->request, &answer);
+  exchange_answer(errand->exchange, &answer);
+  free(errand);
+  exchanges_count_thread(exchanges, -1);
+  return NULL;
+}
+
+/* True: a thread has it. */
+static bool start_errand(struct server *server, const struct server_route *route, const struct server_request *request,
+                         struct exchange *exchange) {
+  pthread_t thread;
+  pthread_attr_t detached;
+  struct errand *errand = malloc(sizeof *errand);
+  if (errand == NULL)
+    return false;
+  *errand = (struct errand){.server = server, .route = route, .request = *request, .exchange = exchange};
+  exchanges_count_thread(&server->exchanges, 1);
+  pthread_attr_init(&detached);
+  pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  bool started = pthread_create(&thread, &detached, run_errand, errand) == 0;
+  pthread_attr_destroy(&detached);
+  if (!started) {
+    free(errand);
+    exchanges_count_thread(&server->exchanges, -1);
+  }
+  return started;
+}
+
+/* It is suspended before anybody else knows it, and goes on when it is answered. */
+static enum MHD_Result answer_later(struct server *server, const struct server_route *route,
+                                    const struct server_request *request, struct exchange *exchange) {
+  struct server_answer answer = {.status = 0};
+  if (!exchange_keep(exchange))
+    return MHD_NO;
+  if (route->keep == NULL && start_errand(server, route, request, exchange))
+    return MHD_YES;
+  buffer_init(&answer.body, LONGEST_ANSWER);
+  if (route->keep == NULL) {
+    answer.status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    buffer_add_string(&answer.body, "too many requests\n");
+  } else {
+    struct visitor *visitor = visitor_of(request->connection);
+    if (route->keep(server->context, request, exchange, &answer)) {
+      connections_exempt(&server->visitors, visitor);
+      return MHD_YES;
+    }
+  }
+  exchange_answer(exchange, &answer);
+  return MHD_YES;
+}
+
+static enum MHD_Result answer(struct server *server, const struct server_request *request, struct exchange *exchange) {
+  struct MHD_Connection *connection = request->connection;
+  struct buffer *body = exchange_body(exchange);
+  struct server_answer answer = {.status = 0};
+  buffer_init(&answer.body, LONGEST_ANSWER);
+  if (body->overflow) {
+    buffer_add_string(&answer.body, "too large\n");
+    answer.status = MHD_HTTP_CONTENT_TOO_LARGE;
+  } else {
+    const struct server_route *route = find_route(server, request, &answer);
+    if (route != NULL && (route->waits || route->keep != NULL))
+      return answer_later(server, route, request, exchange);
+    if (route != NULL)
+      route->handle(server->context, request, &answer);
+  }
+  connections_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
+  return exchange_send_whole(connection, &answer);
+}
+
+/*
+ * Called when the headers have arrived, for each piece of the body, when all has arrived, and again when the answer of
+ * a suspended connection is there.
+ */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *piece, size_t *length, void **state) {
   (void)version;
   struct server *server = context;
-  struct buffer *body = *state;
-  if (body == NULL) {
-    body = calloc(1, sizeof *body);
-    if (body == NULL)
-      return MHD_NO;
-    buffer_init(body, LONGEST_BODY);
-    buffer_add_string(body, "");
-    *state = body;
-    return MHD_YES;
+  struct exchange *exchange = *state;
+  if (exchange == NULL) {
+    *state = exchange_new(&server->exchanges, connection);
+    return *state != NULL ? MHD_YES : MHD_NO;
   }
+  struct buffer *body = exchange_body(exchange);
   if (*length > 0) {
     buffer_add(body, piece, *length);
     *length = 0;
     return MHD_YES;
   }
-  connections_unlimit(&server->visitors, visitor_of(connection));
-  struct server_answer answer = {.status = 0};
-  if (body->overflow) {
-    buffer_init(&answer.body, LONGEST_ANSWER);
-    buffer_add_string(&answer.body, "too large\n");
-    answer.status = MHD_HTTP_CONTENT_TOO_LARGE;
-  } else {
-    struct server_request request = {
-        .method = method, .path = path, .body = body->data, .body_length = body->length, .connection = connection};
-    find_answer(server, &request, &answer);
+  if (exchange_is_answered(exchange)) {
+    if (!exchange_goes_on(exchange))
+      connections_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
+    return exchange_send(exchange);
   }
-  connections_limit(&server->visitors, visitor_of(connection), SENDING_TIME);
-  return send_answer(connection, &answer);
+  connections_unlimit(&server->visitors, visitor_of(connection));
+  struct server_request request = {
+      .method = method, .path = path, .body = body->data, .body_length = body->length, .connection = connection};
+  return answer(server, &request, exchange);
 }
 
 static void forget_request(void *context, struct MHD_Connection *connection, void **state,
@@ -137,11 +214,14 @@ static void forget_request(void *context, struct MHD_Connection *connection, voi
   (void)context;
   (void)connection;
   (void)why;
-  if (*state == NULL)
-    return;
-  buffer_release(*state);
-  free(*state);
+  exchange_forget(*state);
   *state = NULL;
+}
+
+static enum MHD_Result admit(void *context, const struct sockaddr *address, socklen_t length) {
+  struct server *server = context;
+  (void)length;
+  return connections_admit(&server->visitors, address) ? MHD_YES : MHD_NO;
 }
 
 static void greet(void *context, struct MHD_Connection *connection, void **visitor,
@@ -149,7 +229,8 @@ static void greet(void *context, struct MHD_Connection *connection, void **visit
   struct server *server = context;
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
     *visitor = connections_enter(&server->visitors,
-                                 MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+                                 MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+                                 MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
     connections_limit(&server->visitors, *visitor, READING_TIME);
   } else {
     connections_leave(&server->visitors, *visitor);
@@ -217,6 +298,15 @@ static bool listen_on(const char *text, int *fd, struct error *error) {
   return why == EADDRINUSE && error_hint(error, "use another port, or stop the process that listens there");
 }
 
+/* A socket for each of them and some for all else, where this process may have so many. */
+static void allow_files(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= MOST_FILES)
+    return;
+  files.rlim_cur = files.rlim_max < MOST_FILES ? files.rlim_max : MOST_FILES;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int port_of(int fd) {
   struct sockaddr_storage address;
   socklen_t length = sizeof address;
@@ -241,14 +331,16 @@ bool server_start(struct server **server, const char *address, const struct serv
     made->routes = routes;
     made->context = context;
     made->port = port_of(fd);
-    made->daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, 0,
-                                    NULL, NULL, handle, made, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-                                    MOST_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT, MOST_OF_AN_ADDRESS,
+    allow_files();
+    exchanges_init(&made->exchanges);
+    made->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, admit, made, handle,
+                                    made, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, MOST_SOCKETS,
                                     MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_NOTIFY_CONNECTION, greet,
                                     made, MHD_OPTION_NOTIFY_COMPLETED, forget_request, NULL, MHD_OPTION_END);
   }
   if (!watched || made->daemon == NULL) {
     if (watched) {
+      exchanges_release(&made->exchanges);
       connections_stop(&made->visitors);
       error_set(error, FAILURE_FATAL, "cannot listen on \"%s\": the HTTP server did not start", address);
     }
@@ -263,7 +355,9 @@ bool server_start(struct server **server, const char *address, const struct serv
 void server_stop(struct server *server) {
   if (server == NULL)
     return;
+  exchanges_leave(&server->exchanges);
   MHD_stop_daemon(server->daemon);
+  exchanges_release(&server->exchanges);
   connections_stop(&server->visitors);
   free(server);
 }

@@ -16,6 +16,7 @@
 #include "common/metrics.h"
 #include "common/version.h"
 #include "http/server.h"
+#include "monitor/changes.h"
 #include "monitor/console.h"
 #include "monitor/console_action.h"
 #include "postgres/result.h"
@@ -40,6 +41,7 @@ struct line {
 
 struct monitor {
   struct server *server;
+  struct changes *changes;
   time_t started_at;
   _Atomic int64_t heartbeat_at; /* clock_now() */
   atomic_bool connected;
@@ -279,12 +281,25 @@ static void *take_samples(void *argument) {
   return NULL;
 }
 
+/* ---- changes --------------------------------------------------------------------------------------------------- */
+
+static bool keep_listener(void *context, const struct server_request *request, struct exchange *exchange,
+                          struct server_answer *answer) {
+  struct monitor *monitor = context;
+  return changes_keep(monitor->changes, request, exchange, answer);
+}
+
+void monitor_leave(struct monitor *monitor) {
+  if (monitor != NULL)
+    changes_leave(monitor->changes);
+}
+
 /* ---- the server ------------------------------------------------------------------------------------------------ */
 
 static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/healthz", .handle = answer_health},
-    {.method = "GET", .path = "/readyz", .handle = answer_readiness},
-    {.method = "GET", .path = "/metrics", .handle = answer_metrics},
+    {.method = "GET", .path = "/readyz", .handle = answer_readiness, .waits = true},
+    {.method = "GET", .path = "/metrics", .handle = answer_metrics, .waits = true},
     {.method = "GET", .path = "/", .handle = console_file},
     {.method = "GET", .path = "/console.css", .handle = console_file},
     {.method = "GET", .path = "/console.js", .handle = console_file},
@@ -295,13 +310,14 @@ static const struct server_route ROUTES[] = {
     {.method = "GET", .path = "/errors.js", .handle = console_file},
     {.method = "GET", .path = "/lists.js", .handle = console_file},
     {.method = "GET", .path = "/history.js", .handle = console_file},
-    {.method = "GET", .path = "/api/overview", .handle = console_overview},
-    {.method = "GET", .path = "/api/target", .handle = console_target},
-    {.method = "GET", .path = "/api/list", .handle = console_list},
+    {.method = "GET", .path = "/api/overview", .handle = console_overview, .waits = true},
+    {.method = "GET", .path = "/api/target", .handle = console_target, .waits = true},
+    {.method = "GET", .path = "/api/list", .handle = console_list, .waits = true},
     {.method = "GET", .path = "/api/samples", .handle = console_samples},
-    {.method = "GET", .path = "/api/errors", .handle = console_errors},
-    {.method = "GET", .path = "/api/history", .handle = console_history},
-    {.method = "POST", .path = "/api/actions", .handle = console_act},
+    {.method = "GET", .path = "/api/errors", .handle = console_errors, .waits = true},
+    {.method = "GET", .path = "/api/history", .handle = console_history, .waits = true},
+    {.method = "GET", .path = "/changes", .keep = keep_listener},
+    {.method = "POST", .path = "/api/actions", .handle = console_act, .waits = true},
     {.path = NULL},
 };
 
@@ -320,6 +336,7 @@ static void release(struct monitor *monitor) {
   line_release(&monitor->probes);
   line_release(&monitor->people);
   line_release(&monitor->searches);
+  changes_free(monitor->changes);
   samples_release(&monitor->samples);
   pthread_cond_destroy(&monitor->leaves);
   pthread_mutex_destroy(&monitor->lock);
@@ -339,16 +356,17 @@ bool monitor_start(struct monitor **monitor, const char *address, const char *co
   samples_init(&made->samples);
   atomic_store(&made->heartbeat_at, clock_now());
   metrics_measure_delays();
-  bool ok = server_start(&made->server, address, ROUTES, made, error);
-  if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0) {
-    server_stop(made->server);
+  bool ok = changes_start(&made->changes, conninfo, error) && server_start(&made->server, address, ROUTES, made, error);
+  if (ok && pthread_create(&made->sampler, NULL, take_samples, made) != 0)
     ok = error_set(error, FAILURE_FATAL, "cannot start a thread");
-  }
   if (!ok) {
+    changes_stop(made->changes);
+    server_stop(made->server);
     release(made);
     return false;
   }
-  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /metrics, /healthz, /readyz", server_port(made->server));
+  log_message(LOG_LEVEL_INFO, "listening on port %d: console, /changes, /metrics, /healthz, /readyz",
+              server_port(made->server));
   *monitor = made;
   return true;
 }
@@ -361,6 +379,7 @@ void monitor_stop(struct monitor *monitor) {
   pthread_cond_signal(&monitor->leaves);
   pthread_mutex_unlock(&monitor->lock);
   pthread_join(monitor->sampler, NULL);
+  changes_stop(monitor->changes);
   server_stop(monitor->server);
   release(monitor);
 }

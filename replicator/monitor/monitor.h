@@ -12,7 +12,8 @@ struct monitor;
 
 /* `address` as server_start() takes it; `conninfo` of the source, borrowed. */
 MUST_CHECK bool monitor_start(struct monitor **monitor, const char *address, const char *conninfo, struct error *error);
-/* NULL is allowed, here and below. */
+/* Those who listen to changes are told that the process ends. NULL is allowed, here and below. */
+void monitor_leave(struct monitor *monitor);
 void monitor_stop(struct monitor *monitor);
 
 /* The supervisor's loop is alive, and connected to the source or not. */

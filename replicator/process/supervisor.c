@@ -509,6 +509,7 @@ static void tell_all_to_leave(struct supervisor *supervisor) {
     worker_pool_leave(&supervisor->served[i]->pool);
   backfiller_leave(&supervisor->backfiller);
   maintenance_leave(&supervisor->maintenance);
+  monitor_leave(supervisor->monitor);
 }
 
 static void wait_for_all(struct supervisor *supervisor) {

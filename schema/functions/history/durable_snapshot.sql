@@ -1,6 +1,7 @@
 -- Purpose:    returns a snapshot of what is committed and on the disk, so that no crash can undo what is visible in it.
 --             What was committed with synchronous_commit = off is visible before it is there: then this waits until it
---             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay.
+--             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay. In a
+--             transaction with one snapshot it waits once.
 create or replace function rowrelay.durable_snapshot() returns pg_snapshot
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -8,9 +9,13 @@ declare
   written  constant pg_lsn := pg_current_wal_insert_lsn();
   latest   constant timestamptz := clock_timestamp() + 3 * current_setting('wal_writer_delay')::interval;
 begin
+  if current_setting('rowrelay.durable_snapshot', true) = snapshot::text then
+    return snapshot;
+  end if;
   while pg_current_wal_flush_lsn() < written and clock_timestamp() < latest loop
     perform pg_sleep(0.001);
   end loop;
+  perform set_config('rowrelay.durable_snapshot', snapshot::text, true);
   return snapshot;
 end
 $$;

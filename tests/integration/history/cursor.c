@@ -97,6 +97,26 @@ Test(cursor, begins_where_it_is_told_to) {
   fixture_end(&f);
 }
 
+/* As after a crash, and with a table of which there is little in a large log. */
+Test(cursor, reads_over_ids_that_were_never_used_and_changes_that_are_not_asked_for) {
+  begin("cursor_gaps");
+  sql(f.at_source, "create table note (id int primary key); select rowrelay.capture_table('note')");
+  sql(f.at_source, "insert into note values (1)");
+  sql(f.at_source, "select setval('rowrelay.change_id', rowrelay.last_change_id() + 10000000000000)");
+  sql(f.at_source, "insert into item select i from generate_series(1, 9000) i");
+  sql(f.at_source, "insert into note values (2)");
+  sql(f.at_source, "select setval('rowrelay.change_id', rowrelay.last_change_id() + 10000000000000)");
+  sql(f.at_source, "insert into note values (3)");
+  cr_assert_str_eq(ask(f.at_source, "select string_agg(key, ' ' order by change_id) "
+                                    "from rowrelay.changes_since('', 10, '{note}')"),
+                   "1 2 3");
+  cr_assert_str_eq(ask(f.at_source, "select count(*), count(next_cursor) from rowrelay.changes_since('', 9003)"),
+                   "9003");
+  cr_assert_str_eq(read_some(f.at_source, 2), "i1 i1 ");
+  cr_assert_str_eq(read_some(f.at_source, 2), "i2 i3 ");
+  fixture_end(&f);
+}
+
 /* Reads pieces of random size until there is nothing, and notes them in a table of the consumer. */
 static void read_into_table(PGconn *consumer, struct dice *dice) {
   for (bool more = true; more;) {
@@ -180,6 +200,28 @@ Test(cursor, hands_out_nothing_that_a_crash_undoes, .timeout = 120) {
   fixture_end(&f);
 }
 
+Test(cursor, a_log_that_was_restored_into_another_server_is_read_from_now_on) {
+  begin("cursor_restored");
+  sql(f.at_source, "insert into item values (1), (2)");
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  /* The server it came from was older by some transactions, and took no tick after the last of them. */
+  sql(f.at_source, "update rowrelay.change set txid = (pg_current_xact_id()::text::bigint + 20)::text::xid8");
+  sql(f.at_source, "update rowrelay.tick set snapshot = format('%%s:%%1$s:', pg_current_xact_id()::text::bigint + 30)"
+                   "::pg_snapshot, writers = '{}', writers_from = '{}'");
+  sql_fails(f.at_source, "select * from rowrelay.changes_since('')");
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "changes from before it was restored into this server"));
+  cr_assert_not_null(strstr(PQerrorMessage(f.at_source), "Begin with 'now', and read what is older from "
+                                                         "rowrelay.history"));
+  snprintf(cursor, sizeof cursor, "now");
+  cr_assert_str_eq(read_some(f.at_source, 10), "");
+  sql(f.at_source, "insert into item values (3)");
+  sql(f.at_source, "select rowrelay.tick(at_once => true)");
+  for (int i = 0; i < 40; i++)
+    sql(f.at_source, "select pg_current_xact_id()");
+  cr_assert_str_eq(read_some(f.at_source, 10), "i3 ", "and nothing of a number that this server has come to by now");
+  fixture_end(&f);
+}
+
 Test(cursor, hands_out_what_the_reader_may_read) {
   struct shop s;
   people_begin(&s, "cursor_reader");
@@ -187,5 +229,8 @@ Test(cursor, hands_out_what_the_reader_may_read) {
   sql(s.as_app, "insert into shop.secret values (72)");
   cr_assert_str_eq(ask(s.as_anna, "select string_agg(distinct relation::text, ' ') from rowrelay.changes_since('')"),
                    "shop.item");
+  cr_assert_str_eq(sql_fails(s.as_anna, "select * from rowrelay.changes_since('', 10, '{shop.item,shop.secret}')"),
+                   "42501");
+  cr_assert_not_null(strstr(PQerrorMessage(s.as_anna), "grant select on shop.secret to anna"));
   people_end(&s);
 }

@@ -14988,7 +14988,8 @@ comment on view rowrelay.history is 'every captured change of tables that the ca
                                     'its status for each target; deliveries: see rowrelay.delivery_of()';
 -- Purpose:    returns a snapshot of what is committed and on the disk, so that no crash can undo what is visible in it.
 --             What was committed with synchronous_commit = off is visible before it is there: then this waits until it
---             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay.
+--             is, at most for the time after which PostgreSQL promises it, three times wal_writer_delay. In a
+--             transaction with one snapshot it waits once.
 create or replace function rowrelay.durable_snapshot() returns pg_snapshot
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
@@ -14996,9 +14997,13 @@ declare
   written  constant pg_lsn := pg_current_wal_insert_lsn();
   latest   constant timestamptz := clock_timestamp() + 3 * current_setting('wal_writer_delay')::interval;
 begin
+  if current_setting('rowrelay.durable_snapshot', true) = snapshot::text then
+    return snapshot;
+  end if;
   while pg_current_wal_flush_lsn() < written and clock_timestamp() < latest loop
     perform pg_sleep(0.001);
   end loop;
+  perform set_config('rowrelay.durable_snapshot', snapshot::text, true);
   return snapshot;
 end
 $$;
@@ -15018,7 +15023,8 @@ $$;
 --             of which tables, null: of all that the caller may read
 -- Result:     changes as in rowrelay.history, each with the cursor that goes on behind it; then, if there are no more,
 --             a row with a cursor alone. Keep the last row's cursor in the transaction that keeps the changes.
--- Errors:     the cursor is not one of this function, or of another server; this server is a standby
+-- Errors:     the cursor is not one of this function, or of another server; '' where the log was restored into another
+--             server; the caller may not read one of the tables; this server is a standby
 create or replace function rowrelay.changes_since(cursor text, max_changes integer default 1000,
                                                   relations regclass[] default null)
   returns table (next_cursor text, change_id bigint, relation regclass, op text, key text, old_row json, new_row json,
@@ -15032,10 +15038,14 @@ declare
   after   bigint := 0; -- from this id on
   known   rowrelay.tick;
   first   bigint;
+  low     bigint;
+  last    bigint;
+  width   bigint := 2000; -- in ids, of which many may be unused
   given   bigint := 0;
+  hidden  regclass;
 begin
   if pg_is_in_recovery() then
-    raise exception 'changes_since() does not work on a standby' using errcode = 'object_not_in_prerequisite_state',
+    raise exception 'changes_since() does not work on a standby' using errcode = 'read_only_sql_transaction',
       hint = 'Connect to the primary.';
   end if;
   parts := case coalesce(cursor, '')
@@ -15061,8 +15071,22 @@ begin
   if parts[1]::integer <> now_era then
     raise exception 'the log was restored into another server since this cursor' using
       errcode = 'object_not_in_prerequisite_state',
-      hint = 'Begin again: an empty text begins with the oldest change, ''now'' with the next one.';
+      hint = 'Begin again with ''now'', and read what is older from rowrelay.history.';
   end if;
+  -- Transactions of the former server have other numbers: no snapshot of this one tells which of them it sees.
+  if now_era > 0 and coalesce(cursor, '') = '' then
+    raise exception 'the log has changes from before it was restored into this server' using
+      errcode = 'object_not_in_prerequisite_state',
+      detail = 'A cursor cannot tell in which order they were committed.',
+      hint = 'Begin with ''now'', and read what is older from rowrelay.history.';
+  end if;
+  -- they would not come, and the cursor would go past them
+  select r into hidden from unnest(relations) as r where not rowrelay.may_read(r) limit 1;
+  if hidden is not null then
+    raise exception 'permission denied to read the log of table %', hidden using errcode = 'insufficient_privilege',
+      hint = format('Grant it: grant select on %s to %I; rows must not be hidden by a policy.', hidden, current_user);
+  end if;
+  max_changes := coalesce(max_changes, 1000);
   -- most calls find nothing new, and need not wait for the disk
   if until is null and pg_current_snapshot()::text is distinct from since::text then
     until := rowrelay.durable_snapshot();
@@ -15080,20 +15104,30 @@ begin
     select least(known.low, min(w.first)) into first
       from unnest(known.writers, known.writers_from) as w(txid, first)
      where not pg_visible_in_snapshot(w.txid, since) and pg_visible_in_snapshot(w.txid, until);
-    for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
-      select h.change_id, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.problem
-        from rowrelay.history h
-       where h.change_id > greatest(after, first)
-         and h.day >= coalesce(known.open_from, '-infinity')
-         and not pg_visible_in_snapshot(h.txid, since) and pg_visible_in_snapshot(h.txid, until)
-         and (relations is null or h.relation = any (relations))
-         and h.op = any ('{insert,update,delete,truncate,snapshot}')
-       order by h.change_id
-       limit max_changes
-    loop
-      given := given + 1;
-      next_cursor := concat_ws('/', now_era, since, until, change_id);
-      return next;
+    if now_era > 0 then -- not into what another server wrote
+      first := greatest(first, (select t.high from rowrelay.tick t where t.era < now_era order by t.id desc limit 1));
+    end if;
+    -- In pieces of the log, small ones first: with a limit alone, each call would read and sort all that is left.
+    low := greatest(after, first);
+    last := rowrelay.last_change_id();
+    while low < last and given < max_changes loop
+      for change_id, relation, op, key, old_row, new_row, captured_at, txid, actor, problem in
+        select h.change_id, h.relation, h.op, h.key, h.old_row, h.new_row, h.captured_at, h.txid, h.actor, h.problem
+          from rowrelay.history h
+         where h.change_id > low and h.change_id <= low + width
+           and h.day >= coalesce(known.open_from, '-infinity')
+           and not pg_visible_in_snapshot(h.txid, since) and pg_visible_in_snapshot(h.txid, until)
+           and (relations is null or h.relation = any (relations))
+           and h.op = any ('{insert,update,delete,truncate,snapshot}')
+         order by h.change_id
+         limit max_changes - given
+      loop
+        given := given + 1;
+        next_cursor := concat_ws('/', now_era, since, until, change_id);
+        return next;
+      end loop;
+      low := low + width;
+      width := width * 4;
     end loop;
   end if;
   if given < max_changes then

@@ -1,0 +1,3 @@
+-- Takes on a role until the transaction ends.
+--   $1 role
+select set_config('role', $1, true);
