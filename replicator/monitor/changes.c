@@ -1,10 +1,11 @@
 /*
  * Who runs, and what is whose:
  *
- *   The server's thread   makes a listener of a request whose token is right (changes_keep), and puts it among the
- *                         arrivals. It then sends pieces at the client's pace, and tells when one is taken
- * (exchange.h). The reader            a thread with the one connection. It takes arrivals over: all other listeners,
- * their cursors and the connection are its own. Only it answers exchanges. changes_leave()       called by any thread.
+ * - The server's thread makes a listener of a request whose token is right (changes_keep), and puts it among the
+ *   arrivals. It then sends pieces at the client's pace, and tells when one is taken (exchange.h).
+ * - The reader is a thread with the one connection. It takes arrivals over: all other listeners, their cursors and the
+ *   connection are its own. Only it answers exchanges.
+ * - changes_leave() is called by any thread.
  *
  * `lock` is for arrivals, their number and the two flags. Nobody holds it while waiting for the source or a client; of
  * locks only an exchange's is taken by its holder, and nobody takes this one under that.
