@@ -157,7 +157,8 @@ bool push_is_final(void *context, const struct change *change, const struct erro
   if (work->settings->document)
     return true;
   pgconn_set_deadline(source_connection(work->source), WORK_SOURCE_TIMEOUT);
-  if (settle_is_final(work->keep.claim, change, why, final, error))
+  const struct refused refused = {.change = change, .why = why};
+  if (settle_is_final(work->keep.claim, &work->batch, &refused, final, error))
     return true;
   work->keep.source_lost = true;
   return false;

@@ -50,6 +50,7 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
   free(batch->lanes);
   batch->lane_count = 0;
   batch->receipt.failures = 0;
+  batch->first_elsewhere = INT64_MAX;
   batch->lanes = calloc((size_t)*waiting + 2, sizeof *batch->lanes);
   if (batch->lanes == NULL)
     return error_set(error, FAILURE_RETRY, "out of memory");
@@ -65,6 +66,8 @@ static bool read_lanes(const struct claim *claim, const PGresult *reply, struct 
         batch->lanes[batch->lane_count++] = lane;
         if (result_int(reply, row, WAITING_FAILURES) > batch->receipt.failures)
           batch->receipt.failures = result_int(reply, row, WAITING_FAILURES);
+      } else if (first_id < batch->first_elsewhere) {
+        batch->first_elsewhere = first_id;
       }
       row++;
     }

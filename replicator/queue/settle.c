@@ -224,15 +224,23 @@ static bool has_older_pending(const struct claim *claim, int64_t id, bool *has, 
   return ok;
 }
 
-bool settle_is_final(const struct claim *claim, const struct change *change, const struct error *why, bool *final,
-                     struct error *error) {
+static bool is_about_other_rows(const struct error *why) {
   bool unique = strcmp(why->sqlstate, "23505") == 0;
   bool foreign_key = strcmp(why->sqlstate, "23503") == 0;
+  return unique || foreign_key;
+}
+
+bool settle_is_final(const struct claim *claim, const struct batch *batch, const struct refused *refused, bool *final,
+                     struct error *error) {
   *final = true;
-  if (!unique && !foreign_key)
+  if (!is_about_other_rows(refused->why))
+    return true;
+  /* What waited when it was claimed may have been delivered since, after this one was tried. */
+  *final = batch->first_elsewhere > refused->change->id;
+  if (!*final)
     return true;
   bool older;
-  if (!has_older_pending(claim, change->id, &older, error))
+  if (!has_older_pending(claim, refused->change->id, &older, error))
     return false;
   *final = !older;
   return true;

@@ -23,11 +23,16 @@ MUST_CHECK bool settle(const struct settlement *settlement, struct error *error)
  */
 MUST_CHECK bool settle_beforehand(const struct claim *claim, struct outcomes *outcomes, struct error *error);
 
+struct refused {
+  const struct change *change;
+  const struct error *why;
+};
+
 /*
  * Two rows that exchange a unique value, or a row that refers to another, may arrive in the wrong order when their
  * lanes progress at different speeds. While older changes are still to come, such a refusal is not final.
  */
-MUST_CHECK bool settle_is_final(const struct claim *claim, const struct change *change, const struct error *why,
+MUST_CHECK bool settle_is_final(const struct claim *claim, const struct batch *batch, const struct refused *refused,
                                 bool *final, struct error *error);
 
 #endif

@@ -75,8 +75,9 @@ struct batch {
   size_t capacity;
   int *lanes; /* it was claimed from, ascending */
   size_t lane_count;
-  int64_t first_id; /* everything older in these lanes is settled */
-  int64_t read_at;  /* clock_microseconds() */
+  int64_t first_id;        /* everything older in these lanes is settled */
+  int64_t first_elsewhere; /* the oldest that waited in lanes of others when it was claimed; INT64_MAX: none */
+  int64_t read_at;         /* clock_microseconds() */
   struct claim_receipt receipt;
   struct hold *holds; /* as they were when the lanes had been locked */
   size_t hold_count;
