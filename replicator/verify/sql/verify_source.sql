@@ -57,7 +57,10 @@ select json_build_object(
                               'category', a.typcategory,
                               'as_text', rowrelay.safe_text(format('new.%I', a.attname), a.atttypid),
                               'as_json', rowrelay.safe_json(format('new.%I', a.attname), a.atttypid),
-                              'unchecked_type', rowrelay.unchecked_type(a.atttypid),
+                              -- null: its images cannot be read without CHECKs of domains
+                              'unchecked_type', nullif(
+                                rowrelay.unchecked_type(a.atttypid),
+                                case when a.typcategory in ('A', 'C') then 'pg_catalog.text' end),
                               'is_masked', c.mask ? a.attnum::text,
                               'mask', c.mask -> a.attnum::text,
                               'key_position', a.key_position,

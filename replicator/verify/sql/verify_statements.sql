@@ -37,7 +37,9 @@ with plan as (
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (value text)) with ordinality as c(value, position)
    group by c.position / 50
 ), named as (
-  select coalesce(string_agg(format('%I %s', c.name, c.unchecked_type), ', ' order by c.position), 'none text') as types
+  select coalesce(string_agg(format('%I %s', c.name, coalesce(c.unchecked_type, 'text')), ', ' order by c.position),
+                  'none text') as types,
+         coalesce(bool_or(c.unchecked_type is null), false)::text as any_row
     from plan p, rows from (json_to_recordset(p.doc -> 'columns') as (name text, unchecked_type text)) with ordinality
                               as c(name, unchecked_type, position)
 ), column_hash as (
@@ -170,11 +172,12 @@ select format('select count(*), coalesce(sum(%s), 0) %s', s.hash, s.text) as sum
                     'where h.hash in (select w.hash from wanted w) group by h.hash) '
                   'select w.hash::text, coalesce(f.n, 0), f.text, '
                     'w.hash in (select t.hash from touched t) '
-                      'or exists (select from recent r where r.op = ''t'' or r.caveat ->> ''text_columns'' is not null '
+                      'or exists (select from recent r where %6$s or r.op = ''t'' '
+                        'or r.caveat ->> ''text_columns'' is not null '
                         'or r.caveat ->> ''problem'' is not null), '
                     'null::text '
                     'from wanted w left join found f on f.hash = w.hash',
-                  p.capture, s.hash, p.relation, p.filter, n.types)
+                  p.capture, s.hash, p.relation, p.filter, n.types, n.any_row)
        end as lookup,
        null as keys
   from plan p, source_rows s, in_order o, scope c, column_hash h, named n
