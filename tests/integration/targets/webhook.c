@@ -330,7 +330,8 @@ static bool is_sent_within(int listener, double seconds) {
   return false;
 }
 
-/* While no connection is taken, the process waits for one; its session at the source ends meanwhile. */
+/* While no connection is taken, the process waits for one; its session at the source ends meanwhile. It stands still
+   until the target is paused: else it could rightly claim the row again before, and send it. */
 Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
   static const char *const claims = "from pg_stat_activity where datname = current_database()"
                                     " and application_name like 'rowrelay%' and state = 'idle in transaction'";
@@ -354,8 +355,10 @@ Test(webhook, a_process_that_lost_its_claim_while_it_connected_sends_nothing) {
   pid_t process = fixture_run(&f, "--workers", "1", NULL);
   wait_until(f.at_source, "1", 10, "select count(*) %s", claims);
   sleep_seconds(1);
+  kill(process, SIGSTOP);
   sql(f.at_source, "select pg_terminate_backend(pid) %s", claims);
-  sql(f.at_source, "select rowrelay.pause('w')"); /* nobody claims it again */
+  sql(f.at_source, "select rowrelay.pause('w')");
+  kill(process, SIGCONT);
   cr_assert_not(is_sent_within(listener, 9));
   sql(f.at_source, "select rowrelay.resume('w')");
   cr_assert(is_sent_within(listener, 20));
